@@ -1,0 +1,96 @@
+# mimicdyn.h is one header and needs no build: this file runs its demo, tests and measurements.
+# Everything is made under build/. CC=... chooses the compiler.
+
+CLANG    = clang
+JOBS    := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+WARNINGS = -Wall -Wextra -pedantic -Wconversion -Wdouble-promotion -Wshadow -Wundef -Wvla -Werror
+CFLAGS   = -std=c99 -O2 $(WARNINGS)
+SCALARS  = f32 f64
+EXAMPLES = $(sort $(patsubst examples/%.c,%,$(wildcard examples/*.c)))
+HEADERS  = mimicdyn.h $(wildcard examples/*.h examples/robots/*.h tests/*.h tests/bench/*.h)
+F32      = -DMIMICDYN_SCALAR=F32 -DEXPECT_SCALAR_F32=1
+F64      = -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test examples replay bench fuzz lint sanitize coverage clean $(SCALARS:%=fuzz-%)
+
+## Lists what can be made (this).
+help:
+	@awk '/^## / { text = substr($$0, 4) } \
+	    /^[a-z]+:/ && text != "" { sub(/:.*/, ""); printf "  make %-9s %s\n", $$0, text; text = "" }' \
+	    Makefile
+
+## Closes a gripper on an object; writes build/demo-f32.svg and build/demo-f64.svg.
+demo: $(SCALARS:%=build/example-demo-%)
+	@set -e; for scalar in $(SCALARS); do \
+	    echo "== demo, $$scalar"; build/example-demo-$$scalar build/demo-$$scalar.svg; done
+
+## Builds and runs all tests; the last line says how many passed.
+test:
+	@tests/run.sh build/tests $(JOBS) -DCMAKE_C_COMPILER="$(CC)"
+
+## Builds and runs all examples, each in both scalars; they check themselves.
+examples: $(foreach s,$(SCALARS),$(EXAMPLES:%=build/example-%-$(s)))
+	@set -e; for name in $(EXAMPLES); do for scalar in $(SCALARS); do \
+	    echo "== $$name, $$scalar"; build/example-$$name-$$scalar build/$$name-$$scalar.svg; \
+	    done; done
+
+## Builds build/replay-f32 and -f64, which play mechanisms from text (tests/replay.c).
+replay: $(SCALARS:%=build/replay-%)
+
+## Times the workloads of tests/bench and checks them; fails when a bound is missed.
+bench: $(SCALARS:%=build/bench-%)
+	@tests/bench/bench.sh build
+
+## Fuzzes for FUZZ_TIME seconds in each scalar, with clang's libFuzzer, ASan and UBSan.
+fuzz: $(SCALARS:%=fuzz-%)
+FUZZ_TIME  = 60
+FUZZ_FLAGS = -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
+             -fsanitize=fuzzer,address,undefined,float-cast-overflow
+$(SCALARS:%=fuzz-%): fuzz-%: build/fuzz-%
+	@mkdir -p build/corpus-$*
+	build/fuzz-$* -max_total_time=$(FUZZ_TIME) -max_len=2048 -timeout=10 -print_final_stats=1 \
+	    -artifact_prefix=build/ build/corpus-$* fuzz/corpus/fuzz_model
+
+## Looks at the shape of the sources: width, length of functions, contents list.
+lint:
+	@tests/lint.sh
+
+## Runs the test programs, examples and the fuzzing corpus with ASan and UBSan.
+sanitize:
+	@if command -v $(CLANG) >/dev/null 2>&1; then \
+	    compiler=$(CLANG); \
+	    checks=address,undefined,float-cast-overflow,implicit-conversion; \
+	else \
+	    compiler=$(CC); checks=address,undefined,float-cast-overflow; \
+	fi; \
+	echo "sanitizers of $$compiler: $$checks"; \
+	tests/run.sh build/sanitize $(JOBS) -DCMAKE_C_COMPILER=$$compiler -DMIMICDYN_SANITIZE=$$checks
+
+## Shows which lines of the header the tests reach (needs clang and llvm-cov).
+coverage:
+	@tests/coverage.sh $(CLANG) build/coverage
+
+## Removes build/.
+clean:
+	rm -rf build
+
+build:
+	@mkdir -p build
+
+build/example-%-f32: examples/%.c $(HEADERS) Makefile | build
+	$(CC) $(CFLAGS) -DMIMICDYN_SCALAR=F32 $< -lm -o $@
+build/example-%-f64: examples/%.c $(HEADERS) Makefile | build
+	$(CC) $(CFLAGS) -DMIMICDYN_SCALAR=F64 $< -lm -o $@
+build/replay-%: tests/replay.c $(HEADERS) Makefile | build
+	$(CC) $(CFLAGS) -DMIMICDYN_SCALAR=$(subst f,F,$*) -I. $< -lm -o $@
+build/bench-f32: tests/bench/bench.c $(HEADERS) Makefile | build
+	$(CC) $(CFLAGS) $(F32) -I. $< -lm -o $@
+build/bench-f64: tests/bench/bench.c $(HEADERS) Makefile | build
+	$(CC) $(CFLAGS) $(F64) -I. $< -lm -o $@
+
+build/fuzz-%: fuzz/fuzz_model.c $(HEADERS) Makefile | build
+	@command -v $(CLANG) >/dev/null 2>&1 || \
+	    { echo "fuzzing needs clang and its libFuzzer; there is no $(CLANG) here"; exit 1; }
+	$(CLANG) -std=c99 $(FUZZ_FLAGS) $(WARNINGS) $($(subst f,F,$*)) -I. $< -lm -o $@ || { echo \
+	    "if libclang_rt is what is missing: clang's runtime, Debian's libclang-rt-dev"; exit 1; }

@@ -1,0 +1,51 @@
+/* check.h - what the examples share: numbers as double, and checks that print both sides.
+   Firmware needs none of this. Include after mimicdyn.h. */
+
+#ifndef EXAMPLES_CHECK_H
+#define EXAMPLES_CHECK_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One of two bounds: rounding of float or of double. */
+#define BY_SCALAR(f32, f64) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
+
+/* The header's numbers as double: the only places where the examples look inside them. */
+static inline double real(mdyn_real x) { return (double)x; }
+static inline double wide(mdyn_wide x) { return (double)x; }
+
+/* For calls that have no reason to fail or to warn in an example. */
+static inline void must(const mdyn_sim *sim, int code)
+{
+    if (code == MDYN_OK) {
+        return;
+    }
+    fprintf(stderr, "mimicdyn: %s (index %d): %s\n", mdyn_text(code), sim->culprit.index,
+            mdyn_remedy(code));
+    exit(2);
+}
+
+static int check_failures;
+
+static inline void check_at(const char *file, int line, const char *what, double got,
+                            double wanted, double within)
+{
+    if (fabs(got - wanted) <= within) { /* false for NaN */
+        printf("  ok    %-42s %13.7g, expected %.7g +- %.1g\n", what, got, wanted, within);
+        return;
+    }
+    printf("  WRONG %-42s %.17g, expected %.17g +- %.1g (%s:%d)\n", what, got, wanted, within,
+           file, line);
+    check_failures++;
+}
+#define CHECK(what, got, wanted, within) check_at(__FILE__, __LINE__, what, got, wanted, within)
+
+/* The exit code of main. */
+static inline int check_result(void)
+{
+    printf(check_failures ? "%d checks FAILED\n" : "all checks passed\n", check_failures);
+    return check_failures ? 1 : 0;
+}
+
+#endif

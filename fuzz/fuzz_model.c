@@ -1,0 +1,796 @@
+/* Bytes become a model, a sim and a row of calls; what must hold whatever they say is checked.
+
+   clang -std=c99 -g -O1 -DMIMICDYN_SCALAR=F32 -DEXPECT_SCALAR_F32=1 -I. \
+       -fsanitize=fuzzer,address,undefined,float-cast-overflow -fno-sanitize-recover=all \
+       fuzz/fuzz_model.c -lm -o build/fuzz_model && build/fuzz_model fuzz/corpus/fuzz_model
+
+   Without libFuzzer: fuzz/standalone.c. The first byte says whether the input is CALM: a valid
+   model of ordinary size, which must be accepted and must obey the equations of motion. In any
+   other every number may be anything. All is done twice, with two sims that began as different
+   garbage: what is read before it was written shows as a difference. */
+#define MIMICDYN_MAX_BODIES 7
+#define MIMICDYN_MAX_DOFS 14
+#define MIMICDYN_MAX_COUPLINGS 6
+#define MIMICDYN_MAX_ROWS 20
+#define MIMICDYN_MAX_ENTRIES 160
+#define MIMICDYN_IMPLEMENTATION
+#include "mimicdyn.h"
+#include "tests/check.h"
+
+enum {
+    BODIES = MIMICDYN_MAX_BODIES, DOFS = MIMICDYN_MAX_DOFS, COORDINATES = MDYN_COORDINATES,
+    COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, CALLS = 60
+};
+
+#define REACH 8388608.0 /* coordinates, speeds and commands stay below */
+
+/* Not assert: a build with -DNDEBUG must check as well. */
+#define REQUIRE(condition) ((condition) ? (void)0 : broken(__LINE__, #condition))
+
+static void broken(int line, const char *condition) {
+    fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, line, condition);
+    abort();
+}
+
+/* Errors of arithmetic: `error` beside `size`, the sum of the magnitudes that went into it.
+   FUZZ_MEASURE prints the largest of each place: that is how the tolerances were found. */
+#ifdef FUZZ_MEASURE
+static void require_small(int line, double error, double size, double tolerance) {
+    static double worst[2000];
+    (void)tolerance;
+    if (!(error <= worst[line] * size)) {
+        worst[line] = error / size;
+        fprintf(stderr, "line %d: %.3g\n", line, worst[line]);
+    }
+}
+#else
+static void require_small(int line, double error, double size, double tolerance) {
+    if (!(error <= tolerance * size)) {
+        fprintf(stderr, "error %.3g, size %.3g, allowed %.3g of it\n", error, size, tolerance);
+        broken(line, "the error is small");
+    }
+}
+#endif
+#define REQUIRE_SMALL(error, size, tolerance) require_small(__LINE__, error, size, tolerance)
+
+/* ---- bytes ---- */
+
+typedef struct input {
+    const uint8_t *data;
+    size_t size, at;
+    int calm;
+} input;
+
+static unsigned take_u8(input *in) {
+    return in->at < in->size ? in->data[in->at++] : 0;
+}
+
+static unsigned take_u16(input *in) {
+    unsigned high = take_u8(in) << 8;
+    return high | take_u8(in);
+}
+
+static int take_int(input *in, int low, int high) { /* both may be had */
+    return low + (int)(take_u8(in) % (unsigned)(high - low + 1));
+}
+
+static double take_scaled(input *in, double low, double high) {
+    return low + (high - low) * (double)take_u16(in) / 65535.0;
+}
+
+static double take_bits(input *in) {
+    uint8_t byte[8];
+    for (size_t i = 0; i < sizeof byte; i++) {
+        byte[i] = (uint8_t)take_u8(in);
+    }
+    if (MDYN_SCALAR == MDYN_SCALAR_F64) {
+        double number;
+        memcpy(&number, byte, sizeof number);
+        return number;
+    }
+    float number;
+    memcpy(&number, byte, sizeof number);
+    return (double)number;
+}
+
+/* Mutated bytes hardly ever spell an infinity or a power of two by chance: the first one says
+   which sort of number follows. */
+static double take_real(input *in, double low, double high) {
+    static const double special[] = {
+        0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-3, 1e-7, 1e-12, 1e-30, 1e-38, 1e-45, 1e3, 1e6, 1e12,
+        2e12, -1e12, 1e18, 1e30, 3.4028234e38, -3.4028234e38, 3.14159265358979, 6.28318530717959,
+        1.57079632679490, 8388607.5, 8388608.0, -8388608.0, 8388609.0, 16777216.0, 32767.0,
+        65536.0, 1.1920929e-7, 2.2204460492503131e-16, 1.17549435e-38, 2147483648.0
+    };
+    if (in->calm) {
+        return take_scaled(in, low, high);
+    }
+    mdyn_wide bad;
+    switch (take_u8(in) & 31) {
+    case 0: return take_bits(in);
+    case 1:
+    case 2: return special[take_u8(in) % (sizeof special / sizeof special[0])];
+    case 3: return (double)take_int(in, -127, 127);
+    case 4:
+        bad_number(&bad, take_int(in, 0, CHECK_BAD_NUMBERS - 1));
+        return of_wide(bad);
+    case 5: return 0.0;
+    default: return take_scaled(in, low, high);
+    }
+}
+
+static mdyn_wide take_wide(input *in, double low, double high) {
+    return wide(take_real(in, low, high));
+}
+
+static mdyn_wide3 take_wide3(input *in, double size) {
+    mdyn_wide3 v;
+    v.x = take_wide(in, -size, size);
+    v.y = take_wide(in, -size, size);
+    v.z = take_wide(in, -size, size);
+    return v;
+}
+
+static mdyn_real3 take_real3(input *in, double size) {
+    mdyn_real3 v;
+    v.x = real(take_real(in, -size, size));
+    v.y = real(take_real(in, -size, size));
+    v.z = real(take_real(in, -size, size));
+    return v;
+}
+
+/* ---- bytes to a model ---- */
+
+typedef struct specimen {
+    mdyn_body body[BODIES + 1];
+    mdyn_coupling coupling[COUPLINGS + 1];
+    mdyn_model model;
+} specimen;
+
+static int speeds_of(mdyn_joint joint) {
+    return joint == MDYN_FIXED ? 0 : joint == MDYN_SPHERICAL ? 3 : joint == MDYN_FREE ? 6 : 1;
+}
+
+static int coordinates_of(mdyn_joint joint) {
+    return joint == MDYN_SPHERICAL ? 4 : joint == MDYN_FREE ? 7 : speeds_of(joint);
+}
+
+/* Any a, b, c >= 0 make the inertia of a real body: b + c, a + c, a + b. */
+static mdyn_inertia take_inertia(input *in) {
+    double a = take_real(in, 1e-3, 1e-2), b = take_real(in, 1e-3, 1e-2);
+    double c = take_real(in, 1e-3, 1e-2);
+    mdyn_inertia i;
+    i.xx = wide(b + c);
+    i.yy = wide(a + c);
+    i.zz = wide(a + b);
+    i.xy = take_wide(in, -2e-4, 2e-4);
+    i.xz = take_wide(in, -2e-4, 2e-4);
+    i.yz = take_wide(in, -2e-4, 2e-4);
+    return i;
+}
+
+/* What a joint may have beside its body's mass; a calm one only what its kind allows. */
+static void take_joint(input *in, mdyn_body *b) {
+    unsigned parts = take_u8(in);
+    int one = speeds_of(b->joint) == 1 || !in->calm;
+    if ((parts & 1) != 0 && (b->joint != MDYN_FREE || !in->calm)) {
+        b->armature = take_wide(in, 0, 0.1);
+    }
+    if ((parts & 2) != 0) {
+        b->damping = take_wide(in, 0, 0.5);
+    }
+    if ((parts & 4) != 0) {
+        b->friction = take_wide(in, 0, 1);
+    }
+    if ((parts & 8) != 0 && one) {
+        b->lower = take_wide(in, -1, -0.1);
+        b->upper = take_wide(in, 0.1, 1);
+    }
+    if ((parts & 16) != 0) {
+        b->effort = take_wide(in, 0.1, 3);
+    }
+    if ((parts & 32) != 0 && one) {
+        b->drive_kp = take_wide(in, 0, 20);
+    }
+    if ((parts & 64) != 0 && one) {
+        b->drive_kd = take_wide(in, 0, 1);
+    }
+}
+
+static void take_body(input *in, specimen *s, int index) {
+    mdyn_body *b = &s->body[index];
+    unsigned joint = take_u8(in);
+    b->joint = joint < 128 ? MDYN_REVOLUTE : (mdyn_joint)(joint % 6);
+    b->parent = (int16_t)take_int(in, MDYN_WORLD, index - 1);
+    unsigned parts = take_u8(in);
+    if (!in->calm && parts == 255) {
+        b->joint = (mdyn_joint)take_u8(in);
+        b->parent = (int16_t)take_u16(in);
+    }
+    if ((parts & 1) != 0) {
+        b->axis = take_wide3(in, 1);
+    }
+    if (b->joint == MDYN_HELICAL) {
+        b->pitch = take_wide(in, -0.1, 0.1);
+    }
+    if ((parts & 2) != 0) {
+        b->position = take_wide3(in, 0.5);
+    }
+    if ((parts & 4) != 0) {
+        b->rotation.w = take_wide(in, 0.2, 1);
+        b->rotation.x = take_wide(in, -1, 1);
+        b->rotation.y = take_wide(in, -1, 1);
+        b->rotation.z = take_wide(in, -1, 1);
+    }
+    if ((parts & 8) != 0 || in->calm) {
+        b->mass = take_wide(in, 0.1, 2);
+        b->inertia = take_inertia(in);
+    }
+    if ((parts & 16) != 0) {
+        b->com = take_wide3(in, 0.1);
+    }
+    take_joint(in, b);
+    b->name = (parts & 32) != 0 ? "part" : NULL;
+}
+
+static void take_softness(input *in, mdyn_softness *s) {
+    unsigned kind = take_u8(in) % 6;
+    s->kind = kind == 5 ? MDYN_DEFAULT : (mdyn_softness_kind)(kind == 4 && in->calm ? 0 : kind);
+    if (s->kind == MDYN_ERP_CFM) {
+        s->a = take_wide(in, 0, 1);
+        s->b = (take_u8(in) & 1) != 0 ? take_wide(in, 0, 1) : wide(0);
+    } else if (s->kind != MDYN_DEFAULT) {
+        s->a = take_wide(in, 1, 100);
+        s->b = take_wide(in, 0.1, 2);
+    }
+}
+
+/* A calm coupling names each speed once and only speeds that are there; 0 if there are none. */
+static int take_terms(input *in, const specimen *s, mdyn_coupling *c) {
+    mdyn_term speed[DOFS + 6];
+    int speeds = 0;
+    for (int i = 0; i < s->model.body_count && i < BODIES; i++) {
+        int count = speeds_of(s->body[i].joint);
+        if (c->level == MDYN_POSITION && count > 1) {
+            continue;
+        }
+        for (int j = 0; j < count && speeds < DOFS; j++) {
+            speed[speeds].body = (int16_t)i;
+            speed[speeds++].axis = (int16_t)j;
+        }
+    }
+    if (speeds == 0) {
+        return 0;
+    }
+    int count = take_int(in, 1, TERMS), first = take_int(in, 0, speeds - 1);
+    for (int i = 0; i < count && i < speeds; i++) {
+        c->terms[i] = speed[(first + i) % speeds];
+        double sign = (take_u8(in) & 1) != 0 ? -1 : 1;
+        c->terms[i].coefficient = wide(sign * take_real(in, 0.25, 4));
+        if (!in->calm && take_u8(in) > 240) {
+            c->terms[i].body = (int16_t)take_u16(in);
+            c->terms[i].axis = (int16_t)take_int(in, -2, 7);
+        }
+    }
+    return 1;
+}
+
+static int take_coupling(input *in, const specimen *s, mdyn_coupling *c) {
+    memset(c, 0, sizeof *c);
+    unsigned parts = take_u8(in);
+    c->level = (parts & 1) != 0 ? MDYN_VELOCITY : MDYN_POSITION;
+    if (!take_terms(in, s, c)) {
+        return 0;
+    }
+    if ((parts & 2) != 0) {
+        c->offset = take_wide(in, -0.1, 0.1);
+    }
+    take_softness(in, &c->softness);
+    if ((parts & 4) != 0) {
+        c->lower = (parts & 128) != 0 ? wide(-1e12) : take_wide(in, -0.5, 0);
+        c->upper = take_wide(in, 0.01, 0.5);
+    }
+    if ((parts & 8) != 0) {
+        c->speed = take_wide(in, -1, 1);
+    }
+    if ((parts & 16) != 0) {
+        c->effort = take_wide(in, 0.1, 5);
+    }
+    c->name = (parts & 32) != 0 ? "gear" : NULL;
+    return 1;
+}
+
+static void take_specimen(input *in, specimen *s) {
+    memset(s, 0, sizeof *s);
+    mdyn_model *m = &s->model;
+    m->bodies = s->body;
+    m->body_count = in->calm ? take_int(in, 1, BODIES) : take_int(in, 0, BODIES + 1);
+    int speeds = 0;
+    for (int i = 0; i < m->body_count; i++) {
+        take_body(in, s, i);
+        speeds += speeds_of(s->body[i].joint);
+        if (in->calm && speeds > DOFS) { /* the rest would not fit */
+            m->body_count = i;
+        }
+    }
+    int couplings = in->calm ? take_int(in, 0, COUPLINGS) : take_int(in, 0, COUPLINGS + 1);
+    m->couplings = s->coupling;
+    while (m->coupling_count < couplings &&
+           take_coupling(in, s, &s->coupling[m->coupling_count])) {
+        m->coupling_count++;
+    }
+    m->dt = take_wide(in, 1e-4, 1e-2);
+    unsigned parts = take_u8(in);
+    if ((parts & 1) != 0) {
+        m->gravity = take_wide3(in, 10);
+    }
+    if ((parts & 2) != 0) {
+        m->solver.relaxation = take_wide(in, 0.5, 1.5);
+        m->solver.sweeps = (uint16_t)take_u8(in);
+        m->solver.tolerance = take_wide(in, 0, 1e-3);
+    }
+    m->solver.equality = (parts & 4) != 0 ? MDYN_ITERATED : MDYN_EXACT;
+    m->solver.start = (parts & 8) != 0 ? MDYN_COLD : MDYN_WARM;
+    if (!in->calm && parts > 250) {
+        m->bodies = (parts & 1) != 0 ? NULL : s->body;
+        m->couplings = NULL;
+        m->body_count = (int)take_u16(in) - 100;
+        m->bodies = m->body_count > BODIES ? s->body : m->bodies;
+    }
+}
+
+/* ---- calls ---- */
+
+typedef enum call_kind {
+    CALL_STEP, CALL_PROJECT, CALL_RESET, CALL_COUPLING, CALL_ROW, CALL_SHARE, CALL_RANGE,
+    CALL_EXPLAIN, CALL_NUMBERS, CALL_POSE, CALL_VELOCITY, CALL_JACOBIAN, CALL_MASS, CALL_BIAS,
+    CALL_INVERSE, CALL_FORWARD, CALL_COUPLED, CALL_RESPONSE, CALL_COLUMN, CALL_ENERGY,
+    CALL_KINDS
+} call_kind;
+
+typedef struct call {
+    call_kind kind;
+    int i, j;
+    mdyn_real3 point;
+    mdyn_wide a[DOFS];
+    mdyn_coupling coupling;
+} call;
+
+enum { NUMBERS = DOFS * DOFS + 6 * DOFS };
+typedef struct result {
+    mdyn_wide number[NUMBERS];
+    mdyn_real real[13];
+    char text[300];
+} result;
+
+static void take_call(input *in, const specimen *s, int dofs, call *c) {
+    unsigned kind = take_u8(in);
+    memset(c, 0, sizeof *c);
+    c->kind = kind < 100 ? CALL_STEP : (call_kind)(kind % CALL_KINDS);
+    c->i = take_int(in, in->calm ? 0 : -1, 15);
+    c->j = take_int(in, in->calm ? 0 : -1, 15);
+    if (c->kind == CALL_VELOCITY || c->kind == CALL_JACOBIAN) {
+        c->point = take_real3(in, 1);
+    } else if (c->kind == CALL_INVERSE) {
+        for (int i = 0; i < dofs; i++) {
+            c->a[i] = take_wide(in, -5, 5);
+        }
+    } else if (c->kind == CALL_COUPLING && !take_coupling(in, s, &c->coupling)) {
+        c->kind = CALL_STEP;
+    }
+}
+
+/* As many numbers of the report as were written: all or, on an error, none. */
+static int call_row(const mdyn_sim *sim, const call *c, result *r) {
+    mdyn_row_report row;
+    memset(&row, 0xA5, sizeof row);
+    mdyn_row_report untouched = row;
+    int code = mdyn_row(sim, (mdyn_row_kind)c->j, c->i, &row);
+    if (code < 0) {
+        REQUIRE(memcmp(&row, &untouched, sizeof row) == 0);
+        return code;
+    }
+    REQUIRE(row.flags < 8);
+    r->number[0] = row.impulse;
+    r->number[1] = row.force;
+    r->number[2] = row.power;
+    r->number[3] = row.error;
+    r->number[4] = row.speed;
+    r->number[5] = row.residual;
+    return code;
+}
+
+static int call_numbers(const mdyn_sim *sim, const call *c) {
+    int dof = mdyn_dof(sim, c->i), coordinate = mdyn_coordinate(sim, c->i);
+    REQUIRE(dof <= mdyn_dofs(sim) && coordinate <= mdyn_coordinates(sim));
+    REQUIRE((dof < 0) == (coordinate < 0));
+    REQUIRE((dof < 0) == (c->i < 0 || c->i >= sim->model->body_count));
+    return dof < 0 ? dof : 0;
+}
+
+static int call_pose(mdyn_sim *sim, const call *c, result *r) {
+    mdyn_real3 position, *p = &position;
+    mdyn_real4 rotation;
+    memset(&position, 0xA5, sizeof position);
+    memset(&rotation, 0xA5, sizeof rotation);
+    int code = mdyn_pose(sim, c->i, p, &rotation);
+    memcpy(r->real, &position, sizeof position);
+    memcpy(r->real + 3, &rotation, sizeof rotation);
+    return code;
+}
+
+static int call_velocity(mdyn_sim *sim, const call *c, result *r) {
+    mdyn_real3 v[2];
+    memset(v, 0xA5, sizeof v);
+    int code = mdyn_velocity(sim, c->i, (c->j & 1) != 0 ? &c->point : NULL, &v[0], &v[1]);
+    memcpy(r->real, v, sizeof v);
+    return code;
+}
+
+static int perform(mdyn_sim *sim, const call *c, result *r) {
+    mdyn_wide *n = r->number;
+    const mdyn_real3 *point = (c->j & 1) != 0 ? &c->point : NULL;
+    switch (c->kind) {
+    case CALL_STEP: return mdyn_step(sim);
+    case CALL_PROJECT: return mdyn_project(sim, (c->i & 1) != 0 ? MDYN_FOLLOWERS
+                                                                : MDYN_MASS_METRIC);
+    case CALL_RESET: return mdyn_reset(sim);
+    case CALL_COUPLING: return mdyn_set_coupling(sim, c->i, &c->coupling);
+    case CALL_ROW: return call_row(sim, c, r);
+    case CALL_SHARE: return mdyn_share(sim, c->i, c->j, n);
+    case CALL_RANGE: return mdyn_range(sim, c->i, &n[0], &n[1]);
+    case CALL_EXPLAIN:
+        return mdyn_explain(sim, (mdyn_row_kind)(c->j & 3), c->i, r->text,
+                            c->j < 0 ? 0 : c->j < 8 ? c->j * 8 : (int)sizeof r->text);
+    case CALL_NUMBERS: return call_numbers(sim, c);
+    case CALL_POSE: return call_pose(sim, c, r);
+    case CALL_VELOCITY: return call_velocity(sim, c, r);
+    case CALL_JACOBIAN: return mdyn_jacobian(sim, c->i, point, n);
+    case CALL_MASS: return mdyn_mass_matrix(sim, n);
+    case CALL_BIAS: return mdyn_bias_force(sim, n);
+    case CALL_INVERSE: return mdyn_inverse_dynamics(sim, c->a, n);
+    case CALL_FORWARD: return mdyn_forward_dynamics(sim, n);
+    case CALL_COUPLED: return mdyn_coupled_dynamics(sim, n);
+    case CALL_RESPONSE: return mdyn_impulse_response(sim, c->i, c->j, n);
+    case CALL_COLUMN: return mdyn_impulse_column(sim, c->i, n);
+    default: return mdyn_energy(sim, &n[0], &n[1]);
+    }
+}
+
+/* ---- what must hold ---- */
+
+static int is_code(int code) {
+    switch (code) {
+#define CODE(name, value, sentence, remedy) case MDYN_##name: return 1;
+    MDYN_CODES(CODE)
+#undef CODE
+    default: return 0;
+    }
+}
+
+static int same_outside_culprit(const mdyn_sim *a, const mdyn_sim *b) {
+    const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
+    size_t from = offsetof(mdyn_sim, culprit), to = from + sizeof a->culprit;
+    return memcmp(x, y, from) == 0 && memcmp(x + to, y + to, sizeof *a - to) == 0;
+}
+
+/* The part that belongs to the user; the caches behind it may change with any call. */
+static int same_before_culprit(const mdyn_sim *a, const mdyn_sim *b) {
+    return memcmp(a, b, offsetof(mdyn_sim, culprit)) == 0;
+}
+
+static int same_bits(const void *a, const void *b, size_t count, size_t size) {
+    return memcmp(a, b, count * size) == 0;
+}
+
+/* Bounded, bad, or so near the border that either answer is right. */
+typedef enum verdict { BAD, BORDER, GOOD } verdict;
+
+static verdict judge(double x) {
+    return fabs(x) < REACH - 1 ? GOOD : fabs(x) <= REACH + 1 ? BORDER : BAD;
+}
+
+static verdict judge_all(const mdyn_real *x, int count) {
+    verdict worst = GOOD;
+    for (int i = 0; i < count; i++) {
+        verdict one = judge(of_real(x[i]));
+        worst = one < worst ? one : worst;
+    }
+    return worst;
+}
+
+static verdict judge_quaternion(const mdyn_real *q) {
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        sum += of_real(q[i]) * of_real(q[i]);
+    }
+    return sum > 1e-4 && sum < 1e6 ? GOOD : sum == 0 ? BAD : BORDER;
+}
+
+static verdict judge_state(const mdyn_sim *sim, const specimen *s) {
+    int dofs = mdyn_dofs(sim), at = 0;
+    verdict v[6];
+    v[0] = judge_all(sim->q, mdyn_coordinates(sim));
+    v[1] = judge_all(sim->v, dofs);
+    v[2] = judge_all(sim->tau, dofs);
+    v[3] = judge_all(sim->target, dofs);
+    v[4] = judge_all(sim->target_speed, dofs);
+    v[3] = v[3] == BAD ? BORDER : v[3]; /* a joint without a drive need not look at it */
+    v[4] = v[4] == BAD ? BORDER : v[4];
+    v[5] = GOOD;
+    for (int i = 0; i < s->model.body_count; i++) {
+        mdyn_real x[6];
+        memcpy(x, &sim->wrench[i], sizeof x);
+        verdict one = judge_all(x, 6);
+        int count = coordinates_of(s->body[i].joint);
+        if (count >= 4) {
+            verdict turn = judge_quaternion(sim->q + at + count - 4);
+            one = turn < one ? turn : one;
+        }
+        at += count;
+        v[5] = one < v[5] ? one : v[5];
+    }
+    verdict worst = GOOD;
+    for (int i = 0; i < 6; i++) {
+        worst = v[i] < worst ? v[i] : worst;
+    }
+    return worst;
+}
+
+static double largest(const mdyn_real *x, int count) {
+    double most = 0;
+    for (int i = 0; i < count; i++) {
+        most = fabs(of_real(x[i])) > most ? fabs(of_real(x[i])) : most;
+    }
+    return most;
+}
+
+/* ---- the trial ---- */
+
+static struct {
+    mdyn_sim a, b, before;
+    specimen specimen[2];
+    int now; /* the specimen in use */
+    result result[2];
+} trial;
+
+/* Finite what was written, nothing written on an error. */
+static void check_result(const result *r, int code) {
+    result untouched;
+    memset(&untouched, 0xA5, sizeof untouched);
+    if (code < 0) {
+        REQUIRE(memcmp(r->number, untouched.number, sizeof untouched.number) == 0);
+        REQUIRE(memcmp(r->real, untouched.real, sizeof untouched.real) == 0);
+        REQUIRE(memcmp(r->text, untouched.text, sizeof untouched.text) == 0 ||
+                code == MDYN_ERR_ROOM);
+        return;
+    }
+    for (int i = 0; i < NUMBERS; i++) {
+        REQUIRE(isfinite(of_wide(r->number[i])));
+    }
+    for (size_t i = 0; i < sizeof r->real / sizeof r->real[0]; i++) {
+        REQUIRE(isfinite(of_real(r->real[i])));
+    }
+}
+
+static void check_same(int code_a, int code_b) {
+    const mdyn_sim *a = &trial.a, *b = &trial.b;
+    size_t dofs = (size_t)mdyn_dofs(a), coordinates = (size_t)mdyn_coordinates(a);
+    REQUIRE(code_a == code_b);
+    REQUIRE(memcmp(&trial.result[0], &trial.result[1], sizeof trial.result[0]) == 0);
+    REQUIRE(same_bits(a->q, b->q, coordinates, sizeof a->q[0]));
+    REQUIRE(same_bits(a->v, b->v, dofs, sizeof a->v[0]));
+    REQUIRE(a->report.sweeps == b->report.sweeps);
+    REQUIRE(a->report.redundant == b->report.redundant);
+    REQUIRE(a->report.contradictory == b->report.contradictory);
+    REQUIRE(a->report.entries == b->report.entries);
+    REQUIRE(same_bits(&a->report.residual, &b->report.residual, 1, sizeof a->report.residual));
+    REQUIRE(a->culprit.code == b->culprit.code && a->culprit.index == b->culprit.index);
+}
+
+static void check_after_step(const specimen *s, verdict state, int code) {
+    const mdyn_sim *sim = &trial.a;
+    REQUIRE(code == MDYN_OK || code == MDYN_ERR_STATE || code == MDYN_ERR_OVERFLOW ||
+            code == MDYN_ERR_SINGULAR);
+    REQUIRE(state != GOOD || code != MDYN_ERR_STATE);
+    REQUIRE(state != BAD || code == MDYN_ERR_STATE);
+    if (code == MDYN_OK) {
+        REQUIRE(judge_all(sim->q, mdyn_coordinates(sim)) != BAD);
+        REQUIRE(judge_all(sim->v, mdyn_dofs(sim)) != BAD);
+        int at = 0;
+        for (int i = 0; i < s->model.body_count; i++) {
+            int count = coordinates_of(s->body[i].joint);
+            if (count >= 4) {
+                double sum = 0;
+                for (int k = at + count - 4; k < at + count; k++) {
+                    sum += of_real(sim->q[k]) * of_real(sim->q[k]);
+                }
+                REQUIRE_SMALL(fabs(sum - 1), 1, tol(1e-14, 1e-6));
+            }
+            at += count;
+        }
+        REQUIRE(sim->report.sweeps >= 0 && sim->report.entries >= 0);
+        REQUIRE(sim->report.entries <= MIMICDYN_MAX_ENTRIES);
+        REQUIRE(of_wide(sim->report.residual) >= 0);
+    }
+}
+
+/* M a + C = tau there and back, M M^-1 = 1, J v = velocity: of an ordinary model. */
+static void check_dynamics(void) {
+    static mdyn_wide M[DOFS * DOFS], C[DOFS], a[DOFS], back[DOFS], column[DOFS], J[6 * DOFS];
+    mdyn_sim *sim = &trial.a;
+    int n = mdyn_dofs(sim), last = trial.specimen[trial.now].model.body_count - 1;
+    REQUIRE(mdyn_mass_matrix(sim, M) == MDYN_OK && mdyn_bias_force(sim, C) == MDYN_OK);
+    REQUIRE(mdyn_forward_dynamics(sim, a) == MDYN_OK);
+    REQUIRE(mdyn_inverse_dynamics(sim, a, back) == MDYN_OK);
+    double size = 0;
+    for (int i = 0; i < n; i++) {
+        double sum = fabs(of_wide(C[i])) + fabs(of_real(sim->tau[i]));
+        for (int j = 0; j < n; j++) {
+            REQUIRE_SMALL(fabs(of_wide(M[i * n + j]) - of_wide(M[j * n + i])),
+                          sqrt(of_wide(M[i * n + i]) * of_wide(M[j * n + j])), tol(1e-14, 1e-5));
+            sum += fabs(of_wide(M[i * n + j]) * of_wide(a[j]));
+        }
+        REQUIRE(of_wide(M[i * n + i]) > 0);
+        size = sum > size ? sum : size;
+    }
+    for (int i = 0; i < n; i++) {
+        REQUIRE_SMALL(fabs(of_wide(back[i]) - of_real(sim->tau[i])), size, tol(1e-11, 1e-2));
+    }
+    for (int k = 0; k < n; k++) {
+        REQUIRE(mdyn_impulse_column(sim, k, column) == MDYN_OK);
+        for (int i = 0; i < n; i++) {
+            double sum = i == k ? -1 : 0, parts = 1;
+            for (int j = 0; j < n; j++) {
+                sum += of_wide(M[i * n + j]) * of_wide(column[j]);
+                parts += fabs(of_wide(M[i * n + j]) * of_wide(column[j]));
+            }
+            REQUIRE_SMALL(fabs(sum), parts, tol(1e-11, 1e-2));
+        }
+    }
+    mdyn_real3 v[2];
+    mdyn_real linear[6];
+    REQUIRE(mdyn_jacobian(sim, last, NULL, J) == MDYN_OK);
+    REQUIRE(mdyn_velocity(sim, last, NULL, &v[0], &v[1]) == MDYN_OK);
+    memcpy(linear, v, sizeof linear);
+    for (int i = 0; i < 6; i++) {
+        double sum = -of_real(linear[i]), parts = 1;
+        for (int j = 0; j < n; j++) {
+            sum += of_wide(J[i * n + j]) * of_real(sim->v[j]);
+            parts += fabs(of_wide(J[i * n + j]) * of_real(sim->v[j]));
+        }
+        REQUIRE_SMALL(fabs(sum), parts, tol(1e-13, 1e-5));
+    }
+}
+
+/* Rows of an ordinary model after a step: bounds kept, equations met. */
+static void check_rows(const specimen *s) {
+    const mdyn_sim *sim = &trial.a;
+    mdyn_row_report row;
+    double dt = of_wide(s->model.dt);
+    for (int i = 0; i < s->model.coupling_count; i++) {
+        const mdyn_coupling *c = &s->coupling[i];
+        REQUIRE(mdyn_row(sim, MDYN_ROW_COUPLING, i, &row) == MDYN_OK);
+        double effort = of_wide(c->effort), size = 1 + fabs(of_wide(c->speed));
+        if (effort > 0) {
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - effort, effort, tol(1e-13, 1e-5));
+        }
+        for (int j = 0; j < TERMS; j++) {
+            if (of_wide(c->terms[j].coefficient) != 0) {
+                int dof = mdyn_dof(sim, c->terms[j].body) + c->terms[j].axis;
+                size += fabs(of_wide(c->terms[j].coefficient) * of_real(sim->v[dof]));
+            }
+        }
+        size += fabs(of_wide(row.error)) / dt;
+        if (of_wide(c->lower) == 0 && of_wide(c->upper) == 0 && effort == 0 &&
+            s->model.solver.equality == MDYN_EXACT && (row.flags & ~MDYN_ROW_SATURATED) == 0) {
+            REQUIRE_SMALL(fabs(of_wide(row.residual)), size, tol(1e-9, 1e-2));
+        }
+    }
+    for (int i = 0; i < s->model.body_count; i++) {
+        double friction = of_wide(s->body[i].friction);
+        for (int j = 0; j < speeds_of(s->body[i].joint) && friction > 0; j++) {
+            int code = mdyn_row(sim, MDYN_ROW_FRICTION, mdyn_dof(sim, i) + j, &row);
+            REQUIRE(code == MDYN_OK);
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - friction, friction, tol(1e-13, 1e-5));
+        }
+    }
+}
+
+static void call_both(const call *c, int calm) {
+    specimen *s = &trial.specimen[trial.now];
+    mdyn_sim *sim = &trial.a;
+    verdict state = judge_state(sim, s);
+    /* Beyond, an explicit scheme may explode, and rightly so. */
+    int ordinary = calm && state == GOOD && largest(sim->v, mdyn_dofs(sim)) < 20 &&
+                   largest(sim->q, mdyn_coordinates(sim)) < 50;
+    memcpy(&trial.before, sim, sizeof *sim);
+    memset(trial.result, 0xA5, sizeof trial.result);
+    int code = perform(sim, c, &trial.result[0]);
+    int again = perform(&trial.b, c, &trial.result[1]);
+    check_same(code, again);
+    REQUIRE(is_code(code));
+    check_result(&trial.result[0], code);
+    if (code < 0) {
+        REQUIRE(same_before_culprit(sim, &trial.before));
+    }
+    if (c->kind == CALL_STEP) {
+        check_after_step(s, state, code);
+        REQUIRE(!ordinary || code == MDYN_OK);
+        if (ordinary) {
+            check_rows(s);
+        }
+    } else if (c->kind == CALL_COUPLING && code >= 0) {
+        s->coupling[c->i] = c->coupling;
+    } else if (c->kind == CALL_MASS && ordinary) {
+        check_dynamics();
+    }
+}
+
+/* A few numbers of the state or the commands, the same in both sims. */
+static void set_inputs(input *in) {
+    mdyn_sim *a = &trial.a, *b = &trial.b;
+    const specimen *s = &trial.specimen[trial.now];
+    unsigned what = take_u8(in);
+    int dof = (int)(what >> 3) % DOFS, at = (int)(what >> 3) % COORDINATES;
+    switch (what & 7) {
+    case 0: a->q[at] = b->q[at] = real(take_real(in, 0.1, 2)); break;
+    case 1: a->v[dof] = b->v[dof] = real(take_real(in, -5, 5)); break;
+    case 2: a->target[dof] = b->target[dof] = real(take_real(in, -2, 2)); break;
+    case 3: a->target_speed[dof] = b->target_speed[dof] = real(take_real(in, -2, 2)); break;
+    case 4:
+        dof = dof % (s->model.body_count > 0 ? s->model.body_count : 1);
+        a->wrench[dof].moment = take_real3(in, 1);
+        a->wrench[dof].force = take_real3(in, 5);
+        b->wrench[dof] = a->wrench[dof];
+        break;
+    default: a->tau[dof] = b->tau[dof] = real(take_real(in, -2, 2)); break;
+    }
+}
+
+/* mdyn_init of both sims: an answer in words, and a refused model leaves all as it was. */
+static int init_both(const specimen *s, int calm) {
+    memcpy(&trial.before, &trial.a, sizeof trial.before);
+    int code = mdyn_init(&trial.a, &s->model), again = mdyn_init(&trial.b, &s->model);
+    REQUIRE(code == again && is_code(code));
+    REQUIRE(trial.a.culprit.code == code && trial.b.culprit.code == code);
+    REQUIRE(trial.a.culprit.index == trial.b.culprit.index && trial.a.culprit.index >= -1);
+    REQUIRE(mdyn_text(code)[0] != 0 && mdyn_remedy(code)[0] != 0);
+    REQUIRE(code >= 0 || same_outside_culprit(&trial.a, &trial.before));
+    if (calm) {
+        REQUIRE(code >= 0 || code == MDYN_ERR_CAPACITY_ROWS || code == MDYN_ERR_CAPACITY_ENTRIES);
+    }
+    return code;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    input in = { data, size, 0, 0 };
+    in.calm = (take_u8(&in) & 1) != 0;
+    memset(&trial.a, 0x00, sizeof trial.a);
+    memset(&trial.b, 0xA5, sizeof trial.b);
+    REQUIRE(mdyn_step(&trial.a) == MDYN_ERR_NOT_READY);
+    REQUIRE(mdyn_step(&trial.b) == MDYN_ERR_NOT_READY);
+    trial.now = 0;
+    take_specimen(&in, &trial.specimen[0]);
+    if (init_both(&trial.specimen[0], in.calm) < 0) {
+        return 0;
+    }
+    for (int i = 0; i < CALLS && in.at < in.size; i++) {
+        const specimen *s = &trial.specimen[trial.now];
+        call c;
+        unsigned what = take_u8(&in);
+        if (what < 100) {
+            set_inputs(&in);
+        } else if (what == 255) { /* another model in a sim that is in use */
+            take_specimen(&in, &trial.specimen[!trial.now]);
+            if (init_both(&trial.specimen[!trial.now], in.calm) >= 0) {
+                trial.now = !trial.now;
+            }
+        } else {
+            take_call(&in, s, mdyn_dofs(&trial.a), &c);
+            call_both(&c, in.calm);
+        }
+    }
+    return 0;
+}

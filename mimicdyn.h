@@ -1,0 +1,3656 @@
+/* mimicdyn.h - dynamics of articulated mechanisms with coupled joints, in one header. v0.1
+   SPDX-License-Identifier: MIT OR Unlicense          (both texts at the end of this file)
+
+   Trees of rigid bodies whose joints are tied together (mimic joints, gears of any number of
+   shafts), with limits, friction and drives, solved every control tick in bounded time.
+   No malloc, no libc, no globals, no recursion. C99, also C++11 and later. float or double.
+
+   DO THIS in exactly one file:                 and just this everywhere else:
+      #define MIMICDYN_IMPLEMENTATION              #include "mimicdyn.h"
+      #include "mimicdyn.h"
+
+   A GRIPPER    enum { LEFT_JAW, RIGHT_JAW };
+                static const mdyn_body bodies[] = {
+                    { .parent = MDYN_WORLD, .joint = MDYN_PRISMATIC, .axis = MDYN_V3(0, 1, 0),
+                      .mass = MDYN_C(0.015) },
+                    { .parent = MDYN_WORLD, .joint = MDYN_PRISMATIC, .axis = MDYN_V3(0, -1, 0),
+                      .mass = MDYN_C(0.015) },
+                };
+                static const mdyn_coupling couplings[] = {
+                    MDYN_MIMIC(RIGHT_JAW, LEFT_JAW, 1.0, 0.0),  // q_right = 1.0 q_left + 0.0
+                };
+                static const mdyn_model gripper = {
+                    .bodies = bodies, .body_count = 2, .couplings = couplings,
+                    .coupling_count = 1, .gravity = MDYN_V3(0, 0, -9.81), .dt = MDYN_C(0.001),
+                };
+                static mdyn_sim sim;                            // fixed size, no heap
+
+                if (mdyn_init(&sim, &gripper) < 0) stop(mdyn_text(sim.culprit.code));
+                for (;;) { sim.tau[LEFT_JAW] = MDYN_R(2.0); mdyn_step(&sim); }
+
+   IT DOES NOT  find contacts, read URDF, allocate, start threads, keep time, or hold globals:
+                two sims in two threads are two sims.
+
+   CONTENTS     search for these:
+      Interface >>config >>types >>calls
+      Inside    >>number >>math >>vector >>check >>kinematics >>dynamics >>rows >>equality >>pgs
+                >>step >>public
+      End       >>licence
+
+   UNITS        SI and radians. Gravity is an acceleration: (0, 0, -9.81) pulls down.
+
+   FRAMES       A body's frame is its joint's frame after the motion: `position` and `rotation`
+                place the joint in the parent's frame, then the joint moves. A point of a body
+                and its mass properties are given in the body's axes; `inertia` is taken about
+                the centre of mass and holds the matrix elements themselves.
+
+   SPEEDS       Revolute, prismatic, helical: one coordinate, one speed. Spherical: quaternion
+                (w, x, y, z), angular velocity in the body's axes. Free: position, quaternion;
+                (angular velocity, velocity of the origin), both in the body's axes.
+                Multi-turn joints never wrap. Coordinates, speeds and commands stay within
+                +-8388608 (2^23) in every build; beyond is an error, never a wrong motion.
+
+   ONE STEP     v' = v + dt M^-1 (tau - C) + M^-1 J^T lambda,  q' = q (+) dt v'
+                with every row k:  low_k <= J_k v' + cfm_k lambda_k <= high_k,
+                                   lambda_k > 0 only at low_k, < 0 only at high_k,
+                                   -dt effort_k <= lambda_k <= dt effort_k.
+                A coupling has low = high = speed - erp C/dt, a limit low = -(q - lower)/dt and
+                high = (upper - q)/dt, dry friction low = high = 0, a drive is a spring. All
+                rows without a bound on their impulse are solved exactly together; the bounded
+                ones by sweeps, in the space that the exact ones leave free.
+
+   NUMBERS      mdyn_real   state and commands:  MDYN_R(2.0)   q, v, tau, targets
+                mdyn_wide   any magnitude:       MDYN_C(1e-7)  model tables, M, forces, impulses
+
+   ERRORS       Functions return MDYN_OK (0), a warning (> 0, the call was carried out) or an
+                error (< 0, nothing was changed). sim.culprit says which body, coupling or speed,
+                mdyn_text() says it in words, mdyn_remedy() what to do.                        */
+
+#ifndef MIMICDYN_H
+#define MIMICDYN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ============================================================================ // >>config
+   Every knob is a plain number with a default. All of them change the layout of mdyn_sim, so all
+   files of a program must agree: a mismatch is a link error that spells both configurations. */
+
+/* MIMICDYN_SCALAR - the arithmetic. F32: float with compensated state; F64: double. */
+#ifndef MIMICDYN_SCALAR
+#define MIMICDYN_SCALAR F32
+#endif
+
+/* MIMICDYN_MAX_BODIES - most bodies of a model. 1 to 4096; the world is not counted. */
+#ifndef MIMICDYN_MAX_BODIES
+#define MIMICDYN_MAX_BODIES 16
+#endif
+
+/* MIMICDYN_MAX_DOFS - most speeds of a model: 1 for revolute, prismatic and helical, 3 for
+   spherical, 6 for free joints. 1 to 8192. */
+#ifdef MIMICDYN_MAX_DOFS
+#define MDYN_SPELL_DOFS_ MIMICDYN_MAX_DOFS
+#else
+#define MDYN_SPELL_DOFS_ default
+#define MIMICDYN_MAX_DOFS MIMICDYN_MAX_BODIES
+#endif
+
+/* MIMICDYN_MAX_COUPLINGS - most couplings of a model. 1 to 4096. */
+#ifdef MIMICDYN_MAX_COUPLINGS
+#define MDYN_SPELL_COUPLINGS_ MIMICDYN_MAX_COUPLINGS
+#else
+#define MDYN_SPELL_COUPLINGS_ default
+#define MIMICDYN_MAX_COUPLINGS MIMICDYN_MAX_BODIES
+#endif
+
+/* MIMICDYN_MAX_ROWS - most rows of a model: one for each coupling, and one for each speed with
+   a drive, with dry friction, with a limit. 1 to 8192. */
+#ifdef MIMICDYN_MAX_ROWS
+#define MDYN_SPELL_ROWS_ MIMICDYN_MAX_ROWS
+#else
+#define MDYN_SPELL_ROWS_ default
+#define MIMICDYN_MAX_ROWS (MIMICDYN_MAX_COUPLINGS + MIMICDYN_MAX_DOFS)
+#endif
+
+/* MIMICDYN_MAX_TERMS - most joints in one coupling. 2 to 64. */
+#ifndef MIMICDYN_MAX_TERMS
+#define MIMICDYN_MAX_TERMS 4
+#endif
+
+/* MIMICDYN_MAX_ENTRIES - room for the numbers of all rows together. A row takes one for each speed
+   between its joints and the world, and those of the rows that it shares joints with.
+   mdyn_init refuses a model that does not fit; sim.report.entries says what it took.
+   1 to 32767. */
+#ifdef MIMICDYN_MAX_ENTRIES
+#define MDYN_SPELL_ENTRIES_ MIMICDYN_MAX_ENTRIES
+#else
+#define MDYN_SPELL_ENTRIES_ default
+#define MIMICDYN_MAX_ENTRIES (8 * MIMICDYN_MAX_ROWS)
+#endif
+
+/* MIMICDYN_STATIC - 1 makes every function static: for a program of one file. 0 or 1. */
+#ifndef MIMICDYN_STATIC
+#define MIMICDYN_STATIC 0
+#endif
+
+#define MDYN_PASTE_(a, b) a##b
+#define MDYN_PASTE(a, b) MDYN_PASTE_(a, b)
+#define MDYN_SPELL_(a) #a
+#define MDYN_SPELL(a) MDYN_SPELL_(a)
+
+#define MDYN_SCALAR_F32 1
+#define MDYN_SCALAR_F64 2
+#define MDYN_SCALAR MDYN_PASTE(MDYN_SCALAR_, MIMICDYN_SCALAR)
+
+#if MDYN_SCALAR != MDYN_SCALAR_F32 && MDYN_SCALAR != MDYN_SCALAR_F64
+#error "MIMICDYN_SCALAR must be F32 or F64"
+#endif
+#if MIMICDYN_MAX_BODIES < 1 || MIMICDYN_MAX_BODIES > 4096
+#error "MIMICDYN_MAX_BODIES must be 1 to 4096"
+#endif
+#if MIMICDYN_MAX_DOFS < 1 || MIMICDYN_MAX_DOFS > 8192
+#error "MIMICDYN_MAX_DOFS must be 1 to 8192"
+#endif
+#if MIMICDYN_MAX_COUPLINGS < 1 || MIMICDYN_MAX_COUPLINGS > 4096
+#error "MIMICDYN_MAX_COUPLINGS must be 1 to 4096"
+#endif
+#if MIMICDYN_MAX_ROWS < 1 || MIMICDYN_MAX_ROWS > 8192
+#error "MIMICDYN_MAX_ROWS must be 1 to 8192"
+#endif
+#if MIMICDYN_MAX_TERMS < 2 || MIMICDYN_MAX_TERMS > 64
+#error "MIMICDYN_MAX_TERMS must be 2 to 64"
+#endif
+#if MIMICDYN_MAX_ENTRIES < 1 || MIMICDYN_MAX_ENTRIES > 32767
+#error "MIMICDYN_MAX_ENTRIES must be 1 to 32767 (entry numbers are int16_t)"
+#endif
+#if MIMICDYN_STATIC != 0 && MIMICDYN_STATIC != 1
+#error "MIMICDYN_STATIC must be 0 or 1"
+#endif
+#if defined(__FAST_MATH__)
+#error "mimicdyn.h needs IEEE arithmetic: compile without -ffast-math"
+#endif
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
+#error "x87 arithmetic keeps excess digits: add -msse2 -mfpmath=sse"
+#endif
+
+#define MDYN_COORDINATES (MIMICDYN_MAX_DOFS + MIMICDYN_MAX_DOFS / 3)
+
+/* ============================================================================= // >>types */
+
+#if MDYN_SCALAR == MDYN_SCALAR_F64
+typedef double mdyn_real;
+typedef double mdyn_wide;
+#else
+typedef float mdyn_real;
+typedef float mdyn_wide;
+#endif
+#define MDYN_R(x) ((mdyn_real)(x)) /* a state, a command: |x| < 2^23 */
+#define MDYN_C(x) ((mdyn_wide)(x)) /* a model constant: any magnitude */
+
+/* Larger than any bound that is meant: a limit, a range of this size or more is no bound. */
+#define MDYN_UNLIMITED MDYN_C(1e12)
+
+typedef struct mdyn_real3 { mdyn_real x, y, z; } mdyn_real3;
+typedef struct mdyn_real4 { mdyn_real w, x, y, z; } mdyn_real4;
+typedef struct mdyn_wide3 { mdyn_wide x, y, z; } mdyn_wide3;
+typedef struct mdyn_wide4 { mdyn_wide w, x, y, z; } mdyn_wide4;
+typedef struct mdyn_inertia { mdyn_wide xx, yy, zz, xy, xz, yz; } mdyn_inertia;
+
+#define MDYN_V3(x, y, z) { MDYN_C(x), MDYN_C(y), MDYN_C(z) }
+#define MDYN_QUATERNION(w, x, y, z) { MDYN_C(w), MDYN_C(x), MDYN_C(y), MDYN_C(z) }
+#define MDYN_INERTIA(xx, yy, zz, xy, xz, yz) \
+    { MDYN_C(xx), MDYN_C(yy), MDYN_C(zz), MDYN_C(xy), MDYN_C(xz), MDYN_C(yz) }
+
+enum { MDYN_WORLD = -1 };
+
+typedef enum mdyn_joint {
+    MDYN_FIXED,     /* no speed */
+    MDYN_REVOLUTE,  /* q = angle about `axis` [rad] */
+    MDYN_PRISMATIC, /* q = shift along `axis` [m] */
+    MDYN_HELICAL,   /* q = angle about `axis` [rad], shift = pitch q */
+    MDYN_SPHERICAL, /* q = quaternion (w,x,y,z); v = angular velocity, body axes */
+    MDYN_FREE       /* q = position, quaternion; v = (angular, linear of the origin), body axes */
+} mdyn_joint;
+
+/* A body and the joint that carries it. Zero everywhere but `parent` is valid: a massless frame
+   welded to its parent. Units per speed: rad and N m, or m and N. Not read after mdyn_init but
+   by mdyn_explain (name). */
+typedef struct mdyn_body {
+    int16_t parent;        /* index of an earlier body, or MDYN_WORLD */
+    mdyn_joint joint;
+    mdyn_wide3 axis;       /* of the joint, in its own frame; any length; zero means z */
+    mdyn_wide pitch;       /* helical: shift per angle [m/rad] */
+    mdyn_wide3 position;   /* of the joint in the parent's frame [m] */
+    mdyn_wide4 rotation;   /* of the joint in the parent's frame; any length; zero means none */
+    mdyn_wide mass;        /* [kg], >= 0 */
+    mdyn_wide3 com;        /* centre of mass, body axes [m] */
+    mdyn_inertia inertia;  /* about the centre of mass, body axes [kg m^2] */
+    mdyn_wide armature;    /* rotor inertia seen at the joint, N^2 J_rotor: added to the diagonal
+                              of M for each speed [kg m^2 or kg]; not for free joints */
+    mdyn_wide damping;     /* for each speed, implicit in time [N m s or N s/m], >= 0 */
+    mdyn_wide friction;    /* dry friction for each speed [N m or N], >= 0 */
+    mdyn_wide lower, upper;/* limits of the coordinate; both 0: none; joints of one speed only */
+    mdyn_wide effort;      /* most that the actuator gives, tau and drive together; 0: no bound */
+    mdyn_wide drive_kp;    /* drive towards sim.target [N m/rad or N/m], implicit in time */
+    mdyn_wide drive_kd;    /* drive towards sim.target_speed [N m s/rad or N s/m], implicit */
+    const char *name;      /* for mdyn_explain; may be NULL */
+} mdyn_body;
+
+/* How firmly a row holds. All of them are converted each step to
+   erp (part of the error taken back in a step) and cfm (speed that a unit impulse leaves).
+      MDYN_HARD(erp)              cfm = 0
+      MDYN_SOFT(erp, cfm)         cfm acts on the impulse [1/kg or 1/(kg m^2)] (ODE: cfm = CFM/dt)
+      MDYN_SPRING(kp, kd)         erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd))
+      MDYN_FREQUENCY(omega, zeta) kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
+                                  alone; omega in rad/s; hard if omega or zeta is 0
+   Source: PhysX mimic joints, equations (18), (20)-(29). All zero: MDYN_HARD(0.2). */
+typedef enum mdyn_softness_kind {
+    MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA
+} mdyn_softness_kind;
+typedef struct mdyn_softness {
+    mdyn_softness_kind kind;
+    mdyn_wide a, b;
+} mdyn_softness;
+
+#define MDYN_HARD(erp) { MDYN_ERP_CFM, MDYN_C(erp), MDYN_C(0) }
+#define MDYN_SOFT(erp, cfm) { MDYN_ERP_CFM, MDYN_C(erp), MDYN_C(cfm) }
+#define MDYN_SPRING(kp, kd) { MDYN_KP_KD, MDYN_C(kp), MDYN_C(kd) }
+#define MDYN_FREQUENCY(omega, zeta) { MDYN_OMEGA_ZETA, MDYN_C(omega), MDYN_C(zeta) }
+
+typedef struct mdyn_term {
+    int16_t body;           /* whose joint */
+    int16_t axis;           /* which of its speeds: 0, but for spherical and free joints */
+    mdyn_wide coefficient;  /* 0: the term is not there */
+} mdyn_term;
+
+typedef enum mdyn_level {
+    MDYN_POSITION, /* C = sum of coefficient q + offset: joints of one speed only */
+    MDYN_VELOCITY  /* C' = sum of coefficient v only, of any speeds; nothing is taken back */
+} mdyn_level;
+
+/* A coupling of joints of any trees: lower <= C <= upper with C = sum coefficient_i q_i + offset.
+   Both bounds 0, as in every macro below: C = 0. Tooth counts make exact coefficients:
+   MDYN_GEAR(A, teeth_a, B, teeth_b, 0) does not drift, however many turns.
+   Source of the N-way row: PhysX mimic joints, equation (17). */
+typedef struct mdyn_coupling {
+    mdyn_term terms[MIMICDYN_MAX_TERMS];
+    mdyn_wide offset;
+    mdyn_softness softness;
+    mdyn_wide lower, upper; /* range of C; +-MDYN_UNLIMITED: no bound on that side */
+    mdyn_wide speed;        /* wanted C', beside taking C back */
+    mdyn_wide effort;       /* most force along the row; 0: no bound */
+    mdyn_level level;
+    const char *name;       /* for mdyn_explain; may be NULL */
+} mdyn_coupling;
+
+#define MDYN_TERM(body, coefficient) { (int16_t)(body), 0, MDYN_C(coefficient) }
+#define MDYN_COUPLING_END_ \
+    { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0), \
+    MDYN_POSITION, NULL
+/* URDF, SDF, Drake, Pinocchio:  q_follower = multiplier q_leader + offset */
+#define MDYN_MIMIC(follower, leader, multiplier, offset) \
+    { { MDYN_TERM(follower, 1), MDYN_TERM(leader, -(multiplier)) }, MDYN_C(-(offset)), \
+      MDYN_COUPLING_END_ }
+/* PhysX, Bullet:  q_a + ratio q_b + offset = 0 */
+#define MDYN_PHYSX_MIMIC(a, b, ratio, offset) \
+    { { MDYN_TERM(a, 1), MDYN_TERM(b, ratio) }, MDYN_C(offset), MDYN_COUPLING_END_ }
+/* Two meshing wheels:  teeth_a q_a + teeth_b q_b + offset = 0; negative teeth: an inner wheel */
+#define MDYN_GEAR(a, teeth_a, b, teeth_b, offset) \
+    { { MDYN_TERM(a, teeth_a), MDYN_TERM(b, teeth_b) }, MDYN_C(offset), MDYN_COUPLING_END_ }
+/* Three joints:  ca q_a + cb q_b + cc q_c + offset = 0 (planetary gear, differential) */
+#define MDYN_GEAR3(a, ca, b, cb, c, cc, offset) \
+    { { MDYN_TERM(a, ca), MDYN_TERM(b, cb), MDYN_TERM(c, cc) }, MDYN_C(offset), \
+      MDYN_COUPLING_END_ }
+
+typedef enum mdyn_equality {
+    MDYN_EXACT,   /* rows without a bound on their impulse: all together, exactly */
+    MDYN_ITERATED /* they too by sweeps, with all others, in the declared order */
+} mdyn_equality;
+
+typedef enum mdyn_start {
+    MDYN_WARM, /* sweeps begin at the impulses of the last step */
+    MDYN_COLD  /* sweeps begin at zero */
+} mdyn_start;
+
+/* How the rows are solved. All zero is the default. */
+typedef struct mdyn_solver {
+    mdyn_equality equality;
+    mdyn_start start;
+    uint16_t sweeps;      /* most sweeps in a step; 0: 100 */
+    mdyn_wide relaxation; /* over- or under-relaxation, 0 < omega < 2; 0: 1 */
+    mdyn_wide tolerance;  /* sweeps end when no impulse moves by more than this part of the
+                             largest; 0: a few rounding errors */
+} mdyn_solver;
+
+typedef struct mdyn_model {
+    const mdyn_body *bodies;
+    int body_count;
+    const mdyn_coupling *couplings;
+    int coupling_count;
+    mdyn_wide3 gravity; /* [m/s^2], world axes */
+    mdyn_wide dt;       /* step [s], > 0 */
+    mdyn_solver solver;
+} mdyn_model;
+
+/* Every code: name, value, sentence, what to do. Negative: an error, nothing was changed.
+   Positive: a warning, the call was carried out. */
+#define MDYN_CODES(X) \
+    X(OK, 0, "all is well", "go on") \
+    X(WARN_REDUNDANT, 1, "a coupling repeats what earlier ones already enforce", \
+      "fine if it is meant; otherwise remove it") \
+    X(WARN_CONTRADICTION, 2, "a coupling contradicts earlier ones: both cannot hold", \
+      "correct its ratio or offset, make one of them soft, or remove it") \
+    X(WARN_EMPTY_RANGE, 3, "the limits of this joint and of those coupled leave no position", \
+      "widen one of the limits, or correct the ratio or offset of the coupling") \
+    X(ERR_NULL, -1, "a pointer is NULL", "pass the address") \
+    X(ERR_NOT_READY, -2, "the sim was not set up, or was overwritten", \
+      "call mdyn_init first, and look for what writes into the sim") \
+    X(ERR_CAPACITY_BODIES, -3, "the model has no bodies, or more than the sim holds", \
+      "raise MIMICDYN_MAX_BODIES") \
+    X(ERR_CAPACITY_DOFS, -4, "the joints have more speeds than the sim holds", \
+      "raise MIMICDYN_MAX_DOFS") \
+    X(ERR_CAPACITY_COUPLINGS, -28, "there are more couplings than the sim holds", \
+      "raise MIMICDYN_MAX_COUPLINGS") \
+    X(ERR_CAPACITY_ROWS, -5, "there are more rows than the sim holds", \
+      "raise MIMICDYN_MAX_ROWS") \
+    X(ERR_CAPACITY_ENTRIES, -6, "the rows hold more numbers than the sim has room for", \
+      "raise MIMICDYN_MAX_ENTRIES") \
+    X(ERR_NOT_FINITE, -7, "a number of the model is NaN or infinite, or beyond any use", \
+      "look at the field of the named body or coupling") \
+    X(ERR_PARENT, -8, "a body's parent is not an earlier body or MDYN_WORLD", \
+      "list parents before their children") \
+    X(ERR_JOINT, -9, "the joint type is unknown", "use one of mdyn_joint") \
+    X(ERR_ROTATION, -10, "the rotation is no quaternion", "give w, x, y, z, or four zeros") \
+    X(ERR_MASS, -11, "a mass is negative", "give the mass in kg") \
+    X(ERR_INERTIA, -12, "no real body has this inertia: it is not positive", \
+      "give it about the centre of mass, as matrix elements, in kg m^2") \
+    X(ERR_MASSLESS, -13, "nothing gives this joint inertia", \
+      "give the body or a child mass or inertia, or the joint an armature") \
+    X(ERR_NEGATIVE, -14, "armature, damping, friction, effort or a gain is negative, " \
+      "or a free joint has armature", "give it as a positive number; free joints have none") \
+    X(ERR_LIMITS, -15, "lower is above upper, or the joint has more than one coordinate", \
+      "swap them; leave both 0 for no limit") \
+    X(ERR_DRIVE, -16, "a drive needs a joint of one coordinate", \
+      "leave drive_kp and drive_kd 0 and command sim.tau") \
+    X(ERR_TERM, -17, "a term names a body or a speed that is not there, or the same speed twice", \
+      "name the body's index, and axis 0 unless the joint has several speeds") \
+    X(ERR_NO_TERMS, -18, "all coefficients of a coupling are 0", "give at least one") \
+    X(ERR_LEVEL, -19, "C of this coupling has no value: a joint has several coordinates", \
+      "set level = MDYN_VELOCITY") \
+    X(ERR_SOFTNESS, -20, "the softness is out of range", \
+      "0 <= erp <= 1, and cfm, kp, kd, omega, zeta >= 0") \
+    X(ERR_DT, -21, "the step is not a positive number up to 1 s", "give dt in seconds") \
+    X(ERR_SOLVER, -22, "a solver setting is out of range", "0 < relaxation < 2, tolerance >= 0") \
+    X(ERR_STATE, -23, "a coordinate, speed, command, target or wrench is NaN, infinite or 2^23 " \
+      "and beyond, or a quaternion is zero", "correct the input; the state was left as it was") \
+    X(ERR_OVERFLOW, -24, "the motion would leave the range of the numbers", \
+      "a smaller step, a smaller command; the state was left as it was") \
+    X(ERR_SINGULAR, -25, "the mass matrix has lost its rank to rounding", \
+      "give light joints an armature") \
+    X(ERR_INDEX, -26, "an index is out of range", "count from 0") \
+    X(ERR_ROOM, -27, "the text does not fit", "pass a larger buffer")
+
+typedef enum mdyn_code {
+#define MDYN_CODE_(name, value, sentence, remedy) MDYN_##name = value,
+    MDYN_CODES(MDYN_CODE_)
+#undef MDYN_CODE_
+    MDYN_CODES_END_ = 127
+} mdyn_code;
+
+/* What a code speaks of. */
+typedef struct mdyn_culprit {
+    int16_t code;  /* mdyn_code of the last call that had something to say */
+    int16_t index; /* body, coupling, speed or coordinate, by the sentence; -1: none */
+} mdyn_culprit;
+
+/* The kinds of row, in the order in which they are solved. */
+typedef enum mdyn_row_kind {
+    MDYN_ROW_COUPLING, /* index: coupling */
+    MDYN_ROW_DRIVE,    /* index: speed (mdyn_dof of the body) */
+    MDYN_ROW_FRICTION, /* index: speed */
+    MDYN_ROW_LIMIT     /* index: speed */
+} mdyn_row_kind;
+
+enum {
+    MDYN_ROW_SATURATED = 1,    /* the impulse is at its bound */
+    MDYN_ROW_REDUNDANT = 2,    /* earlier rows already decide this one: it carries no impulse */
+    MDYN_ROW_CONTRADICTORY = 4 /* ... and decide otherwise: see `residual` */
+};
+
+/* What a row did in the last step. Units by the row's own C: [C]/s for speeds. */
+typedef struct mdyn_row_report {
+    mdyn_wide impulse;  /* signed; a joint gets coefficient * impulse [N m s or N s] */
+    mdyn_wide force;    /* impulse / dt */
+    mdyn_wide power;    /* force times the row's speed after the step: given to the joints [W] */
+    mdyn_wide error;    /* C at the start of the step; for a range, how far outside it */
+    mdyn_wide speed;    /* C' after the step */
+    mdyn_wide residual; /* by how much C' + cfm impulse misses what was asked */
+    uint8_t flags;      /* MDYN_ROW_... */
+} mdyn_row_report;
+
+/* What the last step did. */
+typedef struct mdyn_report {
+    int16_t sweeps;         /* sweeps over the bounded rows */
+    int16_t redundant;      /* rows that earlier rows decide */
+    int16_t contradictory;  /* ... and decide otherwise */
+    int16_t entries;        /* numbers in the rows, of MIMICDYN_MAX_ENTRIES */
+    mdyn_wide residual;     /* largest change of an impulse in the last sweep, relative */
+} mdyn_report;
+
+/* ---- private: what a sim is made of. Size and contents may change. ---- */
+
+#ifdef MDYN_CHECKED_NUMBERS_ /* the tests put classes here that refuse raw arithmetic */
+typedef mdyn_checked_num_ md_num;
+typedef mdyn_checked_unit_ md_unit;
+#else
+typedef mdyn_real md_num;  /* a scalar of any magnitude */
+typedef mdyn_real md_unit; /* an element of a unit vector, or of the block that goes with them */
+#endif
+typedef mdyn_real md_tail; /* what rounding cut off a coordinate or a speed */
+typedef int16_t md_scale;  /* common exponent of a block of md_unit */
+
+typedef struct md_vec { md_num x, y, z; } md_vec;
+typedef struct md_mat { md_num xx, xy, xz, yx, yy, yz, zx, zy, zz; } md_mat;
+typedef struct md_sym { md_num xx, yy, zz, xy, xz, yz; } md_sym;
+typedef struct md_motion { md_vec ang, lin; } md_motion; /* angular, then of the origin */
+typedef struct md_force { md_vec ang, lin; } md_force;   /* moment about the origin, force */
+
+typedef struct md_inertia { /* (moment, force) = [A B; B^T M] (angular, linear), at the origin */
+    md_sym A;
+    md_mat B;
+    md_sym M;
+} md_inertia;
+
+typedef struct md_link { /* constant; the joint's axis is z of its frame */
+    int16_t parent, dof, coordinate;
+    uint8_t joint, dofs;
+    md_mat rotation; /* of the joint in the parent */
+    md_vec position;
+    md_num mass;
+    md_vec moment;   /* mass times centre of mass */
+    md_sym inertia;  /* about the origin */
+} md_link;
+
+typedef struct md_pose { /* in world axes; see >>kinematics */
+    md_mat rotation;
+    md_vec arm;        /* from the parent's origin to this one */
+    md_vec moment;
+    md_sym inertia;
+    md_vec omega;      /* angular velocity */
+    md_vec alpha, acc; /* accelerations at zero joint accelerations, gravity as -g */
+    md_force bias;     /* the wrench that they take */
+} md_pose;
+
+typedef struct md_dof { /* a column S of the joint, at the origin, world axes; see >>dynamics */
+    int16_t body;
+    uint8_t kind;   /* MD_ANGULAR, MD_LINEAR, MD_SCREW */
+    md_num pitch;
+    md_vec axis;
+    md_force W;     /* articulated inertia times S, over sqrt(D) */
+    md_num rsqrt_D; /* D = S^T inertia S */
+} md_dof;
+
+typedef struct md_row { /* see >>rows, >>equality */
+    int16_t index;
+    uint8_t kind, flags;
+    uint8_t exact, active;         /* solved exactly; or by sweeps, and there */
+    int16_t first, owned, count;   /* its entries: those at owned coordinates first */
+    int16_t reflection[2];         /* counts of its reflections' entries, behind the row's */
+    int16_t pivot;                 /* coordinate that it owns; -1: none */
+    md_num error, low, high, cfm;  /* low <= J v' + cfm impulse <= high */
+    md_num least, most, impulse;   /* least <= impulse <= most */
+    md_num scale, Jv;              /* 1/length in whitened coordinates; J v before */
+    md_unit diagonal, soft;        /* of the unit row: left of it for its pivot; cfm */
+    md_unit u_low, u_high, u_least, u_most, u_lambda;
+} md_row;
+
+typedef struct md_outcome { /* of a row, after a step */
+    md_num error, low, high, cfm, impulse;
+    uint8_t flags;
+} md_outcome;
+
+enum { MDYN_SPACE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
+
+/* ---- the sim ---- */
+
+typedef struct mdyn_wrench { mdyn_real3 moment, force; } mdyn_wrench;
+
+/* A mechanism in motion. The first part is yours to read and write between calls; speeds are
+   numbered by mdyn_dof, coordinates by mdyn_coordinate (when every joint has one, both are the
+   index of the body). sizeof(mdyn_sim) grows with the knobs; place it where you like. */
+typedef struct mdyn_sim {
+    mdyn_real q[MDYN_COORDINATES];              /* coordinates [rad, m, quaternions] */
+    mdyn_real v[MIMICDYN_MAX_DOFS];             /* speeds [rad/s, m/s] */
+    mdyn_real tau[MIMICDYN_MAX_DOFS];           /* commanded joint forces [N m, N]; kept */
+    mdyn_real target[MIMICDYN_MAX_DOFS];        /* drives: coordinate wanted */
+    mdyn_real target_speed[MIMICDYN_MAX_DOFS];  /* drives: speed wanted */
+    mdyn_wrench wrench[MIMICDYN_MAX_BODIES];    /* on the body's origin, world axes; kept */
+    mdyn_report report;
+    mdyn_culprit culprit;
+
+    /* private */
+    const mdyn_model *model;
+    uint32_t ready, stale;
+    int16_t bodies, dofs, coordinates, couplings, rows, entries;
+    md_num dt, inverse_dt;
+    mdyn_real q_seen[MDYN_COORDINATES], v_seen[MIMICDYN_MAX_DOFS];
+    md_tail q_tail[MDYN_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];
+    mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
+    md_link link[MIMICDYN_MAX_BODIES];
+    md_pose pose[MIMICDYN_MAX_BODIES];
+    md_dof dof[MIMICDYN_MAX_DOFS];
+    md_inertia inertia[MIMICDYN_MAX_BODIES];
+    md_force force[MIMICDYN_MAX_BODIES];
+    md_motion motion[MIMICDYN_MAX_BODIES];
+    md_num b[MIMICDYN_MAX_DOFS], z[MIMICDYN_MAX_DOFS], x[MIMICDYN_MAX_DOFS];
+    md_row row[MIMICDYN_MAX_ROWS];
+    md_outcome outcome[MIMICDYN_MAX_ROWS];
+    md_unit du[MDYN_SPACE_], w[MDYN_SPACE_];
+    int16_t list[MDYN_SPACE_], next[MDYN_SPACE_], head[MDYN_SPACE_], tail[MDYN_SPACE_];
+    int16_t owner[MDYN_SPACE_], part[MDYN_SPACE_], last_use[MIMICDYN_MAX_DOFS];
+    md_unit entry[MIMICDYN_MAX_ENTRIES];
+    int16_t entry_at[MIMICDYN_MAX_ENTRIES], entry_next[MIMICDYN_MAX_ENTRIES];
+} mdyn_sim;
+
+/* ============================================================================= // >>calls
+   In order of use. n = speeds of the model, b = bodies, d = depth of the tree, r = rows.
+   Pointers to results may point anywhere but into the sim, and not at each other.
+   A call that returns an error has written nothing but sim->culprit; after an error of mdyn_init
+   the sim is not ready.                                                                    */
+
+#if MIMICDYN_STATIC
+#define MDYN_API static
+#elif defined(__cplusplus)
+#define MDYN_API extern "C"
+#else
+#define MDYN_API extern
+#endif
+
+/* The configuration, spelled in the name of a symbol for the linker to compare. */
+#define MDYN_JOIN_(scalar, bodies, dofs, couplings, rows, terms, entries) \
+    mimicdyn_##scalar##_bodies_##bodies##_dofs_##dofs##_couplings_##couplings##_rows_##rows \
+    ##_terms_##terms##_entries_##entries
+#define MDYN_JOIN(scalar, bodies, dofs, couplings, rows, terms, entries) \
+    MDYN_JOIN_(scalar, bodies, dofs, couplings, rows, terms, entries)
+#define MDYN_CONFIGURATION \
+    MDYN_JOIN(MIMICDYN_SCALAR, MIMICDYN_MAX_BODIES, MDYN_SPELL_DOFS_, MDYN_SPELL_COUPLINGS_, \
+              MDYN_SPELL_ROWS_, MIMICDYN_MAX_TERMS, MDYN_SPELL_ENTRIES_)
+#if !MIMICDYN_STATIC
+MDYN_API const char MDYN_CONFIGURATION;
+#if defined(__GNUC__) && !defined(__clang__) && defined(__ELF__)
+/* Two files of equal knobs merge here; others define one symbol in sections of two names. */
+__asm__(".ifndef mimicdyn_knobs_differ\n"
+        ".pushsection .rodata." MDYN_SPELL(MDYN_CONFIGURATION)
+        ",\"aG\",%progbits," MDYN_SPELL(MDYN_CONFIGURATION) ",comdat\n"
+        ".globl mimicdyn_knobs_differ\n"
+        "mimicdyn_knobs_differ: .byte 0\n"
+        ".popsection\n"
+        ".endif\n");
+#endif
+#endif
+
+/* Checks the whole model and sets the sim to its start: coordinates 0 (quaternions 1), speeds 0,
+   commands, targets and wrenches 0. The model and its tables must outlive the sim.
+   Errors: sim->culprit names code and index (of a body or a coupling, by the sentence).
+   Warnings: redundant or contradictory couplings, limits that leave no position.
+   Cost: that of some steps, and r^2 c for c couplings in a chain of limits. */
+#define mdyn_init(sim, model) mdyn_init_configured(sim, model, &MDYN_CONFIGURATION)
+MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const char *built_with);
+
+/* Forgets what earlier steps left: impulses for the warm start and the digits beyond q and v.
+   For after a jump of the state; a changed q or v alone is noticed by itself. O(r + n) */
+MDYN_API int mdyn_reset(mdyn_sim *sim);
+
+/* Replaces a coupling: other ratios, offset, softness, range, speed, effort, joints even.
+   Checked as in mdyn_init. Takes effect with the next call. */
+MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *c);
+
+/* Moves the state onto the hard couplings without a bound on their effort.
+   MDYN_MASS_METRIC: the shortest way, weighed by M: heavy joints move least.
+   MDYN_FOLLOWERS: leaders stay; each coupling moves its first term's joint. Chains in any order.
+   Warning MDYN_WARN_CONTRADICTION if couplings remain open. Cost: a step; or c^2 terms. */
+typedef enum mdyn_metric { MDYN_MASS_METRIC, MDYN_FOLLOWERS } mdyn_metric;
+MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
+
+/* One time step of model->dt. Errors: MDYN_ERR_STATE (index: coordinate, speed or body),
+   MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; the state is as before. What the rows did: sim->report,
+   mdyn_row. Cost: O(b + r d) and sweeps * entries, bounded by solver.sweeps. */
+MDYN_API int mdyn_step(mdyn_sim *sim);
+
+/* What row `index` of a kind did in the last step; speeds are read from sim->v. O(terms) */
+MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_row_report *report);
+
+/* Force that a coupling gave the joint of one of its terms in the last step [N m or N]. O(1) */
+MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force);
+
+/* Positions that the limits of a joint of one coordinate and of all joints coupled to it leave
+   it, +-MDYN_UNLIMITED where none. Hard couplings of two joints are followed, in chains.
+   Warning MDYN_WARN_EMPTY_RANGE if none is left (then lower > upper). O(couplings^2) */
+MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
+
+/* The equation that a row enforces, with its numbers and units, as text ending in 0.
+   e.g.  "coupling 0: q[1] - 0.5 q[0] = 0.1, hard, erp 0.2".  Error MDYN_ERR_ROOM. */
+MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
+
+/* A code as a sentence, and what to do about it; never NULL. */
+MDYN_API const char *mdyn_text(int code);
+MDYN_API const char *mdyn_remedy(int code);
+
+/* Numbers of a ready sim: of speeds (n), of coordinates; first speed and first coordinate of a
+   body's joint, MDYN_ERR_INDEX if there is no such body. O(1) */
+MDYN_API int mdyn_dofs(const mdyn_sim *sim);
+MDYN_API int mdyn_coordinates(const mdyn_sim *sim);
+MDYN_API int mdyn_dof(const mdyn_sim *sim, int body);
+MDYN_API int mdyn_coordinate(const mdyn_sim *sim, int body);
+
+/* Kinematics of the present q and v. Nothing has to be updated first: a sim notices a changed q
+   or v and works it out once, O(b). Results in world axes. `point` in body axes [m]; NULL: the
+   body's origin. */
+MDYN_API int mdyn_pose(mdyn_sim *sim, int body, mdyn_real3 *position, mdyn_real4 *quaternion);
+MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
+                           mdyn_real3 *angular, mdyn_real3 *linear);
+/* J[6][n], row-major: angular, then linear velocity of the point for unit speeds. O(6 n) */
+MDYN_API int mdyn_jacobian(mdyn_sim *sim, int body, const mdyn_real3 *point, mdyn_wide *J);
+
+/* Dynamics at the present q, v, tau, wrench:  tau = M a + C,  C with gravity and minus wrenches.
+   Damping, friction, limits and drives have no part in these. Speeds in, speeds out: arrays of n.
+   Source: Featherstone, Rigid Body Dynamics Algorithms: 5.3 (RNEA), 6.2 (CRBA), 7.3 (ABA). */
+MDYN_API int mdyn_mass_matrix(mdyn_sim *sim, mdyn_wide *M);       /* M[n][n]; O(b d) */
+MDYN_API int mdyn_bias_force(mdyn_sim *sim, mdyn_wide *C);        /* C[n]; O(b) */
+MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, mdyn_wide *tau);  /* O(b) */
+MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a);  /* M^-1 (tau - C); O(b) */
+/* Accelerations while the hard couplings without a bound on their effort hold: J a = 0. */
+MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a);  /* O(b + r d) */
+/* Speed change of speed j for a unit impulse on speed i: (M^-1)_ij; exactly 0 across a fixed
+   root. Source: PhysX mimic joints, equation (10). O(b) each. */
+MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r);
+MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv); /* all speeds */
+/* Kinetic energy with that of the armatures, potential energy with 0 at the world's origin [J]. */
+MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential);
+
+#endif /* MIMICDYN_H; stop here if you are only interested in the interface. */
+
+#ifdef MIMICDYN_IMPLEMENTATION
+
+/* No fused multiply-add: the bits must not depend on the processor. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__) && !defined(__STRICT_ANSI__) && \
+    (defined(__FP_FAST_FMA) || defined(__FP_FAST_FMAF))
+#if defined(__riscv)
+#error "gcc fuses multiply-adds here: compile with -std=c99, or -ffp-contract=off and -std=c99"
+#endif
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#if defined(__GNUC__)
+#define MD_INLINE static inline __attribute__((always_inline, unused))
+#define MD_STATIC static __attribute__((unused))
+#define MD_NOINLINE static __attribute__((noinline, unused))
+#define MD_RESTRICT __restrict
+#else
+#define MD_INLINE static inline
+#define MD_STATIC static
+#define MD_NOINLINE static
+#define MD_RESTRICT
+#endif
+
+/* ============================================================================ // >>number
+   The arithmetic. Everything below >>vector is written once, against these operations:
+      md_num    scalars of any magnitude; no operator but those named here
+      md_unit   elements of unit vectors and of the blocks that go with them, magnitude O(1);
+                a block has a common md_scale (floats need none: it is 0)
+      md_sum    a sum of products of coordinates, kept to twice the digits
+   No shift, no format and no #if on the scalar below this section.                       */
+
+#ifdef MDYN_CHECKED_NUMBERS_
+#define MD_RAW(x) ((x).raw)
+#define MD_NUM(x) mdyn_checked_num_::of(x)
+#define MD_UNIT(x) mdyn_checked_unit_::of(x)
+#else
+#define MD_RAW(x) (x)
+#define MD_NUM(x) (x)
+#define MD_UNIT(x) (x)
+#endif
+
+#if MDYN_SCALAR == MDYN_SCALAR_F64
+typedef uint64_t md_bits;
+#define MD_BITS_MAGNITUDE 0x7FFFFFFFFFFFFFFFu /* all but the sign */
+#define MD_BITS_2_23 0x4160000000000000u      /* 2^23 */
+#define MD_BITS_2_50 0x4310000000000000u      /* 2^50 */
+#define MD_BITS_RSQRT 0x5FE6EB50C7B537A9u
+#define MD_RSQRT_STEPS 4
+#define MD_SPLIT 134217729.0 /* 2^27 + 1 */
+#define MD_EPSILON 2.220446049250313e-16
+#define MD_DECIDED 1e-11 /* a unit row of which less than this is left is decided by others */
+#define MD_AGREED 1e-9   /* relative: two demands closer than this are the same */
+#else
+typedef uint32_t md_bits;
+#define MD_BITS_MAGNITUDE 0x7FFFFFFFu
+#define MD_BITS_2_23 0x4B000000u
+#define MD_BITS_2_50 0x58800000u
+#define MD_BITS_RSQRT 0x5F375A86u
+#define MD_RSQRT_STEPS 3
+#define MD_SPLIT 4097.0f /* 2^12 + 1 */
+#define MD_EPSILON 1.1920929e-7f
+#define MD_DECIDED 2e-5f
+#define MD_AGREED 1e-4f
+#endif
+
+typedef struct md_sum { mdyn_real hi, lo; } md_sum;
+
+MD_INLINE md_num md_of_wide(mdyn_wide x) { return MD_NUM(x); }
+MD_INLINE md_num md_of_real(mdyn_real x) { return MD_NUM(x); }
+MD_INLINE mdyn_wide md_to_wide(md_num x) { return MD_RAW(x); }
+MD_INLINE mdyn_real md_to_real(md_num x) { return MD_RAW(x); }
+#define MD_K(x) md_of_wide(MDYN_C(x)) /* a constant */
+
+MD_INLINE md_num md_add(md_num a, md_num b) { return MD_NUM(MD_RAW(a) + MD_RAW(b)); }
+MD_INLINE md_num md_sub(md_num a, md_num b) { return MD_NUM(MD_RAW(a) - MD_RAW(b)); }
+MD_INLINE md_num md_mul(md_num a, md_num b) { return MD_NUM(MD_RAW(a) * MD_RAW(b)); }
+MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b)); }
+MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
+MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
+MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
+MD_INLINE md_num md_abs(md_num a) { return md_less(a, MD_K(0)) ? md_neg(a) : a; }
+MD_INLINE md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
+MD_INLINE md_num md_min(md_num a, md_num b) { return md_less(b, a) ? b : a; }
+
+MD_INLINE md_bits md_bits_of(mdyn_real x)
+{
+    union { mdyn_real real; md_bits bits; } u;
+    u.real = x;
+    return u.bits;
+}
+
+MD_INLINE mdyn_real md_of_bits(md_bits x)
+{
+    union { mdyn_real real; md_bits bits; } u;
+    u.bits = x;
+    return u.real;
+}
+
+/* |x| < 2^23; no NaN, no infinity. By bits: compilers may believe that NaN does not exist. */
+MD_INLINE int md_in_range(mdyn_real x)
+{
+    return (md_bits_of(x) & MD_BITS_MAGNITUDE) < MD_BITS_2_23;
+}
+
+/* |x| < 2^50: finite, and so are its products with others of its kind. */
+MD_INLINE int md_is_usable(mdyn_wide x)
+{
+    return (md_bits_of(x) & MD_BITS_MAGNITUDE) < MD_BITS_2_50;
+}
+
+MD_INLINE int md_same(mdyn_real a, mdyn_real b) { return md_bits_of(a) == md_bits_of(b); }
+
+/* hi + lo += x, with what rounding cuts off hi kept in lo (Knuth, TAOCP 2, 4.2.2, theorem B) */
+MD_INLINE void md_two_sum(mdyn_real *hi, mdyn_real *lo, mdyn_real x)
+{
+    mdyn_real s = *hi + x;
+    mdyn_real b = s - *hi;
+    *lo += (*hi - (s - b)) + (x - b);
+    *hi = s;
+}
+
+/* s += c (q + tail); the product c q to twice the digits (Dekker 1971, Veltkamp's splitting) */
+MD_STATIC void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+{
+    mdyn_real p = c * q, t = MD_SPLIT * c, u = MD_SPLIT * q;
+    mdyn_real c1 = t - (t - c), q1 = u - (u - q), c2 = c - c1, q2 = q - q1;
+    md_two_sum(&s->hi, &s->lo, p);
+    s->lo += ((c1 * q1 - p) + c1 * q2 + c2 * q1) + c2 * q2;
+    s->lo += c * tail;
+}
+
+MD_INLINE md_num md_sum_value(const md_sum *s) { return MD_NUM(s->hi + s->lo); }
+
+/* x + tail += d: what does not fit into x stays in the tail, so slow motion does not stall. */
+MD_INLINE void md_accumulate(mdyn_real *x, md_tail *tail, md_num d)
+{
+    mdyn_real rest = 0;
+    md_two_sum(x, &rest, MD_RAW(d) + *tail);
+    *tail = rest;
+}
+
+/* Arrays that do not overlap, of any kind of number. (Not inline: the compiler would forget that
+   they do not overlap, and ask for memmove.) */
+MD_NOINLINE void md_copy(mdyn_real *MD_RESTRICT to, const mdyn_real *MD_RESTRICT from, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) to[k] = from[k];
+}
+
+MD_NOINLINE void md_copy_in(md_num *MD_RESTRICT to, const mdyn_real *MD_RESTRICT from, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) to[k] = md_of_real(from[k]);
+}
+
+MD_NOINLINE void md_copy_out(mdyn_wide *MD_RESTRICT to, const md_num *MD_RESTRICT from, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) to[k] = md_to_wide(from[k]);
+}
+
+/* Blocks of md_unit. */
+MD_INLINE md_unit md_unit_of(md_num x, md_scale e) { (void)e; return MD_UNIT(MD_RAW(x)); }
+MD_INLINE md_num md_of_unit(md_unit u, md_scale e) { (void)e; return MD_NUM(MD_RAW(u)); }
+MD_INLINE md_unit md_unit_add(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) + MD_RAW(b)); }
+MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) - MD_RAW(b)); }
+MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
+MD_INLINE md_unit md_unit_div(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) / MD_RAW(b)); }
+MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
+MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
+MD_INLINE md_unit md_unit_abs(md_unit a) { return MD_RAW(a) < 0 ? md_unit_neg(a) : a; }
+MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
+#define MD_U(x) md_unit_of(MD_K(x), 0)
+#define MD_U_ENDLESS MD_U(1e30) /* a bound that nothing reaches */
+
+MD_NOINLINE void md_units_of(md_unit *MD_RESTRICT to, const md_num *MD_RESTRICT from, int n,
+                             md_scale e)
+{
+    int k;
+    for (k = 0; k < n; k++) to[k] = md_unit_of(from[k], e);
+}
+
+MD_NOINLINE void md_of_units(md_num *MD_RESTRICT to, const md_unit *MD_RESTRICT from, int n,
+                             md_scale e)
+{
+    int k;
+    for (k = 0; k < n; k++) to[k] = md_of_unit(from[k], e);
+}
+
+/* The common scale for a block that has to hold these. */
+MD_INLINE md_scale md_scale_of(const md_num *x, int n) { (void)x; (void)n; return 0; }
+
+/* Sum of entry[k] u[at[k]] */
+MD_INLINE md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
+{
+    mdyn_real s = 0;
+    int k;
+    for (k = 0; k < count; k++) s += MD_RAW(entry[k]) * MD_RAW(u[at[k]]);
+    return MD_UNIT(s);
+}
+
+/* u[at[k]] += a entry[k] */
+MD_INLINE void md_add_at(md_unit *u, md_unit a, const md_unit *entry, const int16_t *at, int count)
+{
+    int k;
+    for (k = 0; k < count; k++)
+        u[at[k]] = MD_UNIT(MD_RAW(u[at[k]]) + MD_RAW(a) * MD_RAW(entry[k]));
+}
+
+
+/* x > 0 as n 10^(exponent - 5) with 100000 <= n < 1000000 */
+MD_STATIC int32_t md_decimal(md_num x, int *exponent)
+{
+    mdyn_real y = MD_RAW(x);
+    int e = 5;
+    while (y >= (mdyn_real)999999.5 && e < 400) { y /= 10; e++; }
+    while (y < (mdyn_real)99999.95 && e > -400) { y *= 10; e--; }
+    *exponent = e;
+    return (int32_t)(y + (mdyn_real)0.5);
+}
+
+/* ============================================================================== // >>math
+   No libm. Errors measured over sweeps of a million points by tests/test_number.c. */
+
+/* 1/sqrt(x) for normal x > 0: a guess from the exponent, then Newton's y (3 - x y^2)/2.
+   Error: below 2 units in the last place. */
+MD_STATIC md_num md_rsqrt(md_num x)
+{
+    mdyn_real half = (mdyn_real)0.5 * MD_RAW(x);
+    mdyn_real y = md_of_bits(MD_BITS_RSQRT - (md_bits_of(MD_RAW(x)) >> 1));
+    int k;
+    for (k = 0; k < MD_RSQRT_STEPS; k++) y = y * ((mdyn_real)1.5 - half * y * y);
+    return MD_NUM(y);
+}
+
+/* sqrt(x) for normal x > 0, and 0 for 0: x rsqrt(x) with one more Newton step (exact for squares).
+   Error: below 1 unit in the last place. */
+MD_STATIC md_num md_sqrt(md_num x)
+{
+    mdyn_real y, s;
+    if (!md_less(MD_K(0), x)) return MD_K(0);
+    y = MD_RAW(md_rsqrt(x));
+    s = MD_RAW(x) * y;
+    return MD_NUM(s + (mdyn_real)0.5 * y * (MD_RAW(x) - s * s));
+}
+
+MD_STATIC md_unit md_unit_sqrt(md_unit x)
+{
+    return md_unit_of(md_sqrt(md_of_unit(x, 0)), 0);
+}
+
+/* q + tail = k pi/2 + r, |r| <= pi/4 but for the tail: pi/2 in three parts (Cody and Waite), of
+   which the first two have so few bits that their products with k are exact for |q| < 2^23.
+   Series: Taylor's, to the first term that cannot be seen. */
+#if MDYN_SCALAR == MDYN_SCALAR_F64
+MD_STATIC double md_reduce(double q, double tail, int32_t *k)
+{
+    double n;
+    *k = (int32_t)(q * 0.6366197723675814 + (q < 0 ? -0.5 : 0.5));
+    n = (double)*k;
+    return ((q - n * 1.570796325802803) - n * 9.920935791635221e-10)
+           + (tail - n * 5.170182981794105e-19);
+}
+
+MD_INLINE double md_sin_series(double x)
+{
+    double y = x * x;
+    return x - x * y * (1.0 / 6 - y * (1.0 / 120 - y * (1.0 / 5040 - y * (1.0 / 362880
+           - y * (1.0 / 39916800 - y * (1.0 / 6227020800.0 - y * (1.0 / 1307674368000.0)))))));
+}
+
+MD_INLINE double md_cos_series(double x)
+{
+    double y = x * x;
+    return 1 - y * (0.5 - y * (1.0 / 24 - y * (1.0 / 720 - y * (1.0 / 40320 - y * (1.0 / 3628800
+           - y * (1.0 / 479001600 - y * (1.0 / 87178291200.0 - y * (1.0 / 20922789888000.0))))))));
+}
+#else
+MD_STATIC float md_reduce(float q, float tail, int32_t *k)
+{
+    float high, low, r;
+    *k = (int32_t)(q * 0.63661977f + (q < 0 ? -0.5f : 0.5f));
+    low = (float)(*k % 4096);
+    high = (float)(*k - *k % 4096);
+    r = (q - high * 1.5703125f) - low * 1.5703125f;
+    r = (r - high * 4.837512969970703e-4f) - low * 4.837512969970703e-4f;
+    return (r - high * 7.54978995e-8f) + (tail - low * 7.54978995e-8f);
+}
+
+MD_INLINE float md_sin_series(float x)
+{
+    float y = x * x;
+    return x - x * y * (1.0f / 6 - y * (1.0f / 120 - y * (1.0f / 5040 - y * (1.0f / 362880))));
+}
+
+MD_INLINE float md_cos_series(float x)
+{
+    float y = x * x;
+    return 1 - y * (0.5f - y * (1.0f / 24 - y * (1.0f / 720 - y * (1.0f / 40320
+           - y * (1.0f / 3628800)))));
+}
+#endif
+
+/* sin and cos of q + tail, |q| < 2^23. Error: below 1.5 units of the last place of 1. */
+MD_STATIC void md_sincos(mdyn_real q, md_tail tail, md_num *sine, md_num *cosine)
+{
+    int32_t k;
+    mdyn_real r = md_reduce(q, tail, &k), s = md_sin_series(r), c = md_cos_series(r);
+    mdyn_real a = (k & 1) ? c : s, b = (k & 1) ? s : c;
+    *sine = MD_NUM((k & 2) ? -a : a);
+    *cosine = MD_NUM(((k + 1) & 2) ? -b : b);
+}
+
+/* ============================================================================ // >>vector
+   Result first. A result may be an operand unless it says otherwise. */
+
+MD_INLINE void md_vec_set(md_vec *r, md_num x, md_num y, md_num z) { r->x = x; r->y = y; r->z = z; }
+MD_INLINE void md_vec_zero(md_vec *r) { md_vec_set(r, MD_K(0), MD_K(0), MD_K(0)); }
+
+/* a b + c d, and one more */
+MD_INLINE md_num md_sum2(md_num a, md_num b, md_num c, md_num d)
+{
+    return md_add(md_mul(a, b), md_mul(c, d));
+}
+
+MD_INLINE md_num md_sum3(md_num a, md_num b, md_num c, md_num d, md_num e, md_num f)
+{
+    return md_add(md_sum2(a, b, c, d), md_mul(e, f));
+}
+
+/* a b - c d */
+MD_INLINE md_num md_det2(md_num a, md_num b, md_num c, md_num d)
+{
+    return md_sub(md_mul(a, b), md_mul(c, d));
+}
+
+MD_INLINE md_num md_dot(const md_vec *a, const md_vec *b)
+{
+    return md_sum3(a->x, b->x, a->y, b->y, a->z, b->z);
+}
+
+MD_INLINE void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
+{
+    md_vec_set(r, md_add(a->x, b->x), md_add(a->y, b->y), md_add(a->z, b->z));
+}
+
+MD_INLINE void md_vec_sub(md_vec *r, const md_vec *a, const md_vec *b)
+{
+    md_vec_set(r, md_sub(a->x, b->x), md_sub(a->y, b->y), md_sub(a->z, b->z));
+}
+
+MD_INLINE void md_vec_scale(md_vec *r, md_num s, const md_vec *a)
+{
+    md_vec_set(r, md_mul(s, a->x), md_mul(s, a->y), md_mul(s, a->z));
+}
+
+/* r += s a */
+MD_INLINE void md_vec_add_scaled(md_vec *r, md_num s, const md_vec *a)
+{
+    md_vec t;
+    md_vec_scale(&t, s, a);
+    md_vec_add(r, r, &t);
+}
+
+MD_INLINE void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
+{
+    md_vec_set(r, md_det2(a->y, b->z, a->z, b->y), md_det2(a->z, b->x, a->x, b->z),
+               md_det2(a->x, b->y, a->y, b->x));
+}
+
+/* r += a x b */
+MD_INLINE void md_add_cross(md_vec *r, const md_vec *a, const md_vec *b)
+{
+    md_vec t;
+    md_cross(&t, a, b);
+    md_vec_add(r, r, &t);
+}
+
+MD_INLINE void md_mat_vec(md_vec *r, const md_mat *m, const md_vec *a)
+{
+    md_vec_set(r, md_sum3(m->xx, a->x, m->xy, a->y, m->xz, a->z),
+               md_sum3(m->yx, a->x, m->yy, a->y, m->yz, a->z),
+               md_sum3(m->zx, a->x, m->zy, a->y, m->zz, a->z));
+}
+
+/* r = m^T a */
+MD_INLINE void md_mat_t_vec(md_vec *r, const md_mat *m, const md_vec *a)
+{
+    md_vec_set(r, md_sum3(m->xx, a->x, m->yx, a->y, m->zx, a->z),
+               md_sum3(m->xy, a->x, m->yy, a->y, m->zy, a->z),
+               md_sum3(m->xz, a->x, m->yz, a->y, m->zz, a->z));
+}
+
+MD_INLINE void md_sym_vec(md_vec *r, const md_sym *m, const md_vec *a)
+{
+    md_vec_set(r, md_sum3(m->xx, a->x, m->xy, a->y, m->xz, a->z),
+               md_sum3(m->xy, a->x, m->yy, a->y, m->yz, a->z),
+               md_sum3(m->xz, a->x, m->yz, a->y, m->zz, a->z));
+}
+
+/* r = a b; r is not an operand */
+MD_INLINE void md_mat_mul(md_mat *r, const md_mat *a, const md_mat *b)
+{
+    r->xx = md_sum3(a->xx, b->xx, a->xy, b->yx, a->xz, b->zx);
+    r->xy = md_sum3(a->xx, b->xy, a->xy, b->yy, a->xz, b->zy);
+    r->xz = md_sum3(a->xx, b->xz, a->xy, b->yz, a->xz, b->zz);
+    r->yx = md_sum3(a->yx, b->xx, a->yy, b->yx, a->yz, b->zx);
+    r->yy = md_sum3(a->yx, b->xy, a->yy, b->yy, a->yz, b->zy);
+    r->yz = md_sum3(a->yx, b->xz, a->yy, b->yz, a->yz, b->zz);
+    r->zx = md_sum3(a->zx, b->xx, a->zy, b->yx, a->zz, b->zx);
+    r->zy = md_sum3(a->zx, b->xy, a->zy, b->yy, a->zz, b->zy);
+    r->zz = md_sum3(a->zx, b->xz, a->zy, b->yz, a->zz, b->zz);
+}
+
+MD_INLINE void md_mat_transpose(md_mat *r, const md_mat *a)
+{
+    md_mat t = *a;
+    r->xx = t.xx; r->xy = t.yx; r->xz = t.zx;
+    r->yx = t.xy; r->yy = t.yy; r->yz = t.zy;
+    r->zx = t.xz; r->zy = t.yz; r->zz = t.zz;
+}
+
+/* columns of a matrix */
+MD_INLINE void md_mat_column(md_vec *r, const md_mat *m, int k)
+{
+    if (k == 0) md_vec_set(r, m->xx, m->yx, m->zx);
+    else if (k == 1) md_vec_set(r, m->xy, m->yy, m->zy);
+    else md_vec_set(r, m->xz, m->yz, m->zz);
+}
+
+/* R := R Rz(angle) for the angle's sine and cosine */
+MD_INLINE void md_mat_turn_z(md_mat *m, md_num s, md_num c)
+{
+    md_vec x, y;
+    md_mat_column(&x, m, 0);
+    md_mat_column(&y, m, 1);
+    m->xx = md_sum2(c, x.x, s, y.x); m->xy = md_det2(c, y.x, s, x.x);
+    m->yx = md_sum2(c, x.y, s, y.y); m->yy = md_det2(c, y.y, s, x.y);
+    m->zx = md_sum2(c, x.z, s, y.z); m->zy = md_det2(c, y.z, s, x.z);
+}
+
+/* r = R a R^T; r is not an operand */
+MD_INLINE void md_sym_turn(md_sym *r, const md_mat *R, const md_sym *a)
+{
+    md_mat full, t;
+    full.xx = a->xx; full.xy = a->xy; full.xz = a->xz;
+    full.yx = a->xy; full.yy = a->yy; full.yz = a->yz;
+    full.zx = a->xz; full.zy = a->yz; full.zz = a->zz;
+    md_mat_mul(&t, R, &full);
+    r->xx = md_sum3(t.xx, R->xx, t.xy, R->xy, t.xz, R->xz);
+    r->yy = md_sum3(t.yx, R->yx, t.yy, R->yy, t.yz, R->yz);
+    r->zz = md_sum3(t.zx, R->zx, t.zy, R->zy, t.zz, R->zz);
+    r->xy = md_sum3(t.xx, R->yx, t.xy, R->yy, t.xz, R->yz);
+    r->xz = md_sum3(t.xx, R->zx, t.xy, R->zy, t.xz, R->zz);
+    r->yz = md_sum3(t.yx, R->zx, t.yy, R->zy, t.yz, R->zz);
+}
+
+/* Rotation matrix of a quaternion of any length but 0: (w^2 - |u|^2) 1 + 2 u u^T + 2 w [u], over
+   its squared length. */
+MD_STATIC void md_mat_of_quaternion(md_mat *r, md_num w, md_num x, md_num y, md_num z)
+{
+    md_num two = MD_K(2), one = MD_K(1);
+    md_num s = md_div(two, md_add(md_sum2(w, w, x, x), md_sum2(y, y, z, z)));
+    md_num sx = md_mul(s, x), sy = md_mul(s, y), sz = md_mul(s, z);
+    r->xx = md_sub(one, md_sum2(sy, y, sz, z));
+    r->yy = md_sub(one, md_sum2(sx, x, sz, z));
+    r->zz = md_sub(one, md_sum2(sx, x, sy, y));
+    r->xy = md_det2(sx, y, sz, w); r->yx = md_sum2(sx, y, sz, w);
+    r->xz = md_sum2(sx, z, sy, w); r->zx = md_det2(sx, z, sy, w);
+    r->yz = md_det2(sy, z, sx, w); r->zy = md_sum2(sy, z, sx, w);
+}
+
+/* The unit quaternion (w, x, y, z), w >= 0, of a rotation matrix: from the largest of its squares
+   (Shepperd 1978). */
+MD_STATIC void md_quaternion_of_mat(md_num *q, const md_mat *m)
+{
+    md_num one = MD_K(1), s, square[4];
+    int k, best = 0;
+    square[0] = md_add(one, md_add(m->xx, md_add(m->yy, m->zz)));
+    square[1] = md_add(one, md_sub(m->xx, md_add(m->yy, m->zz)));
+    square[2] = md_add(one, md_sub(m->yy, md_add(m->xx, m->zz)));
+    square[3] = md_add(one, md_sub(m->zz, md_add(m->xx, m->yy)));
+    for (k = 1; k < 4; k++)
+        if (md_less(square[best], square[k])) best = k;
+    s = md_mul(MD_K(0.5), md_rsqrt(square[best])); /* 1 / (4 |q_best|) */
+    q[0] = best == 0 ? square[0] : best == 1 ? md_sub(m->zy, m->yz)
+         : best == 2 ? md_sub(m->xz, m->zx) : md_sub(m->yx, m->xy);
+    q[1] = best == 1 ? square[1] : best == 0 ? md_sub(m->zy, m->yz)
+         : best == 2 ? md_add(m->xy, m->yx) : md_add(m->xz, m->zx);
+    q[2] = best == 2 ? square[2] : best == 0 ? md_sub(m->xz, m->zx)
+         : best == 1 ? md_add(m->xy, m->yx) : md_add(m->yz, m->zy);
+    q[3] = best == 3 ? square[3] : best == 0 ? md_sub(m->yx, m->xy)
+         : best == 1 ? md_add(m->xz, m->zx) : md_add(m->yz, m->zy);
+    if (md_less(q[0], MD_K(0))) s = md_neg(s);
+    for (k = 0; k < 4; k++) q[k] = md_mul(s, q[k]);
+}
+
+/* The rotation whose z axis is `axis` (not 0), exact where the axis is x, y or z. */
+MD_STATIC void md_mat_of_axis(md_mat *r, const md_vec *axis)
+{
+    md_num n2 = md_dot(axis, axis), h;
+    md_vec z = *axis, x, y;
+    if (md_less(n2, MD_K(1)) || md_less(MD_K(1), n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
+    /* x: the coordinate axis farthest from z, made orthogonal to it */
+    md_vec_zero(&x);
+    if (!md_less(md_abs(z.y), md_abs(z.x)) && !md_less(md_abs(z.z), md_abs(z.x))) x.x = MD_K(1);
+    else if (!md_less(md_abs(z.z), md_abs(z.y))) x.y = MD_K(1);
+    else x.z = MD_K(1);
+    h = md_dot(&x, &z);
+    if (!md_is_zero(h)) {
+        md_vec_add_scaled(&x, md_neg(h), &z);
+        md_vec_scale(&x, md_rsqrt(md_dot(&x, &x)), &x);
+    }
+    md_cross(&y, &z, &x);
+    r->xx = x.x; r->xy = y.x; r->xz = z.x;
+    r->yx = x.y; r->yy = y.y; r->yz = z.y;
+    r->zx = x.z; r->zy = y.z; r->zz = z.z;
+}
+
+/* A wrench taken at a point, seen at another from which the point is reached by `arm`:
+   to.ang += ang + arm x lin, to.lin += lin */
+MD_INLINE void md_force_add_shifted(md_force *to, const md_force *f, const md_vec *arm)
+{
+    md_vec_add(&to->ang, &to->ang, &f->ang);
+    md_add_cross(&to->ang, arm, &f->lin);
+    md_vec_add(&to->lin, &to->lin, &f->lin);
+}
+
+/* f += s g */
+MD_INLINE void md_force_add_scaled(md_force *f, md_num s, const md_force *g)
+{
+    md_vec_add_scaled(&f->ang, s, &g->ang);
+    md_vec_add_scaled(&f->lin, s, &g->lin);
+}
+
+/* The inertia of a rigid body: A = I, B = [m c], M = m 1 */
+MD_INLINE void md_inertia_of_body(md_inertia *r, md_num mass, const md_vec *moment, const md_sym *I)
+{
+    md_num zero = MD_K(0);
+    r->A = *I;
+    r->B.xx = zero; r->B.xy = md_neg(moment->z); r->B.xz = moment->y;
+    r->B.yx = moment->z; r->B.yy = zero; r->B.yz = md_neg(moment->x);
+    r->B.zx = md_neg(moment->y); r->B.zy = moment->x; r->B.zz = zero;
+    r->M.xx = mass; r->M.yy = mass; r->M.zz = mass;
+    r->M.xy = zero; r->M.xz = zero; r->M.yz = zero;
+}
+
+/* to += the inertia a of a child whose origin is reached by r:
+   M, B' = B + [r] M, A' = A + [r] B'^T + ([r] B^T)^T */
+MD_STATIC void md_inertia_add_shifted(md_inertia *to, const md_inertia *a, const md_vec *r)
+{
+    const md_mat *B = &a->B;
+    const md_sym *M = &a->M;
+    md_num x = r->x, y = r->y, z = r->z;
+    md_mat P; /* B' */
+    P.xx = md_add(B->xx, md_det2(y, M->xz, z, M->xy));
+    P.xy = md_add(B->xy, md_det2(y, M->yz, z, M->yy));
+    P.xz = md_add(B->xz, md_det2(y, M->zz, z, M->yz));
+    P.yx = md_add(B->yx, md_det2(z, M->xx, x, M->xz));
+    P.yy = md_add(B->yy, md_det2(z, M->xy, x, M->yz));
+    P.yz = md_add(B->yz, md_det2(z, M->xz, x, M->zz));
+    P.zx = md_add(B->zx, md_det2(x, M->xy, y, M->xx));
+    P.zy = md_add(B->zy, md_det2(x, M->yy, y, M->xy));
+    P.zz = md_add(B->zz, md_det2(x, M->yz, y, M->xz));
+    to->A.xx = md_add(to->A.xx, md_add(a->A.xx, md_det2(y, md_add(P.xz, B->xz),
+                                                       z, md_add(P.xy, B->xy))));
+    to->A.yy = md_add(to->A.yy, md_add(a->A.yy, md_det2(z, md_add(P.yx, B->yx),
+                                                       x, md_add(P.yz, B->yz))));
+    to->A.zz = md_add(to->A.zz, md_add(a->A.zz, md_det2(x, md_add(P.zy, B->zy),
+                                                       y, md_add(P.zx, B->zx))));
+    to->A.xy = md_add(to->A.xy, md_add(a->A.xy, md_add(md_det2(y, P.yz, z, P.yy),
+                                                       md_det2(z, B->xx, x, B->xz))));
+    to->A.xz = md_add(to->A.xz, md_add(a->A.xz, md_add(md_det2(y, P.zz, z, P.zy),
+                                                       md_det2(x, B->xy, y, B->xx))));
+    to->A.yz = md_add(to->A.yz, md_add(a->A.yz, md_add(md_det2(z, P.zx, x, P.zz),
+                                                       md_det2(x, B->yy, y, B->yx))));
+    to->B.xx = md_add(to->B.xx, P.xx); to->B.xy = md_add(to->B.xy, P.xy);
+    to->B.xz = md_add(to->B.xz, P.xz); to->B.yx = md_add(to->B.yx, P.yx);
+    to->B.yy = md_add(to->B.yy, P.yy); to->B.yz = md_add(to->B.yz, P.yz);
+    to->B.zx = md_add(to->B.zx, P.zx); to->B.zy = md_add(to->B.zy, P.zy);
+    to->B.zz = md_add(to->B.zz, P.zz);
+    to->M.xx = md_add(to->M.xx, M->xx); to->M.yy = md_add(to->M.yy, M->yy);
+    to->M.zz = md_add(to->M.zz, M->zz); to->M.xy = md_add(to->M.xy, M->xy);
+    to->M.xz = md_add(to->M.xz, M->xz); to->M.yz = md_add(to->M.yz, M->yz);
+}
+
+/* a -= W W^T */
+MD_STATIC void md_inertia_sub_square(md_inertia *a, const md_force *W)
+{
+    const md_vec *n = &W->ang, *f = &W->lin;
+    a->A.xx = md_sub(a->A.xx, md_mul(n->x, n->x)); a->A.yy = md_sub(a->A.yy, md_mul(n->y, n->y));
+    a->A.zz = md_sub(a->A.zz, md_mul(n->z, n->z)); a->A.xy = md_sub(a->A.xy, md_mul(n->x, n->y));
+    a->A.xz = md_sub(a->A.xz, md_mul(n->x, n->z)); a->A.yz = md_sub(a->A.yz, md_mul(n->y, n->z));
+    a->B.xx = md_sub(a->B.xx, md_mul(n->x, f->x)); a->B.xy = md_sub(a->B.xy, md_mul(n->x, f->y));
+    a->B.xz = md_sub(a->B.xz, md_mul(n->x, f->z)); a->B.yx = md_sub(a->B.yx, md_mul(n->y, f->x));
+    a->B.yy = md_sub(a->B.yy, md_mul(n->y, f->y)); a->B.yz = md_sub(a->B.yz, md_mul(n->y, f->z));
+    a->B.zx = md_sub(a->B.zx, md_mul(n->z, f->x)); a->B.zy = md_sub(a->B.zy, md_mul(n->z, f->y));
+    a->B.zz = md_sub(a->B.zz, md_mul(n->z, f->z));
+    a->M.xx = md_sub(a->M.xx, md_mul(f->x, f->x)); a->M.yy = md_sub(a->M.yy, md_mul(f->y, f->y));
+    a->M.zz = md_sub(a->M.zz, md_mul(f->z, f->z)); a->M.xy = md_sub(a->M.xy, md_mul(f->x, f->y));
+    a->M.xz = md_sub(a->M.xz, md_mul(f->x, f->z)); a->M.yz = md_sub(a->M.yz, md_mul(f->y, f->z));
+}
+
+/* ============================================================================= // >>check
+   Every rule of the model with its code. Nothing is written here but the culprit. */
+
+MD_STATIC int md_blame(mdyn_sim *sim, int code, int index)
+{
+    sim->culprit.code = (int16_t)code;
+    sim->culprit.index = (int16_t)index;
+    return code;
+}
+
+MD_INLINE int md_is_negative(mdyn_wide x) { return md_less(md_of_wide(x), MD_K(0)); }
+MD_INLINE int md_is_null(mdyn_wide x) { return md_is_zero(md_of_wide(x)); }
+
+MD_STATIC int md_joint_dofs(mdyn_joint joint)
+{
+    return joint == MDYN_FIXED ? 0 : joint == MDYN_SPHERICAL ? 3 : joint == MDYN_FREE ? 6 : 1;
+}
+
+MD_STATIC int md_joint_coordinates(mdyn_joint joint)
+{
+    return md_joint_dofs(joint) + (joint == MDYN_SPHERICAL || joint == MDYN_FREE);
+}
+
+MD_STATIC int md_body_is_usable(const mdyn_body *b)
+{
+    return md_is_usable(b->axis.x) && md_is_usable(b->axis.y) && md_is_usable(b->axis.z)
+        && md_is_usable(b->position.x) && md_is_usable(b->position.y)
+        && md_is_usable(b->position.z) && md_is_usable(b->rotation.w)
+        && md_is_usable(b->rotation.x) && md_is_usable(b->rotation.y)
+        && md_is_usable(b->rotation.z) && md_is_usable(b->com.x) && md_is_usable(b->com.y)
+        && md_is_usable(b->com.z) && md_is_usable(b->inertia.xx) && md_is_usable(b->inertia.yy)
+        && md_is_usable(b->inertia.zz) && md_is_usable(b->inertia.xy)
+        && md_is_usable(b->inertia.xz) && md_is_usable(b->inertia.yz) && md_is_usable(b->pitch)
+        && md_is_usable(b->mass) && md_is_usable(b->armature) && md_is_usable(b->damping)
+        && md_is_usable(b->friction) && md_is_usable(b->lower) && md_is_usable(b->upper)
+        && md_is_usable(b->effort) && md_is_usable(b->drive_kp) && md_is_usable(b->drive_kd);
+}
+
+/* No principal moment is negative: neither are the diagonal, the 2x2 minors, the determinant,
+   but for rounding in the tables. */
+MD_STATIC int md_inertia_is_real(const mdyn_inertia *in)
+{
+    md_num xx = md_of_wide(in->xx), yy = md_of_wide(in->yy), zz = md_of_wide(in->zz);
+    md_num xy = md_of_wide(in->xy), xz = md_of_wide(in->xz), yz = md_of_wide(in->yz);
+    md_num slack = MD_K(-1e-5), size = md_add(md_add(md_abs(xx), md_abs(yy)), md_abs(zz)), det, n;
+    if (md_is_negative(in->xx) || md_is_negative(in->yy) || md_is_negative(in->zz)) return 0;
+    if (md_is_zero(size))
+        return md_is_zero(xy) && md_is_zero(xz) && md_is_zero(yz);
+    n = md_div(MD_K(1), size);
+    xx = md_mul(n, xx); yy = md_mul(n, yy); zz = md_mul(n, zz);
+    xy = md_mul(n, xy); xz = md_mul(n, xz); yz = md_mul(n, yz);
+    if (md_less(md_det2(xx, yy, xy, xy), slack) || md_less(md_det2(xx, zz, xz, xz), slack)
+        || md_less(md_det2(yy, zz, yz, yz), slack)) return 0;
+    det = md_sub(md_mul(xx, md_det2(yy, zz, yz, yz)), md_mul(xy, md_det2(xy, zz, yz, xz)));
+    det = md_add(det, md_mul(xz, md_det2(xy, yz, yy, xz)));
+    return !md_less(det, slack);
+}
+
+/* A quaternion's squared length, of coordinates. */
+MD_STATIC md_num md_square_length(const mdyn_real *q)
+{
+    md_num w = md_of_real(q[0]), x = md_of_real(q[1]), y = md_of_real(q[2]), z = md_of_real(q[3]);
+    return md_add(md_sum2(w, w, x, x), md_sum2(y, y, z, z));
+}
+
+MD_STATIC int md_check_body(mdyn_sim *sim, const mdyn_model *model, int i)
+{
+    const mdyn_body *b = &model->bodies[i];
+    int single, r0;
+    if (!md_body_is_usable(b)) return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
+    if (b->parent < MDYN_WORLD || b->parent >= i) return md_blame(sim, MDYN_ERR_PARENT, i);
+    if ((int)b->joint < MDYN_FIXED || (int)b->joint > MDYN_FREE)
+        return md_blame(sim, MDYN_ERR_JOINT, i);
+    single = md_joint_coordinates(b->joint) == 1;
+    r0 = md_is_null(b->rotation.w) && md_is_null(b->rotation.x) && md_is_null(b->rotation.y)
+        && md_is_null(b->rotation.z);
+    if (!r0 && !md_less(MD_K(1e-12), md_add(md_sum2(md_of_wide(b->rotation.w),
+            md_of_wide(b->rotation.w), md_of_wide(b->rotation.x), md_of_wide(b->rotation.x)),
+            md_sum2(md_of_wide(b->rotation.y), md_of_wide(b->rotation.y),
+            md_of_wide(b->rotation.z), md_of_wide(b->rotation.z)))))
+        return md_blame(sim, MDYN_ERR_ROTATION, i);
+    if (md_is_negative(b->mass)) return md_blame(sim, MDYN_ERR_MASS, i);
+    if (!md_inertia_is_real(&b->inertia)) return md_blame(sim, MDYN_ERR_INERTIA, i);
+    if (md_is_negative(b->armature) || md_is_negative(b->damping) || md_is_negative(b->friction)
+        || md_is_negative(b->effort) || md_is_negative(b->drive_kp)
+        || md_is_negative(b->drive_kd)
+        || (b->joint == MDYN_FREE && !md_is_null(b->armature)))
+        return md_blame(sim, MDYN_ERR_NEGATIVE, i);
+    if (md_less(md_of_wide(b->upper), md_of_wide(b->lower))
+        || (!single && !(md_is_null(b->lower) && md_is_null(b->upper))))
+        return md_blame(sim, MDYN_ERR_LIMITS, i);
+    if (!single && !(md_is_null(b->drive_kp) && md_is_null(b->drive_kd)))
+        return md_blame(sim, MDYN_ERR_DRIVE, i);
+    return MDYN_OK;
+}
+
+MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
+{
+    if ((int)s->kind < MDYN_DEFAULT || (int)s->kind > MDYN_OMEGA_ZETA) return 0;
+    if (s->kind == MDYN_ERP_CFM && md_less(MD_K(1), md_of_wide(s->a))) return 0;
+    return !md_is_negative(s->a) && !md_is_negative(s->b);
+}
+
+MD_STATIC int md_check_coupling(mdyn_sim *sim, const mdyn_model *model,
+                                const mdyn_coupling *c, int i)
+{
+    int k, j, terms = 0, range = !(md_is_null(c->lower) && md_is_null(c->upper));
+    if (!md_is_usable(c->offset) || !md_is_usable(c->lower) || !md_is_usable(c->upper)
+        || !md_is_usable(c->speed) || !md_is_usable(c->effort) || !md_is_usable(c->softness.a)
+        || !md_is_usable(c->softness.b)) return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        const mdyn_term *t = &c->terms[k];
+        mdyn_joint joint;
+        if (!md_is_usable(t->coefficient)) return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
+        if (md_is_null(t->coefficient)) continue;
+        if (t->body < 0 || t->body >= model->body_count) return md_blame(sim, MDYN_ERR_TERM, i);
+        joint = model->bodies[t->body].joint;
+        if (t->axis < 0 || t->axis >= md_joint_dofs(joint)) return md_blame(sim, MDYN_ERR_TERM, i);
+        if (c->level == MDYN_POSITION && md_joint_coordinates(joint) != 1)
+            return md_blame(sim, MDYN_ERR_LEVEL, i);
+        for (j = 0; j < k; j++)
+            if (!md_is_null(c->terms[j].coefficient) && c->terms[j].body == t->body
+                && c->terms[j].axis == t->axis) return md_blame(sim, MDYN_ERR_TERM, i);
+        terms++;
+    }
+    if (terms == 0) return md_blame(sim, MDYN_ERR_NO_TERMS, i);
+    if (c->level != MDYN_POSITION && (c->level != MDYN_VELOCITY || range))
+        return md_blame(sim, MDYN_ERR_LEVEL, i);
+    if (!md_softness_is_valid(&c->softness)) return md_blame(sim, MDYN_ERR_SOFTNESS, i);
+    if (md_less(md_of_wide(c->upper), md_of_wide(c->lower)))
+        return md_blame(sim, MDYN_ERR_LIMITS, i);
+    if (md_is_negative(c->effort)) return md_blame(sim, MDYN_ERR_NEGATIVE, i);
+    return MDYN_OK;
+}
+
+MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
+{
+    const mdyn_solver *s = &model->solver;
+    int i, code, dofs = 0, rows = model->coupling_count;
+    if (model->body_count < 1 || model->body_count > MIMICDYN_MAX_BODIES)
+        return md_blame(sim, MDYN_ERR_CAPACITY_BODIES, -1);
+    if (model->coupling_count < 0 || model->coupling_count > MIMICDYN_MAX_COUPLINGS)
+        return md_blame(sim, MDYN_ERR_CAPACITY_COUPLINGS, -1);
+    if (!model->bodies || (model->coupling_count > 0 && !model->couplings))
+        return md_blame(sim, MDYN_ERR_NULL, -1);
+    if (!md_is_usable(model->gravity.x) || !md_is_usable(model->gravity.y)
+        || !md_is_usable(model->gravity.z)) return md_blame(sim, MDYN_ERR_NOT_FINITE, -1);
+    if (!md_is_usable(model->dt) || !md_less(MD_K(0), md_of_wide(model->dt))
+        || md_less(MD_K(1), md_of_wide(model->dt))) return md_blame(sim, MDYN_ERR_DT, -1);
+    if (!md_is_usable(s->relaxation) || !md_is_usable(s->tolerance)
+        || md_is_negative(s->relaxation) || !md_less(md_of_wide(s->relaxation), MD_K(2))
+        || md_is_negative(s->tolerance) || (int)s->equality < MDYN_EXACT
+        || (int)s->equality > MDYN_ITERATED || (int)s->start < MDYN_WARM
+        || (int)s->start > MDYN_COLD) return md_blame(sim, MDYN_ERR_SOLVER, -1);
+    for (i = 0; i < model->body_count; i++) {
+        const mdyn_body *b = &model->bodies[i];
+        code = md_check_body(sim, model, i);
+        if (code != MDYN_OK) return code;
+        dofs += md_joint_dofs(b->joint);
+        rows += (!md_is_null(b->drive_kp) || !md_is_null(b->drive_kd))
+            + (!md_is_null(b->friction)) * md_joint_dofs(b->joint)
+            + (!md_is_null(b->lower) || !md_is_null(b->upper));
+        if (dofs > MIMICDYN_MAX_DOFS) return md_blame(sim, MDYN_ERR_CAPACITY_DOFS, i);
+        if (rows > MIMICDYN_MAX_ROWS) return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, i);
+    }
+    if (rows > MIMICDYN_MAX_ROWS) return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, -1);
+    for (i = 0; i < model->coupling_count; i++) {
+        code = md_check_coupling(sim, model, &model->couplings[i], i);
+        if (code != MDYN_OK) return code;
+    }
+    return MDYN_OK;
+}
+
+/* ======================================================================== // >>kinematics
+   World axes; every quantity of a body is taken at the origin of its own joint, which keeps the
+   numbers small however far the body is from the world's origin. */
+
+enum { MD_ANGULAR, MD_LINEAR, MD_SCREW };
+
+/* axis components of one column of a joint: speed of the angle and of the shift */
+MD_INLINE void md_dof_set(md_dof *d, int kind, const md_mat *R, int column)
+{
+    d->kind = (uint8_t)kind;
+    md_mat_column(&d->axis, R, column);
+}
+
+/* The joint's motion: rotation and arm of the pose, axes of its columns. */
+MD_STATIC void md_joint_pose(mdyn_sim *sim, const md_link *link, const md_pose *parent, md_pose *p)
+{
+    const mdyn_real *q = sim->q + link->coordinate;
+    const md_tail *tail = sim->q_tail + link->coordinate;
+    md_dof *d = sim->dof + link->dof;
+    md_num s, c, x = MD_K(0);
+    md_mat turn, placed;
+    md_vec shift;
+    int k;
+    md_mat_vec(&p->arm, &parent->rotation, &link->position);
+    md_mat_mul(&p->rotation, &parent->rotation, &link->rotation);
+    switch (link->joint) {
+    case MDYN_REVOLUTE:
+    case MDYN_HELICAL:
+        md_sincos(q[0], tail[0], &s, &c);
+        md_mat_turn_z(&p->rotation, s, c);
+        md_dof_set(d, link->joint == MDYN_HELICAL ? MD_SCREW : MD_ANGULAR, &p->rotation, 2);
+        if (link->joint == MDYN_REVOLUTE) break;
+        x = md_mul(d->pitch, md_of_real(q[0]));
+        md_vec_add_scaled(&p->arm, x, &d->axis);
+        break;
+    case MDYN_PRISMATIC:
+        md_dof_set(d, MD_LINEAR, &p->rotation, 2);
+        md_vec_add_scaled(&p->arm, md_of_real(q[0]), &d->axis);
+        break;
+    case MDYN_FREE:
+        md_vec_set(&shift, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]));
+        md_mat_vec(&shift, &p->rotation, &shift);
+        md_vec_add(&p->arm, &p->arm, &shift);
+        q += 3;
+        /* fall through */
+    case MDYN_SPHERICAL:
+        md_mat_of_quaternion(&turn, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
+                             md_of_real(q[3]));
+        placed = p->rotation;
+        md_mat_mul(&p->rotation, &placed, &turn);
+        for (k = 0; k < link->dofs; k++)
+            md_dof_set(d + k, k < 3 ? MD_ANGULAR : MD_LINEAR, &p->rotation, k % 3);
+        break;
+    default: break; /* MDYN_FIXED */
+    }
+}
+
+/* Poses, velocities, accelerations at zero joint accelerations, and the wrenches that these take
+   (Newton and Euler; Featherstone 2008, table 5.1, in world axes):
+      w, u: what the joint's speeds add to the angular velocity, to that of the origin
+      omega = omega_p + w
+      alpha = alpha_p + omega_p x w
+      a     = a_p + alpha_p x r + omega_p x (omega_p x r) + (omega_p + omega) x u
+      f     = m a + alpha x h + omega x (omega x h),   n = I alpha + omega x I omega + h x a */
+MD_STATIC void md_kinematics(mdyn_sim *sim)
+{
+    md_pose world;
+    int i, k;
+    const mdyn_wide3 *g = &sim->model->gravity;
+    md_vec zero, t, w, u;
+    md_vec_zero(&zero);
+    md_mat_of_quaternion(&world.rotation, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
+    world.omega = world.alpha = zero;
+    md_vec_set(&world.acc, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)),
+               md_neg(md_of_wide(g->z)));
+    for (i = 0; i < sim->bodies; i++) {
+        const md_link *link = &sim->link[i];
+        md_pose *p = &sim->pose[i];
+        const md_pose *parent = link->parent < 0 ? &world : &sim->pose[link->parent];
+        int linear = 0;
+        md_joint_pose(sim, link, parent, p);
+        md_sym_turn(&p->inertia, &p->rotation, &link->inertia);
+        md_mat_vec(&p->moment, &p->rotation, &link->moment);
+
+        w = u = zero;
+        for (k = link->dof; k < link->dof + link->dofs; k++) {
+            const md_dof *d = &sim->dof[k];
+            md_num speed = md_of_real(sim->v[k]);
+            if (d->kind != MD_LINEAR) md_vec_add_scaled(&w, speed, &d->axis);
+            if (d->kind == MD_ANGULAR) continue;
+            if (d->kind == MD_SCREW) speed = md_mul(speed, d->pitch);
+            md_vec_add_scaled(&u, speed, &d->axis);
+            linear = 1;
+        }
+        md_vec_add(&p->omega, &parent->omega, &w);
+        md_cross(&p->alpha, &parent->omega, &w);
+        md_vec_add(&p->alpha, &p->alpha, &parent->alpha);
+        md_cross(&t, &parent->omega, &p->arm);
+        md_cross(&p->acc, &parent->omega, &t);
+        md_vec_add(&p->acc, &p->acc, &parent->acc);
+        md_add_cross(&p->acc, &parent->alpha, &p->arm);
+        if (linear) {
+            md_vec_add(&t, &parent->omega, &p->omega);
+            md_add_cross(&p->acc, &t, &u);
+        }
+
+        md_cross(&t, &p->omega, &p->moment);
+        md_cross(&p->bias.lin, &p->omega, &t);
+        md_add_cross(&p->bias.lin, &p->alpha, &p->moment);
+        md_vec_add_scaled(&p->bias.lin, link->mass, &p->acc);
+        md_sym_vec(&t, &p->inertia, &p->omega);
+        md_cross(&p->bias.ang, &p->omega, &t);
+        md_sym_vec(&t, &p->inertia, &p->alpha);
+        md_vec_add(&p->bias.ang, &p->bias.ang, &t);
+        md_add_cross(&p->bias.ang, &p->moment, &p->acc);
+    }
+}
+
+/* Whether the quaternions of q have a length. */
+MD_STATIC int md_quaternion_of(const md_link *link)
+{
+    return link->joint == MDYN_SPHERICAL ? link->coordinate
+         : link->joint == MDYN_FREE ? link->coordinate + 3 : -1;
+}
+
+/* Checks q and v and brings the kinematics up to date with them if they have changed since. A
+   number that the user has changed loses its tail. */
+MD_STATIC int md_refresh(mdyn_sim *sim)
+{
+    int i;
+    for (i = 0; i < sim->coordinates; i++)
+        if (!md_same(sim->q[i], sim->q_seen[i])) {
+            if (!md_in_range(sim->q[i])) return md_blame(sim, MDYN_ERR_STATE, i);
+            sim->stale = 1;
+        }
+    for (i = 0; i < sim->dofs; i++)
+        if (!md_same(sim->v[i], sim->v_seen[i])) {
+            if (!md_in_range(sim->v[i])) return md_blame(sim, MDYN_ERR_STATE, i);
+            sim->stale = 1;
+        }
+    if (!sim->stale) return MDYN_OK;
+    for (i = 0; i < sim->bodies; i++) {
+        int k = md_quaternion_of(&sim->link[i]);
+        if (k >= 0 && !md_less(MD_K(1e-6), md_square_length(sim->q + k)))
+            return md_blame(sim, MDYN_ERR_STATE, k);
+    }
+    for (i = 0; i < sim->coordinates; i++)
+        if (!md_same(sim->q[i], sim->q_seen[i])) {
+            sim->q_seen[i] = sim->q[i];
+            sim->q_tail[i] = 0;
+        }
+    for (i = 0; i < sim->dofs; i++)
+        if (!md_same(sim->v[i], sim->v_seen[i])) {
+            sim->v_seen[i] = sim->v[i];
+            sim->v_tail[i] = 0;
+        }
+    md_kinematics(sim);
+    sim->stale = 0;
+    return MDYN_OK;
+}
+
+/* Velocity of a body's origin: what each joint on the way to the world adds. */
+MD_STATIC void md_origin_velocity(const mdyn_sim *sim, int body, md_vec *v)
+{
+    int i, k;
+    md_vec_zero(v);
+    for (i = body; i >= 0; i = sim->link[i].parent) {
+        const md_link *link = &sim->link[i];
+        if (link->parent >= 0) md_add_cross(v, &sim->pose[link->parent].omega, &sim->pose[i].arm);
+        for (k = link->dof; k < link->dof + link->dofs; k++) {
+            const md_dof *d = &sim->dof[k];
+            md_num speed = md_of_real(sim->v[k]);
+            if (d->kind == MD_SCREW) speed = md_mul(speed, d->pitch);
+            if (d->kind != MD_ANGULAR) md_vec_add_scaled(v, speed, &d->axis);
+        }
+    }
+}
+
+MD_STATIC void md_origin_position(const mdyn_sim *sim, int body, md_vec *p)
+{
+    int i;
+    md_vec_zero(p);
+    for (i = body; i >= 0; i = sim->link[i].parent) md_vec_add(p, p, &sim->pose[i].arm);
+}
+
+/* ========================================================================== // >>dynamics
+   M = L^T L without ever forming either. One pass inward makes the articulated inertias and, for
+   each speed, D = S^T IA S and W = IA S / sqrt(D) (Featherstone 2008, table 7.1, with the square
+   root of D shared out: then W W^T is what the joint takes away from the inertia). With these
+      inward  z = L^-T b:  z_k = (b_k - S_k^T p)/sqrt(D_k),  p += W_k z_k,  p to the parent
+      outward y = L^-1 z:  y_k = (z_k - W_k^T a)/sqrt(D_k),  a += S_k y_k,  a to the children
+   so that M^-1 b = L^-1 L^-T b. A joint of several speeds is several columns at one place.
+   z is called whitened: kinetic energy is |L v|^2/2, a row J is the vector x = L^-T J^T there,
+   and J M^-1 J^T = |x|^2. x is the inward half of the PhysX "test impulse". */
+
+/* S^T f */
+MD_INLINE md_num md_dof_dot_force(const md_dof *d, const md_force *f)
+{
+    if (d->kind == MD_ANGULAR) return md_dot(&d->axis, &f->ang);
+    if (d->kind == MD_LINEAR) return md_dot(&d->axis, &f->lin);
+    return md_add(md_dot(&d->axis, &f->ang), md_mul(d->pitch, md_dot(&d->axis, &f->lin)));
+}
+
+/* a += s S */
+MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
+{
+    if (d->kind != MD_LINEAR) md_vec_add_scaled(&a->ang, s, &d->axis);
+    if (d->kind == MD_SCREW) s = md_mul(s, d->pitch);
+    if (d->kind != MD_ANGULAR) md_vec_add_scaled(&a->lin, s, &d->axis);
+}
+
+/* f = I S */
+MD_INLINE void md_dof_inertia(md_force *f, const md_inertia *I, const md_dof *d)
+{
+    if (d->kind == MD_LINEAR) {
+        md_mat_vec(&f->ang, &I->B, &d->axis);
+        md_sym_vec(&f->lin, &I->M, &d->axis);
+        return;
+    }
+    md_sym_vec(&f->ang, &I->A, &d->axis);
+    md_mat_t_vec(&f->lin, &I->B, &d->axis);
+    if (d->kind == MD_SCREW) {
+        md_force g;
+        md_mat_vec(&g.ang, &I->B, &d->axis);
+        md_sym_vec(&g.lin, &I->M, &d->axis);
+        md_force_add_scaled(f, d->pitch, &g);
+    }
+}
+
+/* Each body's own inertia, at its origin. */
+MD_STATIC void md_own_inertias(mdyn_sim *sim)
+{
+    int i;
+    for (i = 0; i < sim->bodies; i++)
+        md_inertia_of_body(&sim->inertia[i], sim->link[i].mass, &sim->pose[i].moment,
+                           &sim->pose[i].inertia);
+}
+
+/* What is added to the diagonal of M: armature + dt damping. */
+MD_INLINE md_num md_diagonal(const mdyn_sim *sim, int body, md_num dt)
+{
+    const mdyn_body *b = &sim->model->bodies[body];
+    return md_add(md_of_wide(b->armature), md_mul(dt, md_of_wide(b->damping)));
+}
+
+/* W and 1/sqrt(D) of every speed; dt = 0 leaves the damping out. */
+MD_STATIC int md_articulate(mdyn_sim *sim, md_num dt)
+{
+    int i, k;
+    md_own_inertias(sim);
+    for (i = sim->bodies - 1; i >= 0; i--) {
+        const md_link *link = &sim->link[i];
+        md_inertia *I = &sim->inertia[i];
+        md_num diagonal = md_diagonal(sim, i, dt);
+        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
+            md_dof *d = &sim->dof[k];
+            md_force U;
+            md_num D;
+            md_dof_inertia(&U, I, d);
+            D = md_add(md_dof_dot_force(d, &U), diagonal);
+            if (!md_less(MD_K(1e-30), D)) return md_blame(sim, MDYN_ERR_SINGULAR, k);
+            d->rsqrt_D = md_rsqrt(D);
+            md_vec_scale(&d->W.ang, d->rsqrt_D, &U.ang);
+            md_vec_scale(&d->W.lin, d->rsqrt_D, &U.lin);
+            if (link->parent >= 0 || k > link->dof) md_inertia_sub_square(I, &d->W);
+        }
+        if (link->parent >= 0)
+            md_inertia_add_shifted(&sim->inertia[link->parent], I, &sim->pose[i].arm);
+    }
+    return MDYN_OK;
+}
+
+/* One joint's part of z = L^-T b, with p = sim->force[body] from its children. */
+MD_INLINE void md_inward_joint(mdyn_sim *sim, const md_link *link, md_force *p,
+                               const md_num *b, md_num *z)
+{
+    int k;
+    for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
+        const md_dof *d = &sim->dof[k];
+        z[k] = md_mul(d->rsqrt_D, md_sub(b[k], md_dof_dot_force(d, p)));
+        md_force_add_scaled(p, z[k], &d->W);
+    }
+}
+
+/* sim->force = the wrenches of the bias, less the external ones. */
+MD_STATIC void md_bias_wrenches(mdyn_sim *sim)
+{
+    int i;
+    for (i = 0; i < sim->bodies; i++) {
+        const mdyn_wrench *e = &sim->wrench[i];
+        md_force *f = &sim->force[i];
+        md_vec t;
+        *f = sim->pose[i].bias;
+        md_vec_set(&t, md_of_real(e->moment.x), md_of_real(e->moment.y), md_of_real(e->moment.z));
+        md_vec_sub(&f->ang, &f->ang, &t);
+        md_vec_set(&t, md_of_real(e->force.x), md_of_real(e->force.y), md_of_real(e->force.z));
+        md_vec_sub(&f->lin, &f->lin, &t);
+    }
+}
+
+/* z = L^-T (b - C): the bias wrenches ride along as p. */
+MD_STATIC void md_inward(mdyn_sim *sim, const md_num *b, md_num *z)
+{
+    int i;
+    md_bias_wrenches(sim);
+    for (i = sim->bodies - 1; i >= 0; i--) {
+        const md_link *link = &sim->link[i];
+        md_inward_joint(sim, link, &sim->force[i], b, z);
+        if (link->parent >= 0)
+            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
+    }
+}
+
+/* y = L^-1 z; y may be z. */
+MD_STATIC void md_outward(mdyn_sim *sim, const md_num *z, md_num *y)
+{
+    int i, k;
+    for (i = 0; i < sim->bodies; i++) {
+        const md_link *link = &sim->link[i];
+        md_motion *a = &sim->motion[i];
+        if (link->parent < 0) {
+            md_vec_zero(&a->ang);
+            md_vec_zero(&a->lin);
+        } else {
+            *a = sim->motion[link->parent];
+            md_add_cross(&a->lin, &a->ang, &sim->pose[i].arm);
+        }
+        for (k = link->dof; k < link->dof + link->dofs; k++) {
+            const md_dof *d = &sim->dof[k];
+            md_num t = md_add(md_dot(&d->W.ang, &a->ang), md_dot(&d->W.lin, &a->lin));
+            y[k] = md_mul(d->rsqrt_D, md_sub(z[k], t));
+            md_dof_add_motion(a, y[k], d);
+        }
+    }
+}
+
+/* ============================================================================== // >>rows
+   A row asks  low <= J v' + cfm lambda <= high  of the speeds after the step, and its impulse
+   lambda moves them by M^-1 J^T lambda. In whitened coordinates it is the vector x = L^-T J^T. */
+
+enum md_mode {
+    MD_STEP,         /* all rows, speeds after the step */
+    MD_ACCELERATION, /* hard couplings: J a = 0 */
+    MD_PLACE,        /* hard couplings: J dq = -C */
+    MD_HALT          /* hard couplings: J dv = speed - J v */
+};
+
+typedef struct md_terms {
+    int count;
+    int16_t dof[MIMICDYN_MAX_TERMS];
+    md_num coefficient[MIMICDYN_MAX_TERMS];
+} md_terms;
+
+MD_STATIC void md_row_terms(const mdyn_sim *sim, const md_row *row, md_terms *t)
+{
+    int k;
+    t->count = 0;
+    if (row->kind != MDYN_ROW_COUPLING) {
+        t->count = 1;
+        t->dof[0] = row->index;
+        t->coefficient[0] = MD_K(1);
+        return;
+    }
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        const mdyn_term *term = &sim->coupling[row->index].terms[k];
+        md_num c = md_of_wide(term->coefficient);
+        if (md_is_zero(c)) continue;
+        t->dof[t->count] = (int16_t)(sim->link[term->body].dof + term->axis);
+        t->coefficient[t->count++] = c;
+    }
+}
+
+/* J v */
+MD_STATIC md_num md_row_speed(const mdyn_sim *sim, const md_terms *t)
+{
+    md_num s = MD_K(0);
+    int k;
+    for (k = 0; k < t->count; k++)
+        s = md_add(s, md_mul(t->coefficient[k], md_of_real(sim->v[t->dof[k]])));
+    return s;
+}
+
+/* sum of coefficient q, less `origin` */
+MD_STATIC md_num md_row_position(const mdyn_sim *sim, const md_row *row, mdyn_wide origin)
+{
+    md_sum s;
+    int k;
+    s.hi = -origin;
+    s.lo = 0;
+    if (row->kind != MDYN_ROW_COUPLING) {
+        k = sim->link[sim->dof[row->index].body].coordinate;
+        md_sum_product(&s, MDYN_C(1), sim->q[k], sim->q_tail[k]);
+        return md_sum_value(&s);
+    }
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        const mdyn_term *term = &sim->coupling[row->index].terms[k];
+        int c = sim->link[term->body].coordinate;
+        if (!md_is_zero(md_of_wide(term->coefficient)))
+            md_sum_product(&s, term->coefficient, sim->q[c], sim->q_tail[c]);
+    }
+    return md_sum_value(&s);
+}
+
+MD_INLINE int md_coupling_is_equality(const mdyn_coupling *c)
+{
+    return md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
+}
+
+/* Rows without a bound on their impulse. */
+MD_STATIC int md_row_is_boundless(const mdyn_sim *sim, const md_row *row)
+{
+    if (row->kind == MDYN_ROW_COUPLING) {
+        const mdyn_coupling *c = &sim->coupling[row->index];
+        return md_coupling_is_equality(c) && md_is_zero(md_of_wide(c->effort));
+    }
+    return row->kind == MDYN_ROW_DRIVE
+        && md_is_zero(md_of_wide(sim->model->bodies[sim->dof[row->index].body].effort));
+}
+
+MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
+{
+    int no_a = md_is_zero(md_of_wide(s->a)), no_b = md_is_zero(md_of_wide(s->b));
+    return s->kind == MDYN_DEFAULT || (s->kind == MDYN_ERP_CFM && no_b)
+        || (s->kind == MDYN_OMEGA_ZETA && (no_a || no_b));
+}
+
+/* erp and cfm; r = J M^-1 J^T of the row. Returns 0 if the row has no force at all.
+   Source: PhysX mimic joints, (18), (20)-(29). */
+MD_STATIC int md_soften(const mdyn_sim *sim, const mdyn_softness *s, md_num r,
+                        md_num *erp, md_num *cfm)
+{
+    md_num a = md_of_wide(s->a), b = md_of_wide(s->b), dt_kp, both;
+    *erp = MD_K(0.2);
+    *cfm = MD_K(0);
+    if (s->kind == MDYN_ERP_CFM) {
+        *erp = a;
+        *cfm = b;
+    }
+    if (md_softness_is_hard(s) || s->kind == MDYN_ERP_CFM) return 1;
+    dt_kp = md_mul(sim->dt, a);
+    if (s->kind == MDYN_OMEGA_ZETA) {
+        dt_kp = md_div(md_mul(dt_kp, a), r);              /* kp = omega^2 / r */
+        b = md_div(md_mul(md_mul(MD_K(2), a), b), r);     /* kd = 2 omega zeta / r */
+    }
+    both = md_add(dt_kp, b);
+    if (md_is_zero(both)) return 0;
+    *erp = md_div(dt_kp, both);
+    *cfm = md_div(sim->inverse_dt, both);
+    return 1;
+}
+
+/* low, high for C' so that C returns into [lower, upper], at most `erp` of the way in a step, and
+   never leaves it. `below`, `above`: C - lower, C - upper. */
+MD_STATIC void md_row_range(const mdyn_sim *sim, md_row *row, md_num erp,
+                            md_num below, md_num above)
+{
+    md_num zero = MD_K(0), rate = md_mul(erp, sim->inverse_dt);
+    row->error = zero;
+    row->low = md_neg(md_mul(below, sim->inverse_dt));
+    row->high = md_neg(md_mul(above, sim->inverse_dt));
+    if (md_less(below, zero)) {
+        row->error = below;
+        row->low = md_neg(md_mul(below, rate));
+    }
+    if (md_less(zero, above)) {
+        row->error = above;
+        row->high = md_neg(md_mul(above, rate));
+    }
+}
+
+MD_STATIC void md_impulse_bound(const mdyn_sim *sim, md_row *row, mdyn_wide effort)
+{
+    if (md_is_zero(md_of_wide(effort))) return;
+    row->most = md_mul(sim->dt, md_of_wide(effort));
+    row->least = md_neg(row->most);
+}
+
+MD_STATIC int md_ask_coupling(const mdyn_sim *sim, md_row *row, md_num r)
+{
+    const mdyn_coupling *c = &sim->coupling[row->index];
+    const md_num endless = MD_K(1e12);
+    md_num erp;
+    int there = md_soften(sim, &c->softness, r, &erp, &row->cfm);
+    md_impulse_bound(sim, row, c->effort);
+    if (c->level == MDYN_VELOCITY) {
+        row->low = row->high = md_of_wide(c->speed);
+        return there;
+    }
+    if (md_coupling_is_equality(c)) {
+        row->error = md_sub(md_row_position(sim, row, -c->offset), md_of_wide(c->lower));
+        row->low = row->high = md_sub(md_of_wide(c->speed),
+                                      md_mul(md_mul(erp, sim->inverse_dt), row->error));
+        return there;
+    }
+    {
+        md_num C = md_row_position(sim, row, -c->offset);
+        md_num lower = md_of_wide(c->lower), upper = md_of_wide(c->upper);
+        int open_below = !md_less(md_neg(endless), lower), open_above = !md_less(upper, endless);
+        md_row_range(sim, row, erp, open_below ? MD_K(0) : md_sub(C, lower),
+                     open_above ? MD_K(0) : md_sub(C, upper));
+        if (open_below) row->low = MD_K(-1e30);
+        if (open_above) row->high = MD_K(1e30);
+    }
+    return there;
+}
+
+/* The commanded force of a speed, held within the actuator's effort. */
+MD_STATIC md_num md_command(const mdyn_sim *sim, int dof)
+{
+    md_num effort = md_of_wide(sim->model->bodies[sim->dof[dof].body].effort);
+    md_num tau = md_of_real(sim->tau[dof]);
+    return md_is_zero(effort) ? tau : md_max(md_neg(effort), md_min(effort, tau));
+}
+
+/* What the row asks in this step, now that r is known. Returns 0 if it has no force at all. */
+MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
+{
+    const mdyn_body *b = &sim->model->bodies[sim->dof[row->index].body];
+    mdyn_softness spring;
+    md_num erp;
+    row->cfm = row->error = row->low = row->high = MD_K(0);
+    row->least = MD_K(-1e30);
+    row->most = MD_K(1e30);
+    switch (row->kind) {
+    case MDYN_ROW_COUPLING: return md_ask_coupling(sim, row, r);
+    case MDYN_ROW_DRIVE:
+        spring.kind = MDYN_KP_KD;
+        spring.a = b->drive_kp;
+        spring.b = b->drive_kd;
+        md_soften(sim, &spring, r, &erp, &row->cfm);
+        row->error = md_sub(md_row_position(sim, row, 0), md_of_real(sim->target[row->index]));
+        row->low = row->high = md_sub(md_of_real(sim->target_speed[row->index]),
+                                      md_mul(md_mul(erp, sim->inverse_dt), row->error));
+        if (!md_is_zero(md_of_wide(b->effort))) { /* what the command leaves */
+            md_num effort = md_of_wide(b->effort), tau = md_command(sim, row->index);
+            row->least = md_mul(sim->dt, md_neg(md_add(effort, tau)));
+            row->most = md_mul(sim->dt, md_sub(effort, tau));
+        }
+        return 1;
+    case MDYN_ROW_FRICTION:
+        md_impulse_bound(sim, row, b->friction);
+        return 1;
+    default: { /* MDYN_ROW_LIMIT */
+        md_num endless = MD_K(1e12), lower = md_of_wide(b->lower), upper = md_of_wide(b->upper);
+        md_row_range(sim, row, MD_K(0.2), md_row_position(sim, row, b->lower),
+                     md_row_position(sim, row, b->upper));
+        if (!md_less(md_neg(endless), lower)) row->low = MD_K(-1e30);
+        if (!md_less(upper, endless)) row->high = MD_K(1e30);
+        return 1;
+    }
+    }
+}
+
+/* x = L^-T J^T: the way from the row's joints to the world, deepest body first. The speeds met
+   are put into sim->list, x into sim->x; returns their number. sim->b is 0 before and after. */
+MD_STATIC int md_whiten(mdyn_sim *sim, const md_terms *t)
+{
+    int16_t heads[MIMICDYN_MAX_TERMS];
+    int n = 0, count = 0, h, k, i;
+    md_force zero;
+    md_vec_zero(&zero.ang);
+    md_vec_zero(&zero.lin);
+    for (k = 0; k < t->count; k++) {
+        int16_t body = sim->dof[t->dof[k]].body;
+        sim->b[t->dof[k]] = t->coefficient[k];
+        for (h = 0; h < n && heads[h] != body; h++) {}
+        if (h < n) continue;
+        sim->force[body] = zero;
+        heads[n++] = body;
+    }
+    while (n > 0) {
+        const md_link *link;
+        for (h = 0, k = 1; k < n; k++)
+            if (heads[k] > heads[h]) h = k;
+        i = heads[h];
+        link = &sim->link[i];
+        md_inward_joint(sim, link, &sim->force[i], sim->b, sim->x);
+        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) sim->list[count++] = (int16_t)k;
+        heads[h] = link->parent;
+        for (k = 0; k < n && (k == h || heads[k] != link->parent); k++) {}
+        if (link->parent >= 0) {
+            if (k == n) sim->force[link->parent] = zero;
+            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
+        }
+        if (link->parent < 0 || k < n) heads[h] = heads[--n];
+    }
+    for (k = 0; k < t->count; k++) sim->b[t->dof[k]] = MD_K(0);
+    return count;
+}
+
+/* ========================================================================== // >>equality
+   Rows without a bound on their impulse, all together. Each in turn is made to own one
+   coordinate: reflections turn the whitened space so that what earlier rows left of it lies
+   along that coordinate alone (Householder's QR of the rows' vectors). The owned coordinates
+   then follow one after the other from what the rows ask, and every other row is free to act on
+   the coordinates that are not owned. A soft row has a private coordinate more, sqrt(cfm) long:
+   what it gives way. Nothing is squared, so nearly parallel rows keep their digits, and a row of
+   which nothing is left depends on the rows before it.
+
+   A row first gathers the coordinates that no later row touches into one, then reflects that one
+   and the shared ones; so only shared coordinates stay mixed, and a train of gears costs what
+   its rows cost, however long. `next` chains the reflections that touch a coordinate; reflection
+   2k + s is the s-th of row k. */
+
+enum { MD_NONE = INT16_MAX, MD_ABSENT = -1 };
+
+MD_INLINE int md_reflection_first(const md_row *row, int s)
+{
+    return row->first + row->count + (s ? row->reflection[0] : 0);
+}
+
+/* u -= 2 (e.u) e for the s-th reflection of a row */
+MD_INLINE void md_reflect(const mdyn_sim *sim, const md_row *row, int s, md_unit *u)
+{
+    int first = md_reflection_first(row, s), count = row->reflection[s];
+    md_unit a = md_dot_at(sim->entry + first, sim->entry_at + first, count, u);
+    md_add_at(u, md_unit_mul(MD_U(-2), a), sim->entry + first, sim->entry_at + first, count);
+}
+
+/* Passes the row in sim->w, whose coordinates are sim->list[0..count), through the reflections
+   of earlier rows that touch it, in their order. Returns the new count. */
+MD_STATIC int md_reflect_row(mdyn_sim *sim, int count)
+{
+    for (;;) {
+        int j = MD_NONE, k, e, first;
+        const md_row *row;
+        for (k = 0; k < count; k++)
+            if (sim->next[sim->list[k]] < j) j = sim->next[sim->list[k]];
+        if (j == MD_NONE) return count;
+        row = &sim->row[j / 2];
+        first = md_reflection_first(row, j % 2);
+        for (e = first; e < first + row->reflection[j % 2]; e++) {
+            int c = sim->entry_at[e];
+            if (sim->next[c] == MD_ABSENT) {
+                sim->w[c] = MD_U(0);
+                sim->list[count++] = (int16_t)c;
+            }
+            sim->next[c] = sim->entry_next[e];
+        }
+        md_reflect(sim, row, j % 2, sim->w);
+    }
+}
+
+MD_INLINE void md_entry_put(mdyn_sim *sim, int coordinate, md_unit value)
+{
+    sim->entry_at[sim->entries] = (int16_t)coordinate;
+    sim->entry[sim->entries++] = value;
+}
+
+/* The reflection that turns sim->w on the given coordinates onto p, one of them. */
+MD_STATIC void md_make_reflection(mdyn_sim *sim, int k, int s, const int16_t *at, int count, int p)
+{
+    md_row *row = &sim->row[k];
+    md_unit square = MD_U(0), length, scale;
+    int i;
+    for (i = 0; i < count; i++)
+        square = md_unit_add(square, md_unit_mul(sim->w[at[i]], sim->w[at[i]]));
+    if (count < 2 || md_unit_is_zero(square)) return;
+    /* e = (w + sign(w_p) |w| p) / its length, whose square is 2 |w| (|w| + |w_p|) */
+    length = md_unit_sqrt(square);
+    if (md_unit_less(sim->w[p], MD_U(0))) length = md_unit_neg(length);
+    sim->w[p] = md_unit_add(sim->w[p], length);
+    scale = md_unit_mul(length, sim->w[p]);
+    scale = md_unit_sqrt(md_unit_add(scale, scale));
+    row->reflection[s] = (int16_t)count;
+    for (i = 0; i < count; i++) {
+        int c = at[i], e = sim->entries;
+        md_entry_put(sim, c, md_unit_div(sim->w[c], scale));
+        sim->entry_next[e] = MD_NONE;
+        if (sim->tail[c] >= 0) sim->entry_next[sim->tail[c]] = (int16_t)(2 * k + s);
+        else sim->head[c] = (int16_t)(2 * k + s);
+        sim->tail[c] = (int16_t)e;
+        sim->w[c] = MD_U(0);
+    }
+    sim->w[p] = md_unit_neg(length);
+}
+
+/* Puts the numbers of sim->w at owned coordinates, then, if wanted, at the others; times s. */
+MD_STATIC void md_store_row(mdyn_sim *sim, md_row *row, int count, int others, md_unit s)
+{
+    int k, pass;
+    row->first = sim->entries;
+    for (pass = 0; pass <= others; pass++) {
+        for (k = 0; k < count; k++)
+            if ((sim->owner[sim->list[k]] < 0) == pass)
+                md_entry_put(sim, sim->list[k], md_unit_mul(s, sim->w[sim->list[k]]));
+        if (pass == 0) row->owned = (int16_t)(sim->entries - row->first);
+    }
+    row->count = (int16_t)(sim->entries - row->first);
+}
+
+/* An exact row takes a coordinate of its own. `measure`: even if nothing is left of it, to see
+   how many entries rows can take at the most. */
+MD_STATIC void md_own(mdyn_sim *sim, int k, int count, int measure)
+{
+    md_row *row = &sim->row[k];
+    md_unit left = MD_U(0);
+    int i, lone = 0, all, pass, p;
+    md_store_row(sim, row, count, 0, MD_U(1));
+    for (pass = 0, all = 0; pass < 2; pass++) {
+        for (i = 0; i < count; i++) {
+            int16_t c = sim->list[i];
+            if (sim->owner[c] >= 0 || (c < sim->dofs && sim->last_use[c] > k) != pass) continue;
+            sim->part[all++] = c;
+            left = md_unit_add(left, md_unit_mul(sim->w[c], sim->w[c]));
+        }
+        if (pass == 0) lone = all;
+    }
+    if (all == 0 || (!measure && md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED)))) {
+        row->flags |= MDYN_ROW_REDUNDANT;
+        return;
+    }
+    p = sim->part[lone ? lone - 1 : 0];
+    md_make_reflection(sim, k, 0, sim->part, lone, p);
+    if (lone) lone--;
+    md_make_reflection(sim, k, 1, sim->part + lone, all - lone, p);
+    row->diagonal = sim->w[p];
+    row->pivot = (int16_t)p;
+    sim->owner[p] = (int16_t)k;
+}
+
+/* A bounded row acts on what nobody owns, scaled to length 1 there. */
+MD_STATIC void md_share(mdyn_sim *sim, int k, int count)
+{
+    md_row *row = &sim->row[k];
+    md_unit left = row->soft, s;
+    int i;
+    for (i = 0; i < count; i++) {
+        int c = sim->list[i];
+        if (sim->owner[c] < 0) left = md_unit_add(left, md_unit_mul(sim->w[c], sim->w[c]));
+    }
+    if (md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED))) {
+        row->flags |= MDYN_ROW_REDUNDANT;
+        return;
+    }
+    s = md_unit_div(MD_U(1), md_unit_sqrt(left));
+    row->soft = md_unit_div(row->soft, left);
+    row->scale = md_mul(row->scale, md_of_unit(s, 0));
+    row->active = 1;
+    md_store_row(sim, row, count, 1, s);
+}
+
+/* Whether a row takes part, and is one of the exact ones. */
+MD_STATIC int md_row_takes_part(const mdyn_sim *sim, const md_row *row, enum md_mode mode,
+                                int *exact)
+{
+    const mdyn_coupling *c = &sim->coupling[row->index];
+    *exact = md_row_is_boundless(sim, row);
+    if (mode == MD_STEP) {
+        *exact = *exact && sim->model->solver.equality == MDYN_EXACT;
+        return 1;
+    }
+    return *exact && row->kind == MDYN_ROW_COUPLING && md_softness_is_hard(&c->softness)
+        && (mode != MD_PLACE || c->level == MDYN_POSITION);
+}
+
+/* The vector of row k and what it asks. Needs W; entries may run out (returns the error). */
+MD_STATIC int md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact, int measure)
+{
+    md_row *row = &sim->row[k];
+    md_terms t;
+    md_num r = MD_K(0), length2;
+    int count, i, c, there;
+    md_row_terms(sim, row, &t);
+    count = md_whiten(sim, &t);
+    for (i = 0; i < count; i++)
+        r = md_add(r, md_mul(sim->x[sim->list[i]], sim->x[sim->list[i]]));
+    there = md_row_ask(sim, row, r);
+    row->exact = (uint8_t)exact;
+    row->Jv = md_row_speed(sim, &t);
+    if (mode != MD_STEP) {
+        row->cfm = MD_K(0);
+        if (mode == MD_ACCELERATION) row->low = row->high = row->Jv;
+        if (mode == MD_PLACE) row->low = row->high = md_sub(row->Jv, row->error);
+        if (mode == MD_HALT) row->low = row->high = md_of_wide(sim->coupling[row->index].speed);
+    }
+    length2 = md_add(r, row->cfm);
+    if (!there) return MDYN_OK;
+    if (!md_less(MD_K(1e-30), length2)) {
+        row->flags |= MDYN_ROW_REDUNDANT;
+        row->scale = MD_K(1);
+        return MDYN_OK;
+    }
+    row->scale = md_rsqrt(length2);
+    for (i = 0; i < count; i++) {
+        c = sim->list[i];
+        sim->w[c] = md_unit_of(md_mul(row->scale, sim->x[c]), 0);
+        sim->next[c] = sim->head[c];
+    }
+    row->soft = md_unit_of(md_mul(row->cfm, md_mul(row->scale, row->scale)), 0);
+    if (exact && !md_is_zero(row->cfm)) {
+        c = sim->dofs + k;
+        sim->w[c] = md_unit_sqrt(row->soft);
+        sim->next[c] = MD_NONE;
+        sim->list[count++] = (int16_t)c;
+    }
+    count = md_reflect_row(sim, count);
+    /* at most: the row itself, and both reflections with one coordinate twice */
+    if (sim->entries + 2 * count + 1 > MIMICDYN_MAX_ENTRIES)
+        return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, k);
+    if (exact) md_own(sim, k, count, measure);
+    else md_share(sim, k, count);
+    for (i = 0; i < count; i++) sim->next[sim->list[i]] = MD_ABSENT;
+    return MDYN_OK;
+}
+
+/* Sets up all rows, the exact ones first. */
+MD_STATIC int md_set_up_rows(mdyn_sim *sim, enum md_mode mode, int measure)
+{
+    int k, pass, exact, code = MDYN_OK;
+    for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_K(0);
+    for (k = 0; k < sim->dofs + sim->rows; k++) {
+        sim->head[k] = MD_NONE;
+        sim->next[k] = sim->tail[k] = sim->owner[k] = MD_ABSENT;
+    }
+    sim->entries = 0;
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = &sim->row[k];
+        row->flags = row->active = row->exact = 0;
+        row->pivot = -1;
+        row->first = row->owned = row->count = row->reflection[0] = row->reflection[1] = 0;
+    }
+    for (pass = 0; pass < 2; pass++)
+        for (k = 0; k < sim->rows && code == MDYN_OK; k++)
+            if (md_row_takes_part(sim, &sim->row[k], mode, &exact) && exact != pass)
+                code = md_set_up_row(sim, k, mode, exact, measure);
+    return code;
+}
+
+/* Which row is the last exact one to touch each speed: decided once, by the joints' places. */
+MD_STATIC void md_find_last_uses(mdyn_sim *sim)
+{
+    int k, i, j, d;
+    md_terms t;
+    for (k = 0; k < sim->dofs; k++) sim->last_use[k] = -1;
+    for (k = 0; k < sim->rows; k++) {
+        if (!md_row_is_boundless(sim, &sim->row[k])) continue;
+        md_row_terms(sim, &sim->row[k], &t);
+        for (j = 0; j < t.count; j++)
+            for (i = sim->dof[t.dof[j]].body; i >= 0; i = sim->link[i].parent)
+                for (d = 0; d < sim->link[i].dofs; d++)
+                    sim->last_use[sim->link[i].dof + d] = (int16_t)k;
+    }
+}
+
+/* Of a row of unit length, what owned coordinates give it: u holds their speeds. */
+MD_INLINE md_unit md_given(const mdyn_sim *sim, const md_row *row, const md_unit *u)
+{
+    return md_dot_at(sim->entry + row->first, sim->entry_at + row->first, row->owned, u);
+}
+
+/* u at owned coordinates += s times the row's entries there */
+MD_INLINE void md_give(const mdyn_sim *sim, const md_row *row, md_unit s, md_unit *u)
+{
+    md_add_at(u, s, sim->entry + row->first, sim->entry_at + row->first, row->owned);
+}
+
+/* What a row asks beyond the present speed, for its unit length. */
+MD_INLINE md_unit md_ask(const md_row *row, md_num speed, md_scale e)
+{
+    return md_unit_of(md_mul(row->scale, md_sub(speed, row->Jv)), e);
+}
+
+/* The speeds of the owned coordinates, into sim->w: one after the other, R^T y = u_low. */
+MD_STATIC void md_substitute(mdyn_sim *sim, int rows)
+{
+    int k;
+    for (k = 0; k < rows; k++) {
+        const md_row *row = &sim->row[k];
+        if (row->pivot >= 0)
+            sim->w[row->pivot] = md_unit_div(md_unit_sub(row->u_low, md_given(sim, row, sim->w)),
+                                             row->diagonal);
+    }
+}
+
+/* Row k, which earlier rows decide: do they decide otherwise than it asks? */
+MD_STATIC int md_contradicts(const mdyn_sim *sim, const md_row *row, md_scale e, md_unit *miss)
+{
+    md_unit size = md_unit_abs(row->u_low);
+    int k;
+    for (k = row->first; k < row->first + row->owned; k++)
+        size = md_unit_add(size, md_unit_abs(md_unit_mul(sim->entry[k],
+                                                         sim->w[sim->entry_at[k]])));
+    size = md_unit_add(size, md_unit_abs(md_unit_of(md_mul(row->scale, row->Jv), e)));
+    *miss = md_unit_sub(row->u_low, md_given(sim, row, sim->w));
+    return md_unit_less(md_unit_mul(MD_U(MD_AGREED), size), md_unit_abs(*miss));
+}
+
+/* Contradictory rows meet where the sum of their squared misses is least. Row k is the sum of
+   a_j times row j; what it misses is shared out to them by a_j / (1 + sum of a^2).
+   sim->du at owned coordinates is scratch. */
+MD_STATIC void md_compromise(mdyn_sim *sim, int k, md_unit miss)
+{
+    md_unit size = MD_U(1);
+    int j;
+    for (j = 0; j < k; j++)
+        if (sim->row[j].pivot >= 0) sim->du[sim->row[j].pivot] = MD_U(0);
+    md_give(sim, &sim->row[k], MD_U(1), sim->du);
+    for (j = k - 1; j >= 0; j--) {
+        md_row *row = &sim->row[j];
+        if (row->pivot < 0) continue;
+        row->u_lambda = md_unit_div(sim->du[row->pivot], row->diagonal);
+        md_give(sim, row, md_unit_neg(row->u_lambda), sim->du);
+        size = md_unit_add(size, md_unit_mul(row->u_lambda, row->u_lambda));
+    }
+    miss = md_unit_div(miss, size);
+    for (j = 0; j < k; j++)
+        if (sim->row[j].pivot >= 0)
+            sim->row[j].u_low = md_unit_add(sim->row[j].u_low,
+                                            md_unit_mul(miss, sim->row[j].u_lambda));
+}
+
+/* Turns sim->du with the reflections, and gives the owned coordinates what their rows ask.
+   sim->w keeps by how much each was moved. */
+MD_STATIC void md_satisfy(mdyn_sim *sim, md_scale e)
+{
+    int k;
+    md_unit miss;
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = &sim->row[k];
+        if (!row->exact) continue;
+        row->u_low = md_ask(row, row->low, e);
+        if (row->pivot < 0) continue;
+        md_reflect(sim, row, 0, sim->du);
+        md_reflect(sim, row, 1, sim->du);
+        row->u_high = sim->du[row->pivot];
+    }
+    md_substitute(sim, sim->rows);
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = &sim->row[k];
+        if (!row->exact || !(row->flags & MDYN_ROW_REDUNDANT)) continue;
+        if (!md_contradicts(sim, row, e, &miss)) continue;
+        row->flags |= MDYN_ROW_CONTRADICTORY;
+        md_compromise(sim, k, miss);
+        md_substitute(sim, sim->rows);
+    }
+    for (k = 0; k < sim->rows; k++) {
+        const md_row *row = &sim->row[k];
+        if (row->pivot < 0) continue;
+        sim->du[row->pivot] = sim->w[row->pivot];
+        sim->w[row->pivot] = md_unit_sub(sim->w[row->pivot], row->u_high);
+    }
+}
+
+/* The impulses of the exact rows, last row first, from how far the owned coordinates were moved:
+   R lambda = w, less what the bounded rows did to them. Then turns sim->du back. */
+MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
+{
+    int k;
+    for (k = 0; k < sim->rows; k++) {
+        const md_row *row = &sim->row[k];
+        if (row->active) md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
+    }
+    for (k = sim->rows - 1; k >= 0; k--) {
+        md_row *row = &sim->row[k];
+        if (row->pivot >= 0) {
+            row->u_lambda = md_unit_div(sim->w[row->pivot], row->diagonal);
+            md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
+            md_reflect(sim, row, 1, sim->du);
+            md_reflect(sim, row, 0, sim->du);
+        }
+        row->impulse = row->pivot >= 0 || row->active
+            ? md_mul(row->scale, md_of_unit(row->u_lambda, e)) : MD_K(0);
+        if (row->active && !md_unit_less(row->u_lambda, row->u_most)) row->impulse = row->most;
+        if (row->active && !md_unit_less(row->u_least, row->u_lambda)) row->impulse = row->least;
+    }
+}
+
+/* =============================================================================== // >>pgs
+   The bounded rows by projected Gauss-Seidel with over-relaxation, in their order:
+      lambda := clamp(max(lambda + omega (low - s), 0) + min(lambda + omega (high - s), 0)),
+      s = x du + soft lambda,   du += x d_lambda
+   which holds an impulse > 0 against low, < 0 against high, and for low = high is the ordinary
+   sweep. Source: ODE's SOR-PGS; PhysX mimic joints (16) with the accumulated impulse. */
+
+MD_STATIC void md_begin_bounded(mdyn_sim *sim, md_scale e)
+{
+    int k;
+    int warm = sim->model->solver.start == MDYN_WARM;
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = &sim->row[k];
+        md_num length;
+        md_unit given;
+        if (!row->active) continue;
+        length = md_div(MD_K(1), row->scale);
+        given = md_given(sim, row, sim->du);
+        row->u_low = md_unit_sub(md_ask(row, row->low, e), given);
+        row->u_high = md_unit_sub(md_ask(row, row->high, e), given);
+        row->u_least = md_unit_of(md_mul(row->least, length), e);
+        row->u_most = md_unit_of(md_mul(row->most, length), e);
+        row->u_lambda = MD_U(0);
+        if (!warm || md_is_zero(sim->outcome[k].impulse)) continue;
+        row->u_lambda = md_unit_of(md_mul(length, md_max(row->least,
+                                   md_min(row->most, sim->outcome[k].impulse))), e);
+        md_add_at(sim->du, row->u_lambda, sim->entry + row->first + row->owned,
+                  sim->entry_at + row->first + row->owned, row->count - row->owned);
+    }
+}
+
+/* One visit; returns by how much the impulse moved. */
+MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
+{
+    const md_unit *x = sim->entry + row->first + row->owned;
+    const int16_t *at = sim->entry_at + row->first + row->owned;
+    int count = row->count - row->owned;
+    md_unit zero = MD_U(0), old = row->u_lambda, up, down, d;
+    md_unit s = md_unit_add(md_dot_at(x, at, count, sim->du), md_unit_mul(row->soft, old));
+    up = md_unit_add(old, md_unit_mul(omega, md_unit_sub(row->u_low, s)));
+    down = md_unit_add(old, md_unit_mul(omega, md_unit_sub(row->u_high, s)));
+    d = md_unit_less(zero, up) ? up : md_unit_less(down, zero) ? down : zero;
+    if (md_unit_less(d, row->u_least)) d = row->u_least;
+    if (md_unit_less(row->u_most, d)) d = row->u_most;
+    row->u_lambda = d;
+    d = md_unit_sub(d, old);
+    if (!md_unit_is_zero(d)) md_add_at(sim->du, d, x, at, count);
+    return d;
+}
+
+MD_STATIC void md_sweep(mdyn_sim *sim)
+{
+    const mdyn_solver *solver = &sim->model->solver;
+    md_num omega = md_of_wide(solver->relaxation), tolerance = md_of_wide(solver->tolerance);
+    md_unit step, moved, largest;
+    int n = solver->sweeps ? solver->sweeps : 100, k, i;
+    if (md_is_zero(omega)) omega = MD_K(1);
+    if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
+    step = md_unit_of(omega, 0);
+    sim->report.sweeps = 0;
+    sim->report.residual = 0;
+    for (i = 0; i < n; i++) {
+        moved = largest = MD_U(0);
+        for (k = 0; k < sim->rows; k++) {
+            md_row *row = &sim->row[k];
+            md_unit d;
+            if (!row->active) continue;
+            d = md_unit_abs(md_visit(sim, row, step));
+            if (md_unit_less(moved, d)) moved = d;
+            if (md_unit_less(largest, d)) largest = d;
+            d = md_unit_abs(row->u_lambda);
+            if (md_unit_less(largest, d)) largest = d;
+        }
+        if (md_unit_is_zero(moved)) break;
+        sim->report.sweeps = (int16_t)(i + 1 < INT16_MAX ? i + 1 : INT16_MAX);
+        sim->report.residual = md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
+        if (!md_unit_less(md_unit_mul(md_unit_of(tolerance, 0), largest), moved)) break;
+    }
+}
+
+/* ============================================================================== // >>step */
+
+/* Quaternion q := q exp(u/2) for a small turn u in the body's axes: the increments are added to
+   q and its tails, and its length is led back to 1. */
+MD_STATIC void md_turn_quaternion(mdyn_real *q, md_tail *tail, const md_vec *u)
+{
+    md_num half = MD_K(0.5), w = md_of_real(q[0]), x = md_of_real(q[1]), y = md_of_real(q[2]);
+    md_num z = md_of_real(q[3]), length2 = md_square_length(q), n2, n, s, c, d[4];
+    md_vec e;
+    int k;
+    if (md_less(MD_K(1e-3), md_abs(md_sub(length2, MD_K(1))))) {
+        n = md_rsqrt(length2);
+        w = md_mul(n, w); x = md_mul(n, x); y = md_mul(n, y); z = md_mul(n, z);
+        q[0] = md_to_real(w); q[1] = md_to_real(x); q[2] = md_to_real(y); q[3] = md_to_real(z);
+        for (k = 0; k < 4; k++) tail[k] = 0;
+        length2 = md_square_length(q);
+    }
+    md_vec_scale(&e, half, u);
+    n2 = md_dot(&e, &e);
+    if (md_less(n2, MD_K(1e-6))) { /* sin n/n and cos n - 1 by their series */
+        s = md_sub(MD_K(1), md_mul(n2, md_sub(MD_K(1.0 / 6), md_mul(n2, MD_K(1.0 / 120)))));
+        c = md_mul(n2, md_sub(md_mul(n2, MD_K(1.0 / 24)), half));
+    } else {
+        n = md_sqrt(n2);
+        md_sincos(md_to_real(n), 0, &s, &c);
+        s = md_div(s, n);
+        c = md_sub(c, MD_K(1));
+    }
+    md_vec_scale(&e, s, &e);
+    /* c := cos n - 1 + (1 - |q|^2)/2: the turn, and half of what the length lacks */
+    c = md_add(c, md_mul(half, md_sub(MD_K(1), length2)));
+    d[0] = md_sub(md_mul(c, w), md_sum3(x, e.x, y, e.y, z, e.z));
+    d[1] = md_add(md_sum2(c, x, w, e.x), md_det2(y, e.z, z, e.y));
+    d[2] = md_add(md_sum2(c, y, w, e.y), md_det2(z, e.x, x, e.z));
+    d[3] = md_add(md_sum2(c, z, w, e.z), md_det2(x, e.y, y, e.x));
+    for (k = 0; k < 4; k++) md_accumulate(&q[k], &tail[k], d[k]);
+}
+
+/* q (+) u for displacements u of all speeds: into sim->q if `commit`; otherwise only checks that
+   it stays in range. */
+MD_STATIC int md_displace(mdyn_sim *sim, const md_num *u, int commit)
+{
+    int i, k, j;
+    for (i = 0; i < sim->bodies; i++) {
+        const md_link *link = &sim->link[i];
+        mdyn_real q[7];
+        md_tail tail[7];
+        int n = md_joint_coordinates((mdyn_joint)link->joint), first = link->coordinate;
+        md_vec turn, shift;
+        md_mat R;
+        if (n == 0) continue;
+        for (k = 0; k < n; k++) {
+            q[k] = sim->q[first + k];
+            tail[k] = sim->q_tail[first + k];
+        }
+        j = link->dof;
+        if (n == 1) {
+            md_accumulate(&q[0], &tail[0], u[j]);
+        } else {
+            k = n - 4; /* where the quaternion begins */
+            md_vec_set(&turn, u[j], u[j + 1], u[j + 2]);
+            if (k > 0) {
+                md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
+                                     md_of_real(q[6]));
+                md_vec_set(&shift, u[j + 3], u[j + 4], u[j + 5]);
+                md_mat_vec(&shift, &R, &shift);
+                md_accumulate(&q[0], &tail[0], shift.x);
+                md_accumulate(&q[1], &tail[1], shift.y);
+                md_accumulate(&q[2], &tail[2], shift.z);
+            }
+            md_turn_quaternion(q + k, tail + k, &turn);
+        }
+        for (k = 0; k < n; k++) {
+            if (!md_in_range(q[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, first + k);
+            if (!commit) continue;
+            sim->q[first + k] = sim->q_seen[first + k] = q[k];
+            sim->q_tail[first + k] = tail[k];
+        }
+    }
+    if (commit) sim->stale = 1;
+    return MDYN_OK;
+}
+
+/* v + dv, in the same way; u, if given, receives dt (v + dv). */
+MD_STATIC int md_hasten(mdyn_sim *sim, const md_num *dv, md_num *u, int commit)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++) {
+        mdyn_real v = sim->v[k];
+        md_tail tail = sim->v_tail[k];
+        md_accumulate(&v, &tail, dv[k]);
+        if (!md_in_range(v)) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+        if (u) u[k] = md_mul(sim->dt, md_of_real(v));
+        if (!commit) continue;
+        sim->v[k] = sim->v_seen[k] = v;
+        sim->v_tail[k] = tail;
+    }
+    if (commit) sim->stale = 1;
+    return MDYN_OK;
+}
+
+/* Commands, targets and wrenches. */
+MD_STATIC int md_check_inputs(mdyn_sim *sim)
+{
+    int i;
+    for (i = 0; i < sim->dofs; i++)
+        if (!md_in_range(sim->tau[i]) || !md_in_range(sim->target[i])
+            || !md_in_range(sim->target_speed[i])) return md_blame(sim, MDYN_ERR_STATE, i);
+    for (i = 0; i < sim->bodies; i++) {
+        const mdyn_wrench *w = &sim->wrench[i];
+        if (!md_in_range(w->moment.x) || !md_in_range(w->moment.y) || !md_in_range(w->moment.z)
+            || !md_in_range(w->force.x) || !md_in_range(w->force.y) || !md_in_range(w->force.z))
+            return md_blame(sim, MDYN_ERR_STATE, i);
+    }
+    return MDYN_OK;
+}
+
+/* Inputs checked, kinematics up to date, W and D for the step (dt) or for now (0). */
+MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
+{
+    int code = md_check_inputs(sim);
+    if (code == MDYN_OK) code = md_refresh(sim);
+    if (code == MDYN_OK) code = md_articulate(sim, dt);
+    return code;
+}
+
+/* The whitened motion sim->z, with what the rows of a mode make of it; back in sim->z. */
+MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
+{
+    md_scale e = md_scale_of(sim->z, sim->dofs);
+    int k, code = md_set_up_rows(sim, mode, 0);
+    if (code != MDYN_OK) return code;
+    md_units_of(sim->du, sim->z, sim->dofs, e);
+    for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
+    md_satisfy(sim, e);
+    if (mode == MD_STEP) {
+        md_begin_bounded(sim, e);
+        md_sweep(sim);
+    }
+    md_settle(sim, e);
+    md_of_units(sim->z, sim->du, sim->dofs, e);
+    return MDYN_OK;
+}
+
+MD_STATIC void md_report_rows(mdyn_sim *sim)
+{
+    int k;
+    sim->report.redundant = sim->report.contradictory = 0;
+    sim->report.entries = sim->entries;
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = &sim->row[k];
+        md_outcome *o = &sim->outcome[k];
+        if (row->active && (!md_unit_less(row->u_least, row->u_lambda)
+                            || !md_unit_less(row->u_lambda, row->u_most)))
+            row->flags |= MDYN_ROW_SATURATED;
+        if (row->flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
+        if (row->flags & MDYN_ROW_CONTRADICTORY) sim->report.contradictory++;
+        o->error = row->error;
+        o->low = row->low;
+        o->high = row->high;
+        o->cfm = row->cfm;
+        o->impulse = row->impulse;
+        o->flags = row->flags;
+    }
+}
+
+MD_STATIC int md_step(mdyn_sim *sim)
+{
+    int k, code = md_ready_dynamics(sim, sim->dt);
+    if (code != MDYN_OK) return code;
+    for (k = 0; k < sim->dofs; k++) {
+        md_num damping = md_of_wide(sim->model->bodies[sim->dof[k].body].damping);
+        sim->b[k] = md_sub(md_command(sim, k), md_mul(damping, md_of_real(sim->v[k])));
+    }
+    md_inward(sim, sim->b, sim->z);
+    for (k = 0; k < sim->dofs; k++) sim->z[k] = md_mul(sim->dt, sim->z[k]);
+    code = md_apply_rows(sim, MD_STEP);
+    if (code != MDYN_OK) return code;
+    md_outward(sim, sim->z, sim->z);
+    code = md_hasten(sim, sim->z, sim->x, 0);
+    if (code == MDYN_OK) code = md_displace(sim, sim->x, 0);
+    if (code != MDYN_OK) return code;
+    md_hasten(sim, sim->z, sim->x, 1);
+    md_displace(sim, sim->x, 1);
+    md_report_rows(sim);
+    return MDYN_OK;
+}
+
+/* Forward dynamics, free or with the hard couplings holding; into sim->z. */
+MD_STATIC int md_accelerate(mdyn_sim *sim, int coupled)
+{
+    int code = md_ready_dynamics(sim, MD_K(0));
+    if (code != MDYN_OK) return code;
+    md_copy_in(sim->b, sim->tau, sim->dofs);
+    md_inward(sim, sim->b, sim->z);
+    if (coupled) code = md_apply_rows(sim, MD_ACCELERATION);
+    if (code == MDYN_OK) md_outward(sim, sim->z, sim->z);
+    return code;
+}
+
+/* Inverse dynamics: the wrenches of the bias and of the accelerations a (NULL: none), handed
+   inward; tau into sim->z. */
+MD_STATIC void md_torques(mdyn_sim *sim, const mdyn_wide *a)
+{
+    int i, k;
+    md_bias_wrenches(sim);
+    for (i = 0; a && i < sim->bodies; i++) {
+        const md_link *link = &sim->link[i];
+        const md_pose *p = &sim->pose[i];
+        md_motion *m = &sim->motion[i];
+        md_vec t;
+        md_vec_zero(&m->ang);
+        md_vec_zero(&m->lin);
+        if (link->parent >= 0) {
+            *m = sim->motion[link->parent];
+            md_add_cross(&m->lin, &m->ang, &p->arm);
+        }
+        for (k = link->dof; k < link->dof + link->dofs; k++)
+            md_dof_add_motion(m, md_of_wide(a[k]), &sim->dof[k]);
+        md_cross(&t, &m->ang, &p->moment);
+        md_vec_add_scaled(&t, link->mass, &m->lin);
+        md_vec_add(&sim->force[i].lin, &sim->force[i].lin, &t);
+        md_sym_vec(&t, &p->inertia, &m->ang);
+        md_add_cross(&t, &p->moment, &m->lin);
+        md_vec_add(&sim->force[i].ang, &sim->force[i].ang, &t);
+    }
+    for (i = sim->bodies - 1; i >= 0; i--) {
+        const md_link *link = &sim->link[i];
+        md_num armature = md_diagonal(sim, i, MD_K(0));
+        for (k = link->dof; k < link->dof + link->dofs; k++) {
+            sim->z[k] = md_dof_dot_force(&sim->dof[k], &sim->force[i]);
+            if (a) sim->z[k] = md_add(sim->z[k], md_mul(armature, md_of_wide(a[k])));
+        }
+        if (link->parent >= 0)
+            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
+    }
+}
+
+/* Inertia of each body with all that it carries (composite bodies). */
+MD_STATIC void md_composite_inertias(mdyn_sim *sim)
+{
+    int i;
+    md_own_inertias(sim);
+    for (i = sim->bodies - 1; i >= 0; i--)
+        if (sim->link[i].parent >= 0)
+            md_inertia_add_shifted(&sim->inertia[sim->link[i].parent], &sim->inertia[i],
+                                   &sim->pose[i].arm);
+}
+
+/* x = L^-T e_i; the other speeds 0. Returns MDYN_OK. */
+MD_STATIC void md_unit_impulse(mdyn_sim *sim, int i, md_num *x)
+{
+    md_terms t;
+    int k, count;
+    for (k = 0; k < sim->dofs; k++) x[k] = sim->b[k] = MD_K(0);
+    t.count = 1;
+    t.dof[0] = (int16_t)i;
+    t.coefficient[0] = MD_K(1);
+    count = md_whiten(sim, &t);
+    for (k = 0; k < count; k++) x[sim->list[k]] = sim->x[sim->list[k]];
+}
+
+/* A hard coupling of exactly two joints and without bounds ties their positions. */
+MD_STATIC int md_coupling_ties(const mdyn_coupling *c, md_terms *t, const mdyn_sim *sim)
+{
+    md_row row;
+    if (c->level != MDYN_POSITION || !md_softness_is_hard(&c->softness)
+        || !md_coupling_is_equality(c) || !md_is_null(c->effort)) return 0;
+    row.kind = MDYN_ROW_COUPLING;
+    row.index = (int16_t)(c - sim->coupling);
+    md_row_terms(sim, &row, t);
+    return t->count == 2;
+}
+
+/* The range that limits leave the coordinate of speed `dof`: every speed tied to it has
+   q = x q_dof + z with x, z in sim->x, sim->z; sim->list marks the tied ones. */
+MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+{
+    const md_num none = MD_K(1e12);
+    int i, k, found = 1;
+    md_terms t;
+    for (k = 0; k < sim->dofs; k++) sim->list[k] = 0;
+    sim->list[dof] = 1;
+    sim->x[dof] = MD_K(1);
+    sim->z[dof] = MD_K(0);
+    while (found)
+        for (found = 0, i = 0; i < sim->couplings; i++) {
+            const mdyn_coupling *c = &sim->coupling[i];
+            int from, to;
+            if (!md_coupling_ties(c, &t, sim)) continue;
+            from = sim->list[t.dof[0]] ? 0 : 1;
+            to = 1 - from;
+            if (!sim->list[t.dof[from]] || sim->list[t.dof[to]]) continue;
+            /* c_to q_to + c_from q_from + offset = lower */
+            sim->x[t.dof[to]] = md_neg(md_div(md_mul(t.coefficient[from], sim->x[t.dof[from]]),
+                                              t.coefficient[to]));
+            sim->z[t.dof[to]] = md_neg(md_div(md_add(md_mul(t.coefficient[from],
+                sim->z[t.dof[from]]), md_sub(md_of_wide(c->offset), md_of_wide(c->lower))),
+                t.coefficient[to]));
+            sim->list[t.dof[to]] = 1;
+            found = 1;
+        }
+    *lower = md_neg(none);
+    *upper = none;
+    for (k = 0; k < sim->dofs; k++) {
+        const mdyn_body *b = &sim->model->bodies[sim->dof[k].body];
+        md_num lo = md_of_wide(b->lower), hi = md_of_wide(b->upper), swap;
+        if (!sim->list[k] || (md_is_zero(lo) && md_is_zero(hi)) || md_is_zero(sim->x[k])) continue;
+        lo = md_less(md_neg(none), lo) ? md_div(md_sub(lo, sim->z[k]), sim->x[k])
+           : md_less(sim->x[k], MD_K(0)) ? none : md_neg(none);
+        hi = md_less(hi, none) ? md_div(md_sub(hi, sim->z[k]), sim->x[k])
+           : md_less(sim->x[k], MD_K(0)) ? md_neg(none) : none;
+        if (md_less(sim->x[k], MD_K(0))) { swap = lo; lo = hi; hi = swap; }
+        *lower = md_max(*lower, lo);
+        *upper = md_min(*upper, hi);
+    }
+}
+
+/* A range counts as empty beyond rounding. */
+MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
+{
+    md_num slack = md_mul(MD_K(MD_AGREED), md_add(MD_K(1), md_abs(lower)));
+    return md_less(md_add(upper, slack), lower);
+}
+
+/* ============================================================================ // >>public */
+
+#define MD_READY 0x6D64796Eu
+
+#if !MIMICDYN_STATIC
+const char MDYN_CONFIGURATION = 0;
+#endif
+
+MD_STATIC int md_is_ready(const mdyn_sim *sim) { return sim && sim->ready == MD_READY; }
+
+/* The rotation from the frame used inside, whose z is the joint's axis, to the body's. */
+MD_STATIC void md_align(const mdyn_model *model, int body, md_mat *Q)
+{
+    md_vec axis;
+    md_num largest;
+    md_vec_set(&axis, MD_K(0), MD_K(0), MD_K(0));
+    if (body >= 0 && md_joint_coordinates(model->bodies[body].joint) == 1) {
+        const mdyn_wide3 *a = &model->bodies[body].axis;
+        md_vec_set(&axis, md_of_wide(a->x), md_of_wide(a->y), md_of_wide(a->z));
+    }
+    largest = md_max(md_abs(axis.x), md_max(md_abs(axis.y), md_abs(axis.z)));
+    if (md_is_zero(largest)) {
+        md_vec_set(&axis, MD_K(0), MD_K(0), MD_K(1));
+        largest = MD_K(1);
+    }
+    md_vec_set(&axis, md_div(axis.x, largest), md_div(axis.y, largest), md_div(axis.z, largest));
+    md_mat_of_axis(Q, &axis);
+}
+
+MD_STATIC void md_build_link(mdyn_sim *sim, int i)
+{
+    const mdyn_body *b = &sim->model->bodies[i];
+    md_link *link = &sim->link[i];
+    md_mat Q, P, t, R;
+    md_vec c, p;
+    md_sym own;
+    md_num c2;
+    int k;
+    link->parent = b->parent;
+    link->joint = (uint8_t)b->joint;
+    link->dofs = (uint8_t)md_joint_dofs(b->joint);
+    link->dof = sim->dofs;
+    link->coordinate = sim->coordinates;
+    sim->dofs = (int16_t)(sim->dofs + link->dofs);
+    sim->coordinates = (int16_t)(sim->coordinates + md_joint_coordinates(b->joint));
+    for (k = link->dof; k < sim->dofs; k++) {
+        sim->dof[k].body = (int16_t)i;
+        sim->dof[k].pitch = md_of_wide(b->pitch);
+    }
+    k = md_quaternion_of(link);
+    if (k >= 0) sim->q[k] = MDYN_R(1);
+
+    md_align(sim->model, i, &Q);
+    md_align(sim->model, b->parent, &P);
+    md_mat_transpose(&P, &P);
+    md_vec_set(&p, md_of_wide(b->position.x), md_of_wide(b->position.y), md_of_wide(b->position.z));
+    md_mat_vec(&link->position, &P, &p);
+    if (md_is_null(b->rotation.w) && md_is_null(b->rotation.x) && md_is_null(b->rotation.y)
+        && md_is_null(b->rotation.z))
+        md_mat_of_quaternion(&R, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
+    else
+        md_mat_of_quaternion(&R, md_of_wide(b->rotation.w), md_of_wide(b->rotation.x),
+                             md_of_wide(b->rotation.y), md_of_wide(b->rotation.z));
+    md_mat_mul(&t, &P, &R);
+    md_mat_mul(&link->rotation, &t, &Q);
+
+    md_mat_transpose(&Q, &Q);
+    link->mass = md_of_wide(b->mass);
+    md_vec_set(&c, md_of_wide(b->com.x), md_of_wide(b->com.y), md_of_wide(b->com.z));
+    md_mat_vec(&c, &Q, &c);
+    md_vec_scale(&link->moment, link->mass, &c);
+    own.xx = md_of_wide(b->inertia.xx); own.yy = md_of_wide(b->inertia.yy);
+    own.zz = md_of_wide(b->inertia.zz); own.xy = md_of_wide(b->inertia.xy);
+    own.xz = md_of_wide(b->inertia.xz); own.yz = md_of_wide(b->inertia.yz);
+    md_sym_turn(&link->inertia, &Q, &own);
+    /* about the origin: + m (|c|^2 1 - c c^T) */
+    c2 = md_dot(&c, &c);
+    link->inertia.xx = md_add(link->inertia.xx, md_mul(link->mass, md_sub(c2, md_mul(c.x, c.x))));
+    link->inertia.yy = md_add(link->inertia.yy, md_mul(link->mass, md_sub(c2, md_mul(c.y, c.y))));
+    link->inertia.zz = md_add(link->inertia.zz, md_mul(link->mass, md_sub(c2, md_mul(c.z, c.z))));
+    link->inertia.xy = md_sub(link->inertia.xy, md_mul(link->mass, md_mul(c.x, c.y)));
+    link->inertia.xz = md_sub(link->inertia.xz, md_mul(link->mass, md_mul(c.x, c.z)));
+    link->inertia.yz = md_sub(link->inertia.yz, md_mul(link->mass, md_mul(c.y, c.z)));
+}
+
+MD_STATIC void md_build_rows(mdyn_sim *sim)
+{
+    int kind, k;
+    for (k = 0; k < sim->couplings; k++) {
+        sim->row[k].kind = MDYN_ROW_COUPLING;
+        sim->row[k].index = (int16_t)k;
+    }
+    for (kind = MDYN_ROW_DRIVE; kind <= MDYN_ROW_LIMIT; kind++)
+        for (k = 0; k < sim->dofs; k++) {
+            const mdyn_body *b = &sim->model->bodies[sim->dof[k].body];
+            int none = kind == MDYN_ROW_DRIVE ? md_is_null(b->drive_kp) && md_is_null(b->drive_kd)
+                : kind == MDYN_ROW_FRICTION ? md_is_null(b->friction)
+                : md_is_null(b->lower) && md_is_null(b->upper);
+            if (none) continue;
+            sim->row[sim->rows].kind = (uint8_t)kind;
+            sim->row[sim->rows++].index = (int16_t)k;
+        }
+}
+
+/* Every speed has inertia in the pose of q = 0: D is more than the rounding of M_kk. */
+MD_STATIC int md_check_inertias(mdyn_sim *sim)
+{
+    int i, k, code = md_articulate(sim, MD_K(0));
+    if (code != MDYN_OK)
+        return md_blame(sim, MDYN_ERR_MASSLESS, sim->dof[sim->culprit.index].body);
+    md_composite_inertias(sim);
+    for (i = 0; i < sim->bodies; i++)
+        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+            const md_dof *d = &sim->dof[k];
+            md_num s = MD_K(64 * MD_EPSILON);
+            md_force F;
+            md_dof_inertia(&F, &sim->inertia[i], d);
+            s = md_mul(s, md_mul(md_mul(d->rsqrt_D, d->rsqrt_D), md_dof_dot_force(d, &F)));
+            if (md_less(MD_K(1), s)) return md_blame(sim, MDYN_ERR_MASSLESS, i);
+        }
+    return MDYN_OK;
+}
+
+/* Room for the entries in every mode, whatever the state. */
+MD_STATIC int md_measure_rows(mdyn_sim *sim)
+{
+    int code;
+    md_find_last_uses(sim);
+    code = md_set_up_rows(sim, MD_STEP, 1);
+    return code == MDYN_OK ? md_set_up_rows(sim, MD_ACCELERATION, 1) : code;
+}
+
+/* Warnings of couplings that repeat or contradict others, and of empty ranges. */
+MD_STATIC int md_check_couplings(mdyn_sim *sim)
+{
+    int k, mode, code = MDYN_OK, worst = MDYN_OK, index = -1;
+    md_num lower, upper;
+    for (mode = MD_PLACE; mode <= MD_HALT; mode++) {
+        for (k = 0; k < sim->dofs; k++) sim->z[k] = MD_K(0);
+        code = md_apply_rows(sim, (enum md_mode)mode);
+        if (code != MDYN_OK) return code;
+        for (k = 0; k < sim->couplings; k++) {
+            int found = sim->row[k].flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
+                : sim->row[k].flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
+            if (found <= worst) continue;
+            worst = found;
+            index = k;
+        }
+    }
+    for (k = 0; k < sim->dofs; k++) {
+        if (md_joint_coordinates((mdyn_joint)sim->link[sim->dof[k].body].joint) != 1) continue;
+        md_find_range(sim, k, &lower, &upper);
+        if (!md_range_is_empty(lower, upper)) continue;
+        return md_blame(sim, MDYN_WARN_EMPTY_RANGE, sim->dof[k].body);
+    }
+    return md_blame(sim, worst, index);
+}
+
+MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const char *built_with)
+{
+    int i, code;
+    size_t k;
+    (void)built_with; /* the linker has compared it */
+    if (!sim) return MDYN_ERR_NULL;
+    if (!model) return md_blame(sim, MDYN_ERR_NULL, -1);
+    code = md_check_model(sim, model);
+    if (code != MDYN_OK) return code;
+    for (k = 0; k < sizeof *sim; k++) ((unsigned char *)sim)[k] = 0;
+    sim->model = model;
+    sim->dt = md_of_wide(model->dt);
+    sim->inverse_dt = md_div(MD_K(1), sim->dt);
+    sim->bodies = (int16_t)model->body_count;
+    sim->couplings = sim->rows = (int16_t)model->coupling_count;
+    for (i = 0; i < model->coupling_count; i++) sim->coupling[i] = model->couplings[i];
+    for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
+    md_build_rows(sim);
+    md_kinematics(sim);
+    code = md_check_inertias(sim);
+    if (code == MDYN_OK) code = md_articulate(sim, MD_K(0));
+    if (code == MDYN_OK) code = md_measure_rows(sim);
+    if (code == MDYN_OK) code = md_check_couplings(sim);
+    if (code < 0) return code;
+    md_copy(sim->q_seen, sim->q, sim->coordinates);
+    sim->ready = MD_READY;
+    return code;
+}
+
+MDYN_API int mdyn_reset(mdyn_sim *sim)
+{
+    int k;
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    for (k = 0; k < sim->coordinates; k++) sim->q_tail[k] = 0;
+    for (k = 0; k < sim->dofs; k++) sim->v_tail[k] = 0;
+    for (k = 0; k < sim->rows; k++) sim->outcome[k].impulse = MD_K(0);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *c)
+{
+    mdyn_coupling old;
+    int code;
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!c) return md_blame(sim, MDYN_ERR_NULL, coupling);
+    if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
+    code = md_check_coupling(sim, sim->model, c, coupling);
+    if (code == MDYN_OK) code = md_ready_dynamics(sim, MD_K(0));
+    if (code != MDYN_OK) return code;
+    old = sim->coupling[coupling];
+    sim->coupling[coupling] = *c;
+    code = md_measure_rows(sim);
+    if (code == MDYN_OK) return code;
+    sim->coupling[coupling] = old;
+    md_find_last_uses(sim);
+    return code;
+}
+
+/* Leaders stay: each coupling in turn moves its first joint, until none has to be moved. */
+MD_STATIC int md_follow(mdyn_sim *sim)
+{
+    int pass, i, k, moved = 1;
+    md_terms t;
+    for (pass = 0; pass <= sim->couplings && moved; pass++) {
+        for (moved = 0, i = 0; i < sim->couplings; i++) {
+            md_row *row = &sim->row[i];
+            const mdyn_coupling *c = &sim->coupling[i];
+            md_num C, speed, slack;
+            int exact;
+            if (!md_row_takes_part(sim, row, MD_HALT, &exact)) continue;
+            md_row_terms(sim, row, &t);
+            k = t.dof[0];
+            slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->v[k]))));
+            speed = md_div(md_sub(md_of_wide(c->speed), md_row_speed(sim, &t)), t.coefficient[0]);
+            if (md_less(slack, md_abs(speed))) moved = 1;
+            md_accumulate(&sim->v[k], &sim->v_tail[k], speed);
+            if (!md_in_range(sim->v[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+            if (c->level == MDYN_VELOCITY) continue;
+            k = sim->link[sim->dof[k].body].coordinate;
+            slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->q[k]))));
+            C = md_sub(md_row_position(sim, row, -c->offset), md_of_wide(c->lower));
+            C = md_div(C, md_neg(t.coefficient[0]));
+            if (md_less(slack, md_abs(C))) moved = 1;
+            md_accumulate(&sim->q[k], &sim->q_tail[k], C);
+            if (!md_in_range(sim->q[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+        }
+    }
+    return moved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
+}
+
+/* The shortest way in the metric of M, first tried, then taken. */
+MD_STATIC int md_project(mdyn_sim *sim)
+{
+    int commit, k, halt, open = 0, code = md_ready_dynamics(sim, MD_K(0));
+    for (commit = 0; commit < 2; commit++)
+        for (halt = 0; halt < 2 && code == MDYN_OK; halt++) {
+            for (k = 0; k < sim->dofs; k++) sim->z[k] = MD_K(0);
+            code = md_apply_rows(sim, halt ? MD_HALT : MD_PLACE);
+            if (code != MDYN_OK) break;
+            for (k = 0; k < sim->rows; k++) open |= sim->row[k].flags & MDYN_ROW_CONTRADICTORY;
+            md_outward(sim, sim->z, sim->z);
+            code = halt ? md_hasten(sim, sim->z, NULL, commit) : md_displace(sim, sim->z, commit);
+        }
+    if (code != MDYN_OK) return code;
+    return open ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
+}
+
+MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
+{
+    int k, code;
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (metric == MDYN_MASS_METRIC) return md_project(sim);
+    if (metric != MDYN_FOLLOWERS) return md_blame(sim, MDYN_ERR_INDEX, -1);
+    code = md_refresh(sim);
+    if (code != MDYN_OK) return code;
+    code = md_follow(sim);
+    if (code < 0) {
+        md_copy(sim->q, sim->q_seen, sim->coordinates);
+        md_copy(sim->v, sim->v_seen, sim->dofs);
+        for (k = 0; k < sim->coordinates; k++) sim->q_tail[k] = 0;
+        for (k = 0; k < sim->dofs; k++) sim->v_tail[k] = 0;
+        return code;
+    }
+    md_copy(sim->q_seen, sim->q, sim->coordinates);
+    md_copy(sim->v_seen, sim->v, sim->dofs);
+    sim->stale = 1;
+    return code;
+}
+
+MDYN_API int mdyn_step(mdyn_sim *sim)
+{
+    return md_is_ready(sim) ? md_step(sim) : MDYN_ERR_NOT_READY;
+}
+
+MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_row_report *report)
+{
+    int k;
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!report) return MDYN_ERR_NULL;
+    for (k = 0; k < sim->rows; k++) {
+        const md_row *row = &sim->row[k];
+        const md_outcome *o = &sim->outcome[k];
+        md_terms t;
+        md_num speed, given, force;
+        if (row->kind != (uint8_t)kind || row->index != index) continue;
+        md_row_terms(sim, row, &t);
+        speed = md_row_speed(sim, &t);
+        given = md_add(speed, md_mul(o->cfm, o->impulse));
+        force = md_mul(sim->inverse_dt, o->impulse);
+        report->impulse = md_to_wide(o->impulse);
+        report->force = md_to_wide(force);
+        report->power = md_to_wide(md_mul(force, speed));
+        report->error = md_to_wide(o->error);
+        report->speed = md_to_wide(speed);
+        report->residual = md_to_wide(md_less(given, o->low) ? md_sub(given, o->low)
+            : md_less(o->high, given) ? md_sub(given, o->high) : MD_K(0));
+        report->flags = o->flags;
+        return MDYN_OK;
+    }
+    return MDYN_ERR_INDEX;
+}
+
+MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force)
+{
+    md_num f;
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!force) return MDYN_ERR_NULL;
+    if (coupling < 0 || coupling >= sim->couplings || term < 0 || term >= MIMICDYN_MAX_TERMS)
+        return MDYN_ERR_INDEX;
+    f = md_mul(sim->inverse_dt, sim->outcome[coupling].impulse);
+    *force = md_to_wide(md_mul(f, md_of_wide(sim->coupling[coupling].terms[term].coefficient)));
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper)
+{
+    md_num lo, hi;
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!lower || !upper) return md_blame(sim, MDYN_ERR_NULL, body);
+    if (body < 0 || body >= sim->bodies
+        || md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
+        return md_blame(sim, MDYN_ERR_INDEX, body);
+    md_find_range(sim, sim->link[body].dof, &lo, &hi);
+    *lower = md_to_wide(lo);
+    *upper = md_to_wide(hi);
+    return md_range_is_empty(lo, hi) ? md_blame(sim, MDYN_WARN_EMPTY_RANGE, body) : MDYN_OK;
+}
+
+MDYN_API const char *mdyn_text(int code)
+{
+    switch (code) {
+#define MD_CODE_(name, value, sentence, remedy) case value: return sentence;
+        MDYN_CODES(MD_CODE_)
+#undef MD_CODE_
+    default: return "unknown code";
+    }
+}
+
+MDYN_API const char *mdyn_remedy(int code)
+{
+    switch (code) {
+#define MD_CODE_(name, value, sentence, remedy) case value: return remedy;
+        MDYN_CODES(MD_CODE_)
+#undef MD_CODE_
+    default: return "pass what a call of this header returned";
+    }
+}
+
+/* Text of bounded length: what does not fit is counted. */
+typedef struct md_text { char *at; int size, used; } md_text;
+
+MD_STATIC void md_say(md_text *t, const char *s)
+{
+    for (; *s; s++, t->used++)
+        if (t->used < t->size) t->at[t->used] = *s;
+}
+
+MD_STATIC void md_say_int(md_text *t, int n)
+{
+    char digits[12];
+    int k = 11;
+    digits[k] = 0;
+    do {
+        digits[--k] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    md_say(t, digits + k);
+}
+
+/* 6 digits, as %g prints them */
+MD_STATIC void md_say_number(md_text *t, md_num x)
+{
+    char digits[8];
+    int exponent, k, last = 5;
+    int32_t n;
+    if (md_less(x, MD_K(0))) md_say(t, "-");
+    if (md_is_zero(x)) { md_say(t, "0"); return; }
+    n = md_decimal(md_abs(x), &exponent); /* 100000 <= n < 1000000: n 10^(exponent-5) */
+    for (k = 5; k >= 0; k--, n /= 10) digits[k] = (char)('0' + n % 10);
+    while (last > 0 && digits[last] == '0') last--;
+    if (exponent < -5 || exponent > 5) {
+        digits[last + 1] = 0;
+        k = digits[1];
+        digits[1] = 0;
+        md_say(t, digits);
+        if (last > 0) { digits[1] = (char)k; md_say(t, "."); md_say(t, digits + 1); }
+        md_say(t, exponent < 0 ? "e-" : "e");
+        md_say_int(t, exponent < 0 ? -exponent : exponent);
+        return;
+    }
+    if (exponent < 0) md_say(t, "0.");
+    for (k = exponent + 1; k < 0; k++) md_say(t, "0");
+    for (k = 0; k <= last || k <= exponent; k++) {
+        char c[2];
+        c[0] = digits[k];
+        c[1] = 0;
+        if (k > 0 && k == exponent + 1) md_say(t, ".");
+        md_say(t, c);
+    }
+}
+
+MD_STATIC void md_say_named(md_text *t, const char *before, md_num x, const char *after)
+{
+    md_say(t, before);
+    md_say_number(t, x);
+    md_say(t, after);
+}
+
+/* q(name) or q(index), with the axis of joints that have several */
+MD_STATIC void md_say_joint(md_text *t, const mdyn_sim *sim, const char *symbol, int dof)
+{
+    int body = sim->dof[dof].body;
+    const char *name = sim->model->bodies[body].name;
+    md_say(t, symbol);
+    md_say(t, "(");
+    if (name) md_say(t, name);
+    else md_say_int(t, body);
+    if (sim->link[body].dofs > 1) {
+        md_say(t, ".");
+        md_say_int(t, dof - sim->link[body].dof);
+    }
+    md_say(t, ")");
+}
+
+/* rad or m of a row's C, "mixed" where its joints differ */
+MD_STATIC const char *md_unit_name(const mdyn_sim *sim, const md_terms *t)
+{
+    int k, linear = 0;
+    for (k = 0; k < t->count; k++) linear += sim->dof[t->dof[k]].kind == MD_LINEAR;
+    return linear == 0 ? "rad" : linear == t->count ? "m" : "rad, m";
+}
+
+MD_STATIC void md_say_softness(md_text *t, const mdyn_softness *s)
+{
+    md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
+    if (s->kind == MDYN_KP_KD) {
+        md_say_named(t, "; kp ", a, "");
+        md_say_named(t, ", kd ", b, "");
+    } else if (s->kind == MDYN_OMEGA_ZETA && !md_softness_is_hard(s)) {
+        md_say_named(t, "; omega ", a, " rad/s");
+        md_say_named(t, ", zeta ", b, "");
+    } else {
+        md_say(t, md_softness_is_hard(s) ? "; hard" : "; soft");
+        md_say_named(t, ", erp ", s->kind == MDYN_ERP_CFM ? a : MD_K(0.2), "");
+        if (!md_softness_is_hard(s)) md_say_named(t, ", cfm ", b, "");
+    }
+}
+
+MD_STATIC void md_say_coupling(md_text *t, const mdyn_sim *sim, const mdyn_coupling *c,
+                               const md_terms *terms)
+{
+    int k, velocity = c->level == MDYN_VELOCITY;
+    const char *unit = md_unit_name(sim, terms);
+    md_num one = MD_K(1), offset = md_of_wide(c->offset), lower = md_of_wide(c->lower);
+    int equality = md_coupling_is_equality(c);
+    if (!equality && md_less(MD_K(-1e12), lower)) md_say_named(t, "", lower, " <= ");
+    for (k = 0; k < terms->count; k++) {
+        md_num x = terms->coefficient[k], size = md_abs(x);
+        md_say(t, md_less(x, MD_K(0)) ? (k ? " - " : "-") : k ? " + " : "");
+        if (md_less(size, one) || md_less(one, size)) md_say_named(t, "", size, " ");
+        md_say_joint(t, sim, velocity ? "v" : "q", terms->dof[k]);
+    }
+    if (velocity) {
+        md_say_named(t, " = ", md_of_wide(c->speed), "");
+    } else {
+        if (!md_is_zero(offset))
+            md_say_named(t, md_less(offset, MD_K(0)) ? " - " : " + ", md_abs(offset), "");
+        if (equality) md_say_named(t, " = ", lower, "");
+        else if (md_less(md_of_wide(c->upper), MD_K(1e12)))
+            md_say_named(t, " <= ", md_of_wide(c->upper), "");
+    }
+    md_say(t, " [");
+    md_say(t, unit);
+    md_say(t, velocity ? "]/s" : "]");
+    md_say_softness(t, &c->softness);
+    if (!velocity && !md_is_null(c->speed)) md_say_named(t, ", speed ", md_of_wide(c->speed), "");
+    if (!md_is_null(c->effort)) md_say_named(t, ", |force| <= ", md_of_wide(c->effort), "");
+}
+
+MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size)
+{
+    static const char *const names[] = { "coupling ", "drive ", "friction ", "limit " };
+    md_text t;
+    md_terms terms;
+    const mdyn_body *b;
+    int k;
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!text) return md_blame(sim, MDYN_ERR_NULL, index);
+    for (k = 0; k < sim->rows; k++)
+        if (sim->row[k].kind == (uint8_t)kind && sim->row[k].index == index) break;
+    if (k == sim->rows) return md_blame(sim, MDYN_ERR_INDEX, index);
+    t.at = text;
+    t.size = size;
+    t.used = 0;
+    md_row_terms(sim, &sim->row[k], &terms);
+    md_say(&t, names[kind]);
+    md_say_int(&t, index);
+    if (kind == MDYN_ROW_COUPLING && sim->coupling[index].name) {
+        md_say(&t, " ");
+        md_say(&t, sim->coupling[index].name);
+    }
+    md_say(&t, ": ");
+    b = &sim->model->bodies[sim->dof[terms.dof[0]].body];
+    if (kind == MDYN_ROW_COUPLING) {
+        md_say_coupling(&t, sim, &sim->coupling[index], &terms);
+    } else if (kind == MDYN_ROW_DRIVE) {
+        md_say_named(&t, "force = ", md_of_wide(b->drive_kp), " (target - ");
+        md_say_joint(&t, sim, "q", index);
+        md_say_named(&t, ") + ", md_of_wide(b->drive_kd), " (target_speed - ");
+        md_say_joint(&t, sim, "v", index);
+        md_say(&t, ")");
+        if (!md_is_null(b->effort))
+            md_say_named(&t, ", |force + tau| <= ", md_of_wide(b->effort), "");
+    } else if (kind == MDYN_ROW_FRICTION) {
+        md_say_joint(&t, sim, "v", index);
+        md_say_named(&t, " = 0 while |force| <= ", md_of_wide(b->friction), "");
+    } else {
+        if (md_less(MD_K(-1e12), md_of_wide(b->lower)))
+            md_say_named(&t, "", md_of_wide(b->lower), " <= ");
+        md_say_joint(&t, sim, "q", index);
+        if (md_less(md_of_wide(b->upper), MD_K(1e12)))
+            md_say_named(&t, " <= ", md_of_wide(b->upper), "");
+        md_say(&t, " [");
+        md_say(&t, md_unit_name(sim, &terms));
+        md_say(&t, "]");
+    }
+    if (t.used >= size) return md_blame(sim, MDYN_ERR_ROOM, index);
+    text[t.used] = 0;
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_dofs(const mdyn_sim *sim)
+{
+    return md_is_ready(sim) ? (int)sim->dofs : (int)MDYN_ERR_NOT_READY;
+}
+
+MDYN_API int mdyn_coordinates(const mdyn_sim *sim)
+{
+    return md_is_ready(sim) ? (int)sim->coordinates : (int)MDYN_ERR_NOT_READY;
+}
+
+MDYN_API int mdyn_dof(const mdyn_sim *sim, int body)
+{
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (body < 0 || body >= sim->bodies) return MDYN_ERR_INDEX;
+    return sim->link[body].dof;
+}
+
+MDYN_API int mdyn_coordinate(const mdyn_sim *sim, int body)
+{
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (body < 0 || body >= sim->bodies) return MDYN_ERR_INDEX;
+    return sim->link[body].coordinate;
+}
+
+/* For the queries: a ready sim, pointers, a body, kinematics up to date. */
+MD_STATIC int md_open_query(mdyn_sim *sim, int body, const void *a, const void *b)
+{
+    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!a || !b) return md_blame(sim, MDYN_ERR_NULL, body);
+    if (body < 0 || body >= sim->bodies) return md_blame(sim, MDYN_ERR_INDEX, body);
+    return md_refresh(sim);
+}
+
+/* From a body's origin to its point, in world axes. */
+MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_vec *arm)
+{
+    md_mat Q;
+    md_vec p;
+    md_vec_zero(arm);
+    if (!point) return MDYN_OK;
+    if (!md_in_range(point->x) || !md_in_range(point->y) || !md_in_range(point->z))
+        return md_blame(sim, MDYN_ERR_STATE, body);
+    md_align(sim->model, body, &Q);
+    md_vec_set(&p, md_of_real(point->x), md_of_real(point->y), md_of_real(point->z));
+    md_mat_t_vec(&p, &Q, &p);
+    md_mat_vec(arm, &sim->pose[body].rotation, &p);
+    return MDYN_OK;
+}
+
+MD_STATIC void md_real3_of(mdyn_real3 *r, const md_vec *a)
+{
+    r->x = md_to_real(a->x);
+    r->y = md_to_real(a->y);
+    r->z = md_to_real(a->z);
+}
+
+MDYN_API int mdyn_pose(mdyn_sim *sim, int body, mdyn_real3 *position, mdyn_real4 *quaternion)
+{
+    md_mat Q, R;
+    md_vec p;
+    md_num q[4];
+    int code = md_open_query(sim, body, position, quaternion);
+    if (code != MDYN_OK) return code;
+    md_origin_position(sim, body, &p);
+    md_real3_of(position, &p);
+    md_align(sim->model, body, &Q);
+    md_mat_transpose(&Q, &Q);
+    md_mat_mul(&R, &sim->pose[body].rotation, &Q);
+    md_quaternion_of_mat(q, &R);
+    quaternion->w = md_to_real(q[0]);
+    quaternion->x = md_to_real(q[1]);
+    quaternion->y = md_to_real(q[2]);
+    quaternion->z = md_to_real(q[3]);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
+                           mdyn_real3 *angular, mdyn_real3 *linear)
+{
+    md_vec v, arm;
+    int code = md_open_query(sim, body, angular, linear);
+    if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
+    if (code != MDYN_OK) return code;
+    md_origin_velocity(sim, body, &v);
+    md_add_cross(&v, &sim->pose[body].omega, &arm);
+    md_real3_of(angular, &sim->pose[body].omega);
+    md_real3_of(linear, &v);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_jacobian(mdyn_sim *sim, int body, const mdyn_real3 *point, mdyn_wide *J)
+{
+    int i, k, n, code = md_open_query(sim, body, J, J);
+    md_vec arm;
+    if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
+    if (code != MDYN_OK) return code;
+    n = sim->dofs;
+    for (k = 0; k < 6 * n; k++) J[k] = MDYN_C(0);
+    for (i = body; i >= 0; i = sim->link[i].parent) {
+        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+            md_motion m;
+            md_vec_zero(&m.ang);
+            md_vec_zero(&m.lin);
+            md_dof_add_motion(&m, MD_K(1), &sim->dof[k]);
+            md_add_cross(&m.lin, &m.ang, &arm);
+            J[k] = md_to_wide(m.ang.x);
+            J[n + k] = md_to_wide(m.ang.y);
+            J[2 * n + k] = md_to_wide(m.ang.z);
+            J[3 * n + k] = md_to_wide(m.lin.x);
+            J[4 * n + k] = md_to_wide(m.lin.y);
+            J[5 * n + k] = md_to_wide(m.lin.z);
+        }
+        md_vec_add(&arm, &arm, &sim->pose[i].arm);
+    }
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_mass_matrix(mdyn_sim *sim, mdyn_wide *M)
+{
+    int i, j, k, l, n, code = md_open_query(sim, 0, M, M);
+    if (code != MDYN_OK) return code;
+    n = sim->dofs;
+    md_composite_inertias(sim);
+    for (k = 0; k < n * n; k++) M[k] = MDYN_C(0);
+    for (i = 0; i < sim->bodies; i++)
+        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+            md_force F, G;
+            md_dof_inertia(&F, &sim->inertia[i], &sim->dof[k]);
+            for (j = i; j >= 0; j = sim->link[j].parent) {
+                for (l = sim->link[j].dof; l < sim->link[j].dof + sim->link[j].dofs; l++)
+                    if (l <= k) M[k * n + l] = M[l * n + k]
+                        = md_to_wide(md_dof_dot_force(&sim->dof[l], &F));
+                G = F;
+                md_vec_zero(&F.ang);
+                md_vec_zero(&F.lin);
+                md_force_add_shifted(&F, &G, &sim->pose[j].arm);
+            }
+            M[k * n + k] = md_to_wide(md_add(md_of_wide(M[k * n + k]),
+                                             md_diagonal(sim, i, MD_K(0))));
+        }
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_bias_force(mdyn_sim *sim, mdyn_wide *C)
+{
+    int code = md_open_query(sim, 0, C, C);
+    if (code == MDYN_OK) code = md_check_inputs(sim);
+    if (code != MDYN_OK) return code;
+    md_torques(sim, NULL);
+    md_copy_out(C, sim->z, sim->dofs);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, mdyn_wide *tau)
+{
+    int k, code = md_open_query(sim, 0, a, tau);
+    if (code == MDYN_OK) code = md_check_inputs(sim);
+    if (code != MDYN_OK) return code;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_is_usable(a[k])) return md_blame(sim, MDYN_ERR_STATE, k);
+    md_torques(sim, a);
+    md_copy_out(tau, sim->z, sim->dofs);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a)
+{
+    int code = md_open_query(sim, 0, a, a);
+    if (code == MDYN_OK) code = md_accelerate(sim, 0);
+    if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
+    return code;
+}
+
+MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a)
+{
+    int code = md_open_query(sim, 0, a, a);
+    if (code == MDYN_OK) code = md_accelerate(sim, 1);
+    if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
+    return code;
+}
+
+MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r)
+{
+    int k, count, code = md_open_query(sim, 0, r, r);
+    md_num sum = MD_K(0);
+    md_terms t;
+    if (code != MDYN_OK) return code;
+    if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
+    if (j < 0 || j >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, j);
+    code = md_articulate(sim, MD_K(0));
+    if (code != MDYN_OK) return code;
+    md_unit_impulse(sim, i < j ? i : j, sim->z);
+    t.count = 1;
+    t.dof[0] = (int16_t)(i < j ? j : i);
+    t.coefficient[0] = MD_K(1);
+    count = md_whiten(sim, &t);
+    for (k = 0; k < count; k++)
+        sum = md_add(sum, md_mul(sim->z[sim->list[k]], sim->x[sim->list[k]]));
+    *r = md_to_wide(sum);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv)
+{
+    int code = md_open_query(sim, 0, dv, dv);
+    if (code != MDYN_OK) return code;
+    if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
+    code = md_articulate(sim, MD_K(0));
+    if (code != MDYN_OK) return code;
+    md_unit_impulse(sim, i, sim->z);
+    md_outward(sim, sim->z, sim->z);
+    md_copy_out(dv, sim->z, sim->dofs);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential)
+{
+    int i, k, code = md_open_query(sim, 0, kinetic, potential);
+    md_num twice = MD_K(0), fall = MD_K(0);
+    md_vec g;
+    if (code != MDYN_OK) return code;
+    md_vec_set(&g, md_of_wide(sim->model->gravity.x), md_of_wide(sim->model->gravity.y),
+               md_of_wide(sim->model->gravity.z));
+    for (i = 0; i < sim->bodies; i++) {
+        const md_pose *p = &sim->pose[i];
+        md_vec v, t, origin;
+        /* 2 T = omega I omega + v (m v + 2 omega x h) */
+        md_origin_velocity(sim, i, &v);
+        md_sym_vec(&t, &p->inertia, &p->omega);
+        twice = md_add(twice, md_dot(&p->omega, &t));
+        md_cross(&t, &p->omega, &p->moment);
+        md_vec_add(&t, &t, &t);
+        md_vec_add_scaled(&t, sim->link[i].mass, &v);
+        twice = md_add(twice, md_dot(&v, &t));
+        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+            md_num speed = md_of_real(sim->v[k]);
+            twice = md_add(twice, md_mul(md_diagonal(sim, i, MD_K(0)), md_mul(speed, speed)));
+        }
+        md_origin_position(sim, i, &origin);
+        md_vec_scale(&origin, sim->link[i].mass, &origin);
+        md_vec_add(&origin, &origin, &p->moment);
+        fall = md_add(fall, md_dot(&g, &origin));
+    }
+    *kinetic = md_to_wide(md_mul(MD_K(0.5), twice));
+    *potential = md_to_wide(md_neg(fall));
+    return MDYN_OK;
+}
+
+#endif /* MIMICDYN_IMPLEMENTATION */
+
+/* =========================================================================== // >>licence
+   This software is available under two licences; choose whichever you prefer.
+
+   ALTERNATIVE A - MIT License
+   Copyright (c) 2026 the mimicdyn authors
+   Permission is hereby granted, free of charge, to any person obtaining a copy of this software
+   and associated documentation files (the "Software"), to deal in the Software without
+   restriction, including without limitation the rights to use, copy, modify, merge, publish,
+   distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
+   Software is furnished to do so, subject to the following conditions:
+   The above copyright notice and this permission notice shall be included in all copies or
+   substantial portions of the Software.
+   THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING
+   BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+   NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+   DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+   OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+
+   ALTERNATIVE B - Unlicense (public domain)
+   This is free and unencumbered software released into the public domain.
+   Anyone is free to copy, modify, publish, use, compile, sell, or distribute this software,
+   either in source code form or as a compiled binary, for any purpose, commercial or
+   non-commercial, and by any means.
+   In jurisdictions that recognize copyright laws, the author or authors of this software dedicate
+   any and all copyright interest in the software to the public domain. We make this dedication
+   for the benefit of the public at large and to the detriment of our heirs and successors. We
+   intend this dedication to be an overt act of relinquishment in perpetuity of all present and
+   future rights to this software under copyright law.
+   THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING
+   BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+   NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+   LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN
+   CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+*/

@@ -1,0 +1,293 @@
+/* Times and checks the workloads of workloads.h. bench.sh runs it; by hand:
+
+   cc -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1 -I. tests/bench/bench.c -lm
+   bench check                    accuracy of all; fails when it is missed
+   bench time WORKLOAD N          median ns per call; WORKLOAD is fd, id, hand or gears
+   bench count WORKLOAD N CALLS   only calls, for a tool that counts what bench_call executes */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#endif
+#define MIMICDYN_MAX_BODIES 128
+#define MIMICDYN_MAX_COUPLINGS 128
+#define MIMICDYN_MAX_ROWS 256
+#define MIMICDYN_IMPLEMENTATION
+#include "mimicdyn.h"
+#include "workloads.h"
+
+#include <time.h>
+
+static mechanism machine;
+static mdyn_sim sim;
+static struct {
+    mdyn_real q[CHAIN_LONGEST], v[CHAIN_LONGEST], tau[CHAIN_LONGEST];
+} states[CHAIN_STATES];
+static mdyn_wide acceleration[CHAIN_LONGEST], torque[CHAIN_LONGEST];
+static int size, failures;
+
+/* ---- what is measured: a call with all that a user must do around it ---- */
+
+static void load_state(int state) {
+    for (int i = 0; i < size; i++) {
+        sim.q[i] = states[state].q[i];
+        sim.v[i] = states[state].v[i];
+        sim.tau[i] = states[state].tau[i];
+    }
+}
+
+static int call_forward(int n) {
+    load_state(n % CHAIN_STATES);
+    return mdyn_forward_dynamics(&sim, acceleration);
+}
+
+static int call_inverse(int n) {
+    load_state(n % CHAIN_STATES);
+    return mdyn_inverse_dynamics(&sim, acceleration, torque);
+}
+
+static int call_hand(int n) {
+    hand_torques(n * STEP, sim.q, sim.v, sim.tau);
+    return mdyn_step(&sim);
+}
+
+static mdyn_real wave[RUN]; /* the train's torque is a sum over the train: not timed */
+
+static int call_gears(int n) {
+    sim.tau[0] = wave[n % RUN];
+    return mdyn_step(&sim);
+}
+
+typedef struct workload {
+    const char *name;
+    int (*call)(int n);
+    int run; /* calls after which it starts afresh */
+} workload;
+
+static const workload workloads[] = {
+    { "fd", call_forward, CHAIN_STATES }, { "id", call_inverse, CHAIN_STATES },
+    { "hand", call_hand, RUN }, { "gears", call_gears, RUN }
+};
+
+/* A function of its own for the tools to find; `call` is a pointer, so nothing is inlined. */
+int bench_call(int (*call)(int n), int n);
+int bench_call(int (*call)(int n), int n) {
+    return call(n);
+}
+static int (*volatile called)(int (*call)(int n), int n) = bench_call;
+
+/* ---- setting up ---- */
+
+static void must(int passed, const char *what) {
+    if (!passed) {
+        printf("# cannot go on: %s\n", what);
+        exit(2);
+    }
+}
+
+static void restart(void) {
+    must(mdyn_init(&sim, &machine.model) == MDYN_OK, mdyn_text(sim.culprit.code));
+}
+
+static void make_wave(gear_drive drive) {
+    for (int i = 0; i < RUN; i++) {
+        wave[i] = real(gear_torque(drive, size, i * STEP));
+    }
+}
+
+static void make(const workload *w, int n) {
+    size = n;
+    if (w->call == call_hand) {
+        must(n == HAND_JOINTS, "the hand has 20 joints");
+        make_hand(&machine);
+    } else if (w->call == call_gears) {
+        must(n >= 2 && n <= GEARS_MOST, "2 to 128 gears");
+        make_gears(&machine, n);
+        make_wave(SWING);
+    } else {
+        must(n >= 1 && n <= CHAIN_LONGEST, "1 to 50 links");
+        make_chain(&machine, n);
+        for (int k = 0; k < CHAIN_STATES; k++) {
+            chain_state(n, k, states[k].q, states[k].v, states[k].tau);
+        }
+        for (int i = 0; i < n; i++) {
+            acceleration[i] = wide(of_real(states[0].tau[i]));
+        }
+    }
+    restart();
+}
+
+static const workload *find(const char *name) {
+    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+        if (strcmp(workloads[i].name, name) == 0) {
+            return &workloads[i];
+        }
+    }
+    must(0, "no such workload");
+    return NULL;
+}
+
+/* ---- time ---- */
+
+static double now_ns(void) {
+    struct timespec t;
+    must(clock_gettime(CLOCK_MONOTONIC, &t) == 0, "no clock");
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median over batches that are long beside the clock's own 20 ns. A run of steps has quiet and
+   busy stretches, and its batches cover all of them equally. */
+static double time_ns(const workload *w) {
+    enum { BATCHES = 600 };
+    static double sample[BATCHES];
+    int batch = 16, at = 0;
+    double begin = now_ns(), took;
+    for (int i = 0; i < w->run; i++) { /* warm up, and see how long a call takes */
+        must(called(w->call, i) == MDYN_OK, mdyn_text(sim.culprit.code));
+    }
+    took = (now_ns() - begin) / w->run;
+    restart();
+    if (w->run < RUN) {
+        batch = CHAIN_STATES * (1 + (int)(100e3 / (took * CHAIN_STATES)));
+    }
+    for (int k = 0; k < BATCHES; k++) {
+        if (w->run == RUN && at + batch > RUN) {
+            restart();
+            at = 0;
+        }
+        int failed = 0;
+        begin = now_ns();
+        for (int i = 0; i < batch; i++) {
+            failed |= called(w->call, at++);
+        }
+        sample[k] = (now_ns() - begin) / batch;
+        must(failed == 0, "a call failed");
+    }
+    qsort(sample, BATCHES, sizeof sample[0], by_size);
+    return sample[BATCHES / 2];
+}
+
+static void count(const workload *w, int calls) {
+    for (int i = 0; i < calls; i++) {
+        if (i > 0 && i % RUN == 0 && w->run == RUN) {
+            restart();
+        }
+        must(called(w->call, i % RUN) == MDYN_OK, mdyn_text(sim.culprit.code));
+    }
+}
+
+/* ---- accuracy ---- */
+
+static void expect(const char *what, int n, double error, double allowed) {
+    int passed = error <= allowed; /* NaN fails */
+    printf("# %s %s %d: %.3g, allowed %.3g\n", passed ? "PASS" : "FAIL", what, n, error, allowed);
+    failures += !passed;
+}
+
+static double coupling_error(void) {
+    double worst = 0;
+    for (int i = 0; i < machine.model.coupling_count; i++) {
+        const mdyn_term *t = machine.coupling[i].terms;
+        double C = of_wide(t[0].coefficient) * of_real(sim.q[t[0].body]) +
+                   of_wide(t[1].coefficient) * of_real(sim.q[t[1].body]);
+        worst = fabs(C) > worst || isnan(C) ? fabs(C) : worst;
+    }
+    return worst;
+}
+
+/* There and back: the torques of the accelerations of the torques. */
+static void check_chain(int n) {
+    double worst = 0;
+    make(find("fd"), n);
+    for (int k = 0; k < CHAIN_STATES; k++) {
+        must(call_forward(k) == MDYN_OK && call_inverse(k) == MDYN_OK, "a call failed");
+        for (int i = 0; i < n; i++) {
+            double error = fabs(of_wide(torque[i]) - of_real(states[k].tau[i]));
+            worst = error <= worst ? worst : error;
+        }
+    }
+    expect("chain, inverse of forward dynamics [N m]", n, worst, tol(1e-9, 1e-1));
+}
+
+/* The four angles are those on which other engines with hard couplings and stops agree. */
+static void check_hand(void) {
+    static const double agreed[4] = { 0.86409, 1.50000, 0.86451, 0.02930 };
+    double worst = 0, over = 0, off = 0;
+    make(find("hand"), HAND_JOINTS);
+    for (int i = 0; i < RUN; i++) {
+        must(call_hand(i) == MDYN_OK, mdyn_text(sim.culprit.code));
+        double error = coupling_error();
+        worst = error <= worst ? worst : error;
+        for (int j = 0; j < HAND_JOINTS; j++) {
+            double q = of_real(sim.q[j]);
+            double past = fmax(q - of_wide(machine.body[j].upper),
+                               of_wide(machine.body[j].lower) - q);
+            over = past > over ? past : over;
+        }
+        if ((i + 1) % (RUN / 4) == 0) {
+            double q = of_real(sim.q[FINGER_JOINTS + 1]);
+            double miss = fabs(q - agreed[(i + 1) / (RUN / 4) - 1]);
+            printf("# hand: proximal joint of the index finger at %.2f s: %.5f rad\n",
+                   (i + 1) * STEP, q);
+            off = miss <= off ? off : miss;
+        }
+    }
+    expect("hand, largest coupling error [rad]", HAND_JOINTS, worst, tol(1e-12, 1e-6));
+    expect("hand, largest way past a stop [rad]", HAND_JOINTS, over, tol(1e-12, 1e-6));
+    expect("hand, proximal joint against other engines [rad]", HAND_JOINTS, off, 1e-5);
+}
+
+/* Disc 0 must follow the sum that the scheme makes of its acceleration, whatever hangs on it. */
+static void check_gears(int n, gear_drive drive) {
+    double worst = 0, off = 0, v = 0, q = 0;
+    make(find("gears"), n);
+    make_wave(drive);
+    for (int i = 0; i < RUN; i++) {
+        must(call_gears(i) == MDYN_OK, mdyn_text(sim.culprit.code));
+        v += STEP * gear_acceleration(drive, i * STEP);
+        q += STEP * v;
+        double error = coupling_error(), miss = fabs(of_real(sim.q[0]) - q);
+        worst = error <= worst ? worst : error;
+        off = miss <= off ? off : miss;
+    }
+    expect(drive == SWING ? "gears to and fro, largest coupling error [rad]"
+                          : "gears ever faster, largest coupling error [rad]",
+           n, worst, tol(1e-12, 1e-5));
+    expect(drive == SWING ? "gears to and fro, disc 0 off its way [rad]"
+                          : "gears ever faster, disc 0 off its way [rad]",
+           n, off, tol(1e-9, 1e-4));
+}
+
+static int check_all(void) {
+    static const int chains[] = { 3, 7, 20, 50 }, trains[] = { 2, 8, 32, 128 };
+    for (int i = 0; i < 4; i++) {
+        check_chain(chains[i]);
+    }
+    check_hand();
+    for (int i = 0; i < 4; i++) {
+        check_gears(trains[i], SWING);
+        check_gears(trains[i], SPIN);
+    }
+    return failures != 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "check") == 0) {
+        return check_all();
+    }
+    if (argc == 4 && strcmp(argv[1], "time") == 0) {
+        make(find(argv[2]), atoi(argv[3]));
+        printf("%.0f\n", time_ns(find(argv[2])));
+        return 0;
+    }
+    if (argc == 5 && strcmp(argv[1], "count") == 0) {
+        make(find(argv[2]), atoi(argv[3]));
+        count(find(argv[2]), atoi(argv[4]));
+        return 0;
+    }
+    fprintf(stderr, "usage: %s check | time WORKLOAD N | count WORKLOAD N CALLS\n", argv[0]);
+    return 2;
+}

@@ -1,0 +1,217 @@
+/* Support of the test programs. Included after mimicdyn.h.
+
+   A failed check prints file, line and both values, and the program goes on; the last line says
+   how many passed, and the exit status is 1 if any failed. `test_x -m` also prints the worst
+   error of each CHECK_NEAR beside its tolerance: that is how the tolerances were found. `test_x
+   -s 7` uses other random numbers; the tolerances are measured for the default ones. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A misspelled -DMIMICDYN_SCALAR would quietly test the default scalar twice. So the build says
+   by another name what it wants, and both are compared here and in check_begin. */
+#if defined(EXPECT_SCALAR_F32) + defined(EXPECT_SCALAR_F64) != 1
+#error "say -DEXPECT_SCALAR_F32=1 or -DEXPECT_SCALAR_F64=1, beside -DMIMICDYN_SCALAR"
+#endif
+#ifdef EXPECT_SCALAR_F32
+enum { CHECK_SCALAR = MDYN_SCALAR_F32, CHECK_SIZE = 4 };
+#else
+enum { CHECK_SCALAR = MDYN_SCALAR_F64, CHECK_SIZE = 8 };
+#endif
+
+/* ---- the scalar: the only place of the tests that knows what it is ---- */
+
+static inline mdyn_real real(double x) { return (mdyn_real)x; }
+static inline mdyn_wide wide(double x) { return (mdyn_wide)x; }
+static inline double of_real(mdyn_real x) { return (double)x; }
+static inline double of_wide(mdyn_wide x) { return (double)x; }
+
+#if MDYN_SCALAR == MDYN_SCALAR_F64
+static const double check_epsilon = DBL_EPSILON;
+#else
+static const double check_epsilon = (double)FLT_EPSILON;
+#endif
+
+/* One line of the table of tolerances: what F64 and F32 are held to. */
+static inline double tol(double f64, double f32) {
+    return MDYN_SCALAR == MDYN_SCALAR_F64 ? f64 : f32;
+}
+
+/* Numbers that no model and no state may hold: infinities, and NaN of every kind, made of bits
+   because moving a signalling NaN as a number may quieten it. */
+enum { CHECK_BAD_NUMBERS = 8 };
+static inline void bad_number(void *number, int i) {
+#if MDYN_SCALAR == MDYN_SCALAR_F64
+    static const uint64_t bits[CHECK_BAD_NUMBERS] = {
+        0x7FF0000000000000u, 0xFFF0000000000000u, 0x7FF8000000000000u, 0xFFF8000000000000u,
+        0x7FF0000000000001u, 0xFFF0000000000001u, 0x7FFFFFFFFFFFFFFFu, 0xFFF7FFFFFFFFFFFFu
+    };
+#else
+    static const uint32_t bits[CHECK_BAD_NUMBERS] = {
+        0x7F800000u, 0xFF800000u, 0x7FC00000u, 0xFFC00000u,
+        0x7F800001u, 0xFF800001u, 0x7FFFFFFFu, 0xFFBFFFFFu
+    };
+#endif
+    memcpy(number, &bits[i], sizeof bits[i]);
+}
+
+/* ---- checks ---- */
+
+enum { CHECK_SITES = 1024, CHECK_SHOWN = 20 };
+
+typedef struct check_site {
+    const char *file;
+    int line, count;
+    double worst, error, tolerance; /* worst: error over tolerance */
+} check_site;
+
+static struct {
+    long passed, failed;
+    int measure, sites;
+    uint64_t seed, random;
+    check_site site[CHECK_SITES];
+} check;
+
+static inline int check_count(int passed) {
+    if (passed) {
+        check.passed++;
+    } else {
+        check.failed++;
+    }
+    return !passed && check.failed <= CHECK_SHOWN;
+}
+
+static inline int check_true(const char *file, int line, const char *text, int passed) {
+    if (check_count(passed)) {
+        printf("%s:%d: not so: %s\n", file, line, text);
+    }
+    return passed;
+}
+
+static inline int check_equal(const char *file, int line, const char *text, long got, long want) {
+    if (check_count(got == want)) {
+        printf("%s:%d: %s is %ld, not %ld\n", file, line, text, got, want);
+    }
+    return got == want;
+}
+
+static inline int check_text(const char *file, int line, const char *got, const char *want) {
+    int same = strcmp(got, want) == 0;
+    if (check_count(same)) {
+        printf("%s:%d: text is\n    \"%s\", not\n    \"%s\"\n", file, line, got, want);
+    }
+    return same;
+}
+
+static inline void check_measure(const char *file, int line, double error, double tolerance) {
+    int i = 0;
+    while (i < check.sites && (check.site[i].line != line || check.site[i].file != file)) {
+        i++;
+    }
+    if (i == CHECK_SITES) {
+        return;
+    }
+    if (i == check.sites) {
+        check.sites++;
+        check.site[i].file = file;
+        check.site[i].line = line;
+        check.site[i].worst = -1;
+    }
+    check.site[i].count++;
+    double ratio = tolerance > 0 ? error / tolerance : error > 0 ? HUGE_VAL : 0;
+    if (ratio > check.site[i].worst) {
+        check.site[i].worst = ratio;
+        check.site[i].error = error;
+        check.site[i].tolerance = tolerance;
+    }
+}
+
+/* Not `error > tolerance`: that would let NaN pass. */
+static inline int check_near(const char *file, int line, const char *text, double got, double want,
+                             double tolerance) {
+    double error = fabs(got - want);
+    int passed = error <= tolerance;
+    if (check_count(passed)) {
+        printf("%s:%d: %s is %.17g, not %.17g: off by %.3g, allowed %.3g\n", file, line, text,
+               got, want, error, tolerance);
+    }
+    if (check.measure) {
+        check_measure(file, line, error, tolerance);
+    }
+    return passed;
+}
+
+/* The arguments of CHECK_NEAR are double, with no cast: a compiler that warns of conversions
+   then finds every mdyn_real and mdyn_wide that did not go through the functions above. */
+#define CHECK(condition) check_true(__FILE__, __LINE__, #condition, (condition) ? 1 : 0)
+#define CHECK_EQUAL(got, want) check_equal(__FILE__, __LINE__, #got, (got), (want))
+#define CHECK_TEXT(got, want) check_text(__FILE__, __LINE__, (got), (want))
+#define CHECK_NEAR(got, want, tolerance) \
+    check_near(__FILE__, __LINE__, #got, (got), (want), (tolerance))
+
+/* ---- random numbers: xorshift64*, the same on every machine ---- */
+
+static inline uint64_t random_bits(void) {
+    uint64_t x = check.random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    check.random = x;
+    return x * 0x2545F4914F6CDD1Du;
+}
+static inline double random_in(double low, double high) {
+    return low + (high - low) * ((double)(random_bits() >> 11) * 0x1p-53);
+}
+static inline int random_int(int below) {
+    return (int)((random_bits() >> 33) % (uint64_t)below);
+}
+
+/* Each group of checks starts its own sequence: adding one does not change the others. */
+static inline void random_seed(uint64_t group) {
+    check.random = (check.seed * 0x9E3779B97F4A7C15u) ^ (group * 0xD1B54A32D192ED03u);
+    check.random += check.random == 0;
+    for (int i = 0; i < 8; i++) {
+        random_bits();
+    }
+}
+
+/* ---- begin and end ---- */
+
+static inline void check_begin(int argc, char **argv) {
+    check.seed = 1;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-m") == 0) {
+            check.measure = 1;
+        } else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc) {
+            check.seed = strtoull(argv[++i], NULL, 10);
+        } else {
+            fprintf(stderr, "usage: %s [-m] [-s seed]\n", argv[0]);
+            exit(2);
+        }
+    }
+    random_seed(0);
+    CHECK_EQUAL((long)MDYN_SCALAR, (long)CHECK_SCALAR);
+    CHECK_EQUAL((long)sizeof(mdyn_real), (long)CHECK_SIZE);
+    CHECK_EQUAL((long)sizeof(mdyn_wide), (long)CHECK_SIZE);
+}
+
+static inline int check_end(void) {
+    for (int i = 0; i < check.sites; i++) {
+        const check_site *s = &check.site[i];
+        printf("%s:%d: worst %.2g of tolerance: error %.3g, allowed %.3g, %d checks\n", s->file,
+               s->line, s->worst, s->error, s->tolerance, s->count);
+    }
+    if (check.failed > CHECK_SHOWN) {
+        printf("... and %ld more failures\n", check.failed - CHECK_SHOWN);
+    }
+    printf("%ld passed, %ld failed\n", check.passed, check.failed);
+    return check.failed != 0;
+}
+
+#endif

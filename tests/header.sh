@@ -1,0 +1,37 @@
+#!/bin/sh
+# header.sh COMPILER STANDARD BUILD [ROOT]: the header by itself: interface, interface twice,
+# implementation, implementation of static functions, for both scalars, warnings are errors.
+# Exit 77: there is no such compiler.
+set -u
+compiler=$1
+standard=$2
+build=$3
+root=${4:-.}
+command -v "$compiler" >/dev/null 2>&1 || { echo "not run: no $compiler here"; exit 77; }
+warnings="-Wall -Wextra -pedantic -Wconversion -Wdouble-promotion -Wshadow -Wundef -Wvla -Werror"
+case $standard in c++*) suffix=cpp ;; *) suffix=c ;; esac
+mkdir -p "$build"
+failed=0
+
+include='#include "mimicdyn.h"'
+implement='#define MIMICDYN_IMPLEMENTATION'
+check() { # check NAME FLAGS LINE...: compiles a file of the lines for both scalars
+    name=$1
+    flags=$2
+    shift 2
+    file=$build/$compiler-$standard-$name.$suffix
+    printf '%s\n' "$@" 'int main(void) { return 0; }' >"$file"
+    for scalar in F32 F64; do
+        # shellcheck disable=SC2086 # flags are words
+        "$compiler" -std="$standard" -O2 $warnings $flags -DMIMICDYN_SCALAR=$scalar -I"$root" \
+            -c "$file" -o "$file.o" || { echo "FAIL: $compiler $standard $name $scalar"; failed=1; }
+    done
+}
+
+check interface "" "$include"
+check twice "" "$include" "$include"
+check implementation "" "$implement" "$include"
+check late "" "$include" "$implement" "$include" "$include"
+# a program rarely calls every function
+check static "-Wno-unused-function -DMIMICDYN_STATIC=1" "$implement" "$include"
+exit $failed

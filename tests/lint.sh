@@ -1,0 +1,123 @@
+#!/bin/sh
+# lint.sh [ROOT]: what the sources promise about their own shape; every offence is a line
+# "file:line: what". Needs awk and find only.
+set -u
+cd "${1:-.}" || exit 2
+header=mimicdyn.h
+
+sources() {
+    find mimicdyn.h examples fuzz tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp' | sort
+}
+others() {
+    find Makefile .ci tests fuzz \( -name '*.sh' -o -name CMakeLists.txt -o -name Makefile \
+        -o -path '.ci/*' \) -type f | sort
+}
+
+# Width, white space, unfinished work.
+lines() {
+    awk '
+        length($0) > 100 { print FILENAME ":" FNR ": " length($0) " columns, at most 100" }
+        /[ \t]$/ { print FILENAME ":" FNR ": white space at the end of the line" }
+        /\t/ && FILENAME != "Makefile" { print FILENAME ":" FNR ": a tab" }
+        $0 ~ "TO" "DO" || $0 ~ "FIX" "ME" { print FILENAME ":" FNR ": unfinished" }
+        /[^ -~\t]/ { print FILENAME ":" FNR ": not plain ASCII" }
+    ' "$@"
+}
+
+# Functions of at most 100 lines, no forward declaration of a static one: each section of a file
+# uses only what stands above it. Comments, strings and preprocessor lines are taken out first;
+# what is left at brace depth 0 is gathered up to its `;` or `{`.
+functions() {
+    awk '
+        FNR == 1 { comment = depth = more = 0; text = "" }
+        {
+            line = $0
+            gsub(/"([^"\\]|\\.)*"/, "s", line)
+            gsub(/\047([^\047\\]|\\.)*\047/, "c", line)
+            kept = ""
+            while (line != "") {
+                if (comment) {
+                    at = index(line, "*/")
+                    if (!at) break
+                    line = substr(line, at + 2)
+                    comment = 0
+                } else {
+                    at = index(line, "/*")
+                    if (!at) { kept = kept line; break }
+                    kept = kept substr(line, 1, at - 1)
+                    line = substr(line, at + 2)
+                    comment = 1
+                }
+            }
+            sub(/\/\/.*/, "", kept)
+            if (more || kept ~ /^[ \t]*#/) {
+                more = kept ~ /\\$/
+                next
+            }
+            for (i = 1; i <= length(kept); i++) {
+                c = substr(kept, i, 1)
+                if (c == "{") {
+                    if (depth == 0) {
+                        body = text ~ /\(/ && text !~ /=/ && text !~ /^(typedef|enum|struct) /
+                    }
+                    depth++
+                } else if (c == "}") {
+                    depth--
+                    if (depth == 0 && body) {
+                        if (FNR - first + 1 > 100) {
+                            print FILENAME ":" first ": a function of " FNR - first + 1 \
+                                " lines, at most 100"
+                        }
+                        text = ""
+                        body = 0
+                    }
+                } else if (depth == 0 && c == ";") {
+                    if (text ~ /^static / && text ~ /\)$/ && text !~ /=/) {
+                        print FILENAME ":" first ": a static function is declared ahead"
+                    }
+                    text = ""
+                } else if (depth == 0 && (text != "" || c !~ /[ \t]/)) {
+                    if (text == "") first = FNR
+                    text = text c
+                }
+            }
+            if (depth == 0 && text != "") text = text " "
+            sub(/ +$/, " ", text)
+        }
+        END { if (depth != 0) print FILENAME ": braces do not match; the check went blind" }
+    ' "$@"
+}
+
+# The contents list at the top names every anchor once, in the order in which they stand.
+anchors() {
+    awk '
+        /^#/ { listing = 0; code = 1 }
+        /^ *CONTENTS/ { listing = 1 }
+        /^ *UNITS/ { listing = 0 }
+        listing {
+            for (i = 1; i <= NF; i++) if ($i ~ /^>>/) named[++n] = substr($i, 3)
+        }
+        code && /\/\/ >>/ {
+            name = $0
+            sub(/.*\/\/ >>/, "", name)
+            sub(/[^a-z_].*/, "", name)
+            if (name in seen) print FILENAME ":" FNR ": a second anchor " name
+            seen[name] = FNR
+            if (named[++m] != name)
+                print FILENAME ":" FNR ": anchor " name " where the contents list has " named[m]
+        }
+        END {
+            if (n == 0) print FILENAME ": no contents list"
+            for (i = 1; i <= n; i++)
+                if (!(named[i] in seen)) print FILENAME ": no anchor // >>" named[i]
+        }
+    ' "$header"
+}
+
+# shellcheck disable=SC2046 # no file name of the project holds blanks
+found=$(lines $(sources) $(others); functions $(sources); anchors)
+if [ -n "$found" ]; then
+    printf '%s\n' "$found"
+    exit 1
+fi
+echo "$(sources | wc -l) sources and $(others | wc -l) scripts keep their shape"

@@ -1,0 +1,1127 @@
+/* replay.c - plays mechanisms that are written down as text through the library.
+
+   build   cc -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -I. tests/replay.c -o build/replay-f64
+   run     build/replay-f64 CASES RESULTS
+
+   CASES holds one mechanism after the other: bodies, state, commands, coupling rows. RESULTS gets
+   what the library makes of each: mass matrix, accelerations, one step, a whole motion. Both
+   formats are described in tests/cases/README. With it a mechanism can be compared with another
+   program, a float build with a double build, today's library with last year's.
+
+   A case that the library has nothing for is left out and named on the standard output with the
+   reason; the last line there counts them. A mechanism that mdyn_init refuses gets the line
+   `rejected` and is named likewise.
+
+   Exit: 0 the file was read to its end, 1 it was not, or RESULTS could not be written, 2 usage. */
+
+#define MIMICDYN_MAX_BODIES 128
+#define MIMICDYN_MAX_DOFS 192
+#define MIMICDYN_MAX_COUPLINGS 64
+#define MIMICDYN_MAX_ROWS 256
+#define MIMICDYN_MAX_TERMS 8
+#define MIMICDYN_MAX_ENTRIES 32767
+#define MIMICDYN_IMPLEMENTATION
+#include "mimicdyn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DOFS = MIMICDYN_MAX_DOFS,
+    BODIES = MIMICDYN_MAX_BODIES,
+    COUPLINGS = MIMICDYN_MAX_COUPLINGS,
+    MOST_LINES = 4096,
+    MOST_WAVES = 64
+};
+
+/* ------------------------------------------------------------------------------- numbers
+   The only place that knows what the library's scalars are. */
+
+static mdyn_real real_of(double x) { return MDYN_R(x); }
+static double double_of(mdyn_real x) { return (double)x; }
+static mdyn_wide wide_of(double x) { return MDYN_C(x); }
+static double double_of_wide(mdyn_wide x) { return (double)x; }
+
+static mdyn_wide3 wide3_of(const double x[3])
+{
+    mdyn_wide3 r;
+    r.x = wide_of(x[0]);
+    r.y = wide_of(x[1]);
+    r.z = wide_of(x[2]);
+    return r;
+}
+
+static mdyn_real3 real3_of(const double x[3])
+{
+    mdyn_real3 r;
+    r.x = real_of(x[0]);
+    r.y = real_of(x[1]);
+    r.z = real_of(x[2]);
+    return r;
+}
+
+static void from_real3(double x[3], mdyn_real3 r)
+{
+    x[0] = double_of(r.x);
+    x[1] = double_of(r.y);
+    x[2] = double_of(r.z);
+}
+
+/* Taylor about the nearest multiple of pi: 1e-15 for |x| < 1e4, and no libm. */
+static double sine(double x)
+{
+    const double pi = 3.14159265358979323846, pi_tail = 1.2246467991473532e-16;
+    double turns = x / pi, term, sum;
+    long k = (long)(turns + (turns < 0 ? -0.5 : 0.5));
+    int n;
+    x = (x - (double)k * pi) - (double)k * pi_tail;
+    term = sum = x;
+    for (n = 2; n < 24; n += 2) {
+        term *= -x * x / (double)(n * (n + 1));
+        sum += term;
+    }
+    return k % 2 != 0 ? -sum : sum;
+}
+
+/* ---------------------------------------------------------------------------------- text */
+
+struct text_case {
+    char id[64], group[64];
+    const char *line[MOST_LINES];
+    int lines;
+};
+
+static int text_is_bad; /* a number was wanted where there was none */
+
+/* What stands behind the k-th `key` of the case, or NULL. */
+static const char *find(const struct text_case *c, const char *key, int k)
+{
+    size_t length = strlen(key);
+    int i;
+    for (i = 0; i < c->lines; i++) {
+        const char *s = c->line[i];
+        if (strncmp(s, key, length) == 0 && (s[length] == ' ' || s[length] == 0) && k-- == 0)
+            return s + length;
+    }
+    return NULL;
+}
+
+static double number(const char **at)
+{
+    char *end;
+    double x = strtod(*at, &end);
+    if (end == *at) {
+        text_is_bad = 1;
+        return 0;
+    }
+    *at = end;
+    return x;
+}
+
+static void numbers(const char **at, double *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        x[i] = number(at);
+}
+
+static int integer(const char **at)
+{
+    double x = number(at);
+    if (x > -1e9 && x < 1e9)
+        return (int)x;
+    text_is_bad = 1;
+    return 0;
+}
+
+static void word(const char **at, char *to, size_t size)
+{
+    size_t n = 0;
+    while (**at == ' ')
+        ++*at;
+    for (; **at != 0 && **at != ' '; ++*at)
+        if (n + 1 < size)
+            to[n++] = **at;
+    to[n] = 0;
+}
+
+/* -------------------------------------------------------------------------------- results */
+
+static FILE *out;
+static const struct text_case *now; /* the case that is being played */
+static int cases_seen, cases_skipped, calls_refused;
+
+static void skip(const char *reason)
+{
+    printf("%s (%s): skipped: %s\n", now->id, now->group, reason);
+    cases_skipped++;
+}
+
+static void refused(const char *call, int code, int index)
+{
+    printf("%s (%s): %s: code %d, index %d: %s\n", now->id, now->group, call, code, index,
+           mdyn_text(code));
+    calls_refused++;
+}
+
+static void put_values(const double *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        fprintf(out, " %.17g", x[i]);
+}
+
+static void put_line(const char *key, const double *x, int n)
+{
+    fprintf(out, "%s", key);
+    put_values(x, n);
+    fprintf(out, "\n");
+}
+
+static void put_wide(const char *key, const mdyn_wide *x, int n)
+{
+    int i;
+    fprintf(out, "%s", key);
+    for (i = 0; i < n; i++)
+        fprintf(out, " %.17g", double_of_wide(x[i]));
+    fprintf(out, "\n");
+}
+
+static void put_reals(const mdyn_real *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        fprintf(out, " %.17g", double_of(x[i]));
+}
+
+/* ------------------------------------------------------------------------------ mechanism */
+
+struct row_note {
+    int a, b;   /* the two speeds of a mimic row; -1: another row */
+    int hard;   /* an equality without softness and without a bound on its impulse */
+    int limit;
+    double most; /* bound of its impulse, dt times the force; 0: none */
+};
+
+static mdyn_body bodies[BODIES];
+static mdyn_coupling couplings[COUPLINGS];
+static struct row_note notes[COUPLINGS];
+static mdyn_model model;
+static mdyn_sim sim;
+static int dofs, dof_body[DOFS], dof_axis[DOFS];
+static double start_q[MDYN_COORDINATES], start_v[DOFS], start_tau[DOFS], time_step;
+
+/* link K PARENT TYPE axis pitch armature position rotation mass com inertia */
+static const char *read_link(const char *at, mdyn_body *b, int k)
+{
+    static const mdyn_joint joints[] = { MDYN_FIXED, MDYN_REVOLUTE, MDYN_PRISMATIC,
+                                         MDYN_HELICAL, MDYN_SPHERICAL, MDYN_FREE };
+    static const int speeds[] = { 0, 1, 1, 1, 3, 6 };
+    double x[22];
+    int index = integer(&at), parent = integer(&at), type = integer(&at), i;
+    numbers(&at, x, 22);
+    if (text_is_bad || index != k || parent < -1 || parent >= k || type < 0 || type > 5)
+        return "a link line is wrong";
+    memset(b, 0, sizeof *b);
+    b->parent = (int16_t)parent;
+    b->joint = joints[type];
+    b->axis = wide3_of(x);
+    b->pitch = wide_of(x[3]);
+    b->armature = wide_of(type == 5 ? 0.0 : x[4]); /* by the format free joints have none */
+    b->position = wide3_of(x + 5);
+    b->rotation.w = wide_of(x[8]);
+    b->rotation.x = wide_of(x[9]);
+    b->rotation.y = wide_of(x[10]);
+    b->rotation.z = wide_of(x[11]);
+    b->mass = wide_of(x[12]);
+    b->com = wide3_of(x + 13);
+    b->inertia.xx = wide_of(x[16]);
+    b->inertia.yy = wide_of(x[17]);
+    b->inertia.zz = wide_of(x[18]);
+    b->inertia.xy = wide_of(x[19]);
+    b->inertia.xz = wide_of(x[20]);
+    b->inertia.yz = wide_of(x[21]);
+    if (dofs + speeds[type] > DOFS)
+        return "more speeds than MIMICDYN_MAX_DOFS";
+    for (i = 0; i < speeds[type]; i++, dofs++) {
+        dof_body[dofs] = k;
+        dof_axis[dofs] = i;
+    }
+    return NULL;
+}
+
+static const char *read_vector(const char *key, double *x, int n)
+{
+    const char *at = find(now, key, 0);
+    if (at == NULL)
+        return "q, v, tau or gravity is missing";
+    numbers(&at, x, n);
+    return NULL;
+}
+
+/* Bodies and state of the case; NULL or what is wrong. */
+static const char *read_mechanism(void)
+{
+    const char *at, *wrong = NULL;
+    double gravity[3];
+    int count = 0, nq, nv;
+    text_is_bad = 0;
+    dofs = 0;
+    memset(&model, 0, sizeof model);
+    while (wrong == NULL && (at = find(now, "link", count)) != NULL) {
+        if (count == BODIES)
+            return "more links than MIMICDYN_MAX_BODIES";
+        wrong = read_link(at, &bodies[count], count);
+        count++;
+    }
+    if (wrong != NULL)
+        return wrong;
+    at = find(now, "dims", 0);
+    if (at == NULL)
+        return "the line dims is missing";
+    nq = integer(&at);
+    nv = integer(&at);
+    if (nv != dofs || nq < nv || nq > MDYN_COORDINATES)
+        return "dims does not fit the links";
+    if ((wrong = read_vector("gravity", gravity, 3)) != NULL ||
+        (wrong = read_vector("q", start_q, nq)) != NULL ||
+        (wrong = read_vector("v", start_v, nv)) != NULL ||
+        (wrong = read_vector("tau", start_tau, nv)) != NULL)
+        return wrong;
+    at = find(now, "dt", 0);
+    time_step = at != NULL ? number(&at) : 0.001;
+    model.dt = wide_of(time_step);
+    model.gravity = wide3_of(gravity);
+    model.bodies = bodies;
+    model.body_count = count;
+    model.couplings = couplings;
+    return text_is_bad ? "a number is missing" : NULL;
+}
+
+/* ----------------------------------------------------------------------------------- rows */
+
+struct terms {
+    int count, dof[MIMICDYN_MAX_TERMS];
+    double coefficient[MIMICDYN_MAX_TERMS];
+};
+
+/* A speed that is named twice, as a joint tied to itself, gets the sum. */
+static const char *add_term(struct terms *t, int dof, double coefficient)
+{
+    int i;
+    if (dof < 0 || dof >= dofs)
+        return "a row names a speed that is not there";
+    for (i = 0; i < t->count; i++) {
+        if (t->dof[i] == dof) {
+            t->coefficient[i] += coefficient;
+            return NULL;
+        }
+    }
+    if (t->count == MIMICDYN_MAX_TERMS)
+        return "a row has more terms than MIMICDYN_MAX_TERMS";
+    t->dof[t->count] = dof;
+    t->coefficient[t->count++] = coefficient;
+    return NULL;
+}
+
+static const char *read_terms(const char **at, struct terms *t)
+{
+    const char *wrong = NULL;
+    int n = integer(at), i;
+    for (i = 0; i < n && wrong == NULL && !text_is_bad; i++) {
+        int dof = integer(at);
+        wrong = add_term(t, dof, number(at));
+    }
+    return wrong;
+}
+
+static void set_softness(mdyn_softness *s, mdyn_softness_kind kind, double a, double b)
+{
+    s->kind = kind;
+    s->a = wide_of(a);
+    s->b = wide_of(b);
+}
+
+/* erp E CFM, kpkd KP KD or freq MU ZETA */
+static const char *read_softness(const char **at, mdyn_coupling *c, struct row_note *note)
+{
+    char mode[8];
+    double a, b;
+    word(at, mode, sizeof mode);
+    a = number(at);
+    b = number(at);
+    note->hard = strcmp(mode, "erp") == 0 && !(b > 0);
+    if (strcmp(mode, "erp") == 0)
+        set_softness(&c->softness, MDYN_ERP_CFM, a, b);
+    else if (strcmp(mode, "kpkd") == 0)
+        set_softness(&c->softness, MDYN_KP_KD, a, b);
+    else if (strcmp(mode, "freq") == 0)
+        set_softness(&c->softness, MDYN_OMEGA_ZETA, a, b);
+    else
+        return "the softness of a row is unknown";
+    return NULL;
+}
+
+/* A force bound of 0 in the text means no force, in the library no bound. */
+static void set_effort(mdyn_coupling *c, struct row_note *note, double most)
+{
+    c->effort = wide_of(most > 1e30 ? 0.0 : most > 0 ? most : 1e-30);
+    note->most = most > 1e30 ? 0.0 : most * time_step;
+}
+
+static const char *read_mimic(const char **at, mdyn_coupling *c, struct row_note *note,
+                              struct terms *t)
+{
+    const char *wrong;
+    note->a = integer(at);
+    note->b = integer(at);
+    if ((wrong = add_term(t, note->a, 1.0)) != NULL ||
+        (wrong = add_term(t, note->b, number(at))) != NULL)
+        return wrong;
+    c->offset = wide_of(number(at));
+    return read_softness(at, c, note);
+}
+
+static const char *read_gear(const char **at, mdyn_coupling *c, struct row_note *note,
+                             struct terms *t)
+{
+    const char *wrong = read_terms(at, t);
+    c->offset = wide_of(number(at));
+    return wrong != NULL ? wrong : read_softness(at, c, note);
+}
+
+/* The velocity target, 0 for dry friction, with all the force there is. */
+static const char *read_motor(const char **at, mdyn_coupling *c, struct row_note *note,
+                              struct terms *t, int has_target)
+{
+    const char *wrong = add_term(t, integer(at), 1.0);
+    c->level = MDYN_VELOCITY;
+    c->speed = wide_of(has_target ? number(at) : 0.0);
+    set_effort(c, note, number(at));
+    set_softness(&c->softness, MDYN_ERP_CFM, 0.0, 0.0);
+    return wrong;
+}
+
+/* side (q - bound) >= 0; the coefficient is the side, so that the impulse has the text's sign */
+static const char *read_limit(const char **at, mdyn_coupling *c, struct row_note *note,
+                              struct terms *t)
+{
+    int dof = integer(at);
+    double bound = number(at), side = number(at);
+    c->lower = wide_of(side * bound);
+    c->upper = MDYN_UNLIMITED;
+    set_softness(&c->softness, MDYN_ERP_CFM, number(at), 0.0);
+    note->limit = 1;
+    return add_term(t, dof, side);
+}
+
+static const char *read_uni(const char **at, mdyn_coupling *c, struct terms *t)
+{
+    const char *wrong = read_terms(at, t);
+    c->offset = wide_of(number(at));
+    c->upper = MDYN_UNLIMITED;
+    set_softness(&c->softness, MDYN_ERP_CFM, number(at), 0.0);
+    return wrong;
+}
+
+static const char *read_row(const char *at, mdyn_coupling *c, struct row_note *note)
+{
+    struct terms t = { 0, { 0 }, { 0 } };
+    const char *wrong;
+    char kind[16];
+    int i;
+    memset(c, 0, sizeof *c);
+    memset(note, 0, sizeof *note);
+    note->a = note->b = -1;
+    word(&at, kind, sizeof kind);
+    if (strcmp(kind, "mimic") == 0)
+        wrong = read_mimic(&at, c, note, &t);
+    else if (strcmp(kind, "gear") == 0)
+        wrong = read_gear(&at, c, note, &t);
+    else if (strcmp(kind, "motor") == 0)
+        wrong = read_motor(&at, c, note, &t, 1);
+    else if (strcmp(kind, "friction") == 0)
+        wrong = read_motor(&at, c, note, &t, 0);
+    else if (strcmp(kind, "limit") == 0)
+        wrong = read_limit(&at, c, note, &t);
+    else if (strcmp(kind, "uni") == 0)
+        wrong = read_uni(&at, c, &t);
+    else if (strcmp(kind, "point") == 0)
+        wrong = "the library has no row that closes a loop";
+    else if (strcmp(kind, "fric") == 0)
+        wrong = "the library has no friction that follows another row";
+    else if (strcmp(kind, "body") == 0)
+        wrong = "the library has no rows on bodies";
+    else
+        wrong = "a row of unknown kind";
+    for (i = 0; i < t.count; i++) {
+        c->terms[i].body = (int16_t)dof_body[t.dof[i]];
+        c->terms[i].axis = (int16_t)dof_axis[t.dof[i]];
+        c->terms[i].coefficient = wide_of(t.coefficient[i]);
+    }
+    return wrong;
+}
+
+static const char *read_rows(void)
+{
+    const char *at, *wrong;
+    int count = 0;
+    while ((at = find(now, "row", count)) != NULL) {
+        if (count == COUPLINGS)
+            return "more rows than MIMICDYN_MAX_COUPLINGS";
+        wrong = read_row(at, &couplings[count], &notes[count]);
+        if (wrong != NULL)
+            return wrong;
+        count++;
+    }
+    model.coupling_count = count;
+    return text_is_bad ? "a number is missing in a row" : NULL;
+}
+
+static int all_rows_hard(void)
+{
+    int i;
+    for (i = 0; i < model.coupling_count; i++)
+        if (!notes[i].hard)
+            return 0;
+    return model.coupling_count > 0;
+}
+
+/* ---------------------------------------------------------------------------------- start */
+
+/* A fresh sim of the model in the state of the case. Returns the library's code. */
+static int start(mdyn_equality equality, int sweeps, double relaxation)
+{
+    const char *at;
+    double w[6];
+    int i, code;
+    model.solver.equality = equality;
+    model.solver.start = MDYN_COLD;
+    model.solver.sweeps = (uint16_t)sweeps;
+    model.solver.relaxation = wide_of(relaxation);
+    model.solver.tolerance = wide_of(0.0); /* a few rounding errors */
+    code = mdyn_init(&sim, &model);
+    if (code < 0) {
+        refused("mdyn_init", code, sim.culprit.index);
+        return code;
+    }
+    for (i = 0; i < mdyn_coordinates(&sim); i++)
+        sim.q[i] = real_of(start_q[i]);
+    for (i = 0; i < mdyn_dofs(&sim); i++) {
+        sim.v[i] = real_of(start_v[i]);
+        sim.tau[i] = real_of(start_tau[i]);
+    }
+    for (i = 0; (at = find(now, "wrench", i)) != NULL; i++) {
+        int body = integer(&at);
+        numbers(&at, w, 6);
+        if (text_is_bad || body < 0 || body >= model.body_count)
+            continue; /* read_wrenches has refused it */
+        sim.wrench[body].moment = real3_of(w);
+        sim.wrench[body].force = real3_of(w + 3);
+    }
+    return code;
+}
+
+static int start_exact(void) { return start(MDYN_EXACT, 65535, 1.0); }
+
+static const char *read_wrenches(void)
+{
+    const char *at;
+    double w[6];
+    int i, body;
+    for (i = 0; (at = find(now, "wrench", i)) != NULL; i++) {
+        body = integer(&at);
+        numbers(&at, w, 6);
+        if (text_is_bad || body < 0 || body >= model.body_count)
+            return "a wrench line is wrong";
+    }
+    return NULL;
+}
+
+/* All of a case up to the ready sim. Returns 0 if there is nothing to go on with. */
+static int ready(void)
+{
+    const char *wrong = read_mechanism();
+    if (wrong == NULL)
+        wrong = read_wrenches();
+    if (wrong == NULL)
+        wrong = read_rows();
+    if (wrong != NULL) {
+        skip(wrong);
+        return 0;
+    }
+    fprintf(out, "case %s\n", now->id);
+    if (start_exact() < 0) {
+        fprintf(out, "rejected\nend\n");
+        return 0;
+    }
+    return 1;
+}
+
+/* ---------------------------------------------------------- one function per output line */
+
+static mdyn_wide matrix[DOFS * DOFS], vector[DOFS];
+
+static void put_vector_of(const char *key, const char *call, int code, const mdyn_wide *x, int n)
+{
+    if (code < 0)
+        refused(call, code, sim.culprit.index);
+    else
+        put_wide(key, x, n);
+}
+
+static void put_mass_matrix(void)
+{
+    int code = mdyn_mass_matrix(&sim, matrix);
+    put_vector_of("H", "mdyn_mass_matrix", code, matrix, dofs * dofs);
+}
+
+static void put_bias_force(void)
+{
+    int code = mdyn_bias_force(&sim, vector);
+    put_vector_of("C", "mdyn_bias_force", code, vector, dofs);
+}
+
+static void put_accelerations(void)
+{
+    int code = mdyn_forward_dynamics(&sim, vector);
+    put_vector_of("qdd", "mdyn_forward_dynamics", code, vector, dofs);
+}
+
+static void put_coupled_accelerations(void)
+{
+    int code = mdyn_coupled_dynamics(&sim, vector);
+    put_vector_of("qdd_mimic", "mdyn_coupled_dynamics", code, vector, dofs);
+}
+
+static void put_energy(void)
+{
+    mdyn_wide kinetic, potential;
+    int code = mdyn_energy(&sim, &kinetic, &potential);
+    put_vector_of("ke", "mdyn_energy", code, &kinetic, 1);
+    put_vector_of("pe", "mdyn_energy", code, &potential, 1);
+}
+
+static void put_responses(const char *key, int a, int b)
+{
+    mdyn_wide r[4];
+    int i, code = 0;
+    for (i = 0; i < 4 && code >= 0; i++)
+        code = mdyn_impulse_response(&sim, i < 2 ? a : b, i % 2 == 0 ? a : b, &r[i]);
+    put_vector_of(key, "mdyn_impulse_response", code, r, 4);
+}
+
+static void put_column(int a)
+{
+    char key[32];
+    int code = mdyn_impulse_column(&sim, a, vector);
+    snprintf(key, sizeof key, "column %d", a);
+    put_vector_of(key, "mdyn_impulse_column", code, vector, dofs);
+}
+
+/* pair A B: two test impulses */
+static void put_pairs(void)
+{
+    const char *at;
+    char key[64];
+    int i, a, b;
+    for (i = 0; (at = find(now, "pair", i)) != NULL; i++) {
+        a = integer(&at);
+        b = integer(&at);
+        snprintf(key, sizeof key, "r %d %d", a, b);
+        put_responses(key, a, b);
+        put_column(a);
+    }
+}
+
+/* world axes to the axes of a body whose unit quaternion is (w,x,y,z) */
+static void to_body_axes(double r[3], const double q[4], const double a[3])
+{
+    double tx = 2 * (a[1] * q[3] - a[2] * q[2]);
+    double ty = 2 * (a[2] * q[1] - a[0] * q[3]);
+    double tz = 2 * (a[0] * q[2] - a[1] * q[1]);
+    r[0] = a[0] + q[0] * tx + ty * q[3] - tz * q[2];
+    r[1] = a[1] + q[0] * ty + tz * q[1] - tx * q[3];
+    r[2] = a[2] + q[0] * tz + tx * q[2] - ty * q[1];
+}
+
+static void put_link(int body)
+{
+    mdyn_real3 position, angular, linear;
+    mdyn_real4 quaternion;
+    double p[3], q[4], world[3], v[6];
+    int code = mdyn_pose(&sim, body, &position, &quaternion);
+    if (code >= 0)
+        code = mdyn_velocity(&sim, body, NULL, &angular, &linear);
+    if (code < 0) {
+        refused("mdyn_pose, mdyn_velocity", code, body);
+        return;
+    }
+    from_real3(p, position);
+    q[0] = double_of(quaternion.w);
+    q[1] = double_of(quaternion.x);
+    q[2] = double_of(quaternion.y);
+    q[3] = double_of(quaternion.z);
+    from_real3(world, angular);
+    to_body_axes(v, q, world);
+    from_real3(world, linear);
+    to_body_axes(v + 3, q, world);
+    fprintf(out, "linkpos %d", body);
+    put_values(p, 3);
+    fprintf(out, "\nlinkquat %d", body);
+    put_values(q, 4);
+    fprintf(out, "\nlinkvel %d", body);
+    put_values(v, 6);
+    fprintf(out, "\n");
+}
+
+/* v + dt M^-1 (tau - C) */
+static void put_free_step(void)
+{
+    double v[DOFS];
+    int i, code = mdyn_forward_dynamics(&sim, vector);
+    if (code < 0) {
+        refused("mdyn_forward_dynamics", code, sim.culprit.index);
+        return;
+    }
+    for (i = 0; i < dofs; i++)
+        v[i] = double_of(sim.v[i]) + time_step * double_of_wide(vector[i]);
+    put_line("vstar", v, dofs);
+}
+
+static void put_row_responses(void)
+{
+    char key[32];
+    int i;
+    for (i = 0; i < model.coupling_count; i++) {
+        if (notes[i].a < 0)
+            continue;
+        snprintf(key, sizeof key, "r %d", i);
+        put_responses(key, notes[i].a, notes[i].b);
+    }
+}
+
+/* The impulse of a row. One that is at its bound is written as the bound of the text, not as what
+   the scalar made of it: readers ask whether it is the bound. */
+static double impulse_of(const mdyn_row_report *report, double most)
+{
+    double x = double_of_wide(report->impulse), bound = x < 0 ? -most : most;
+    double off = x < bound ? bound - x : x - bound;
+    if ((report->flags & MDYN_ROW_SATURATED) != 0 && off <= 1e-6 * most)
+        return bound;
+    return x;
+}
+
+/* One step: the speeds after it, and the impulses of the rows unless lam is NULL. */
+static void put_step(const char *v, const char *lam)
+{
+    mdyn_row_report report;
+    double impulses[COUPLINGS];
+    int i, code = mdyn_step(&sim);
+    if (code < 0) {
+        refused("mdyn_step", code, sim.culprit.index);
+        return;
+    }
+    fprintf(out, "%s", v);
+    put_reals(sim.v, dofs);
+    fprintf(out, "\n");
+    if (lam == NULL)
+        return;
+    for (i = 0; i < model.coupling_count; i++) {
+        code = mdyn_row(&sim, MDYN_ROW_COUPLING, i, &report);
+        if (code < 0) {
+            refused("mdyn_row", code, i);
+            return;
+        }
+        impulses[i] = impulse_of(&report, notes[i].most);
+    }
+    put_line(lam, impulses, model.coupling_count);
+}
+
+/* pgs OMEGA SWEEPS: all rows by sweeps from zero, in the order of the text */
+static void put_sweeps(void)
+{
+    static const double omegas[] = { 1.0, 1.3 };
+    static const int counts[] = { 1, 2, 8, 50 };
+    char key[32];
+    int k, s;
+    for (k = 0; k < (model.coupling_count > 1 ? 2 : 1); k++) {
+        for (s = 0; s < 4; s++) {
+            if (start(MDYN_ITERATED, counts[s], omegas[k]) < 0)
+                return;
+            snprintf(key, sizeof key, "pgs %g %d", omegas[k], counts[s]);
+            put_step(key, NULL);
+        }
+    }
+}
+
+static void put_sample(const char *scheme, int step)
+{
+    fprintf(out, "sample %s %d", scheme, step);
+    put_reals(sim.q, mdyn_coordinates(&sim));
+    put_reals(sim.v, dofs);
+    fprintf(out, "\n");
+}
+
+/* ---------------------------------------------------------------------------------- kinds */
+
+static void put_dynamics(void)
+{
+    put_mass_matrix();
+    put_bias_force();
+    put_accelerations();
+    put_energy();
+    put_pairs();
+}
+
+static void play_tree(void)
+{
+    int k;
+    if (!ready())
+        return;
+    put_dynamics();
+    for (k = 0; k < model.body_count; k++)
+        put_link(k);
+    fprintf(out, "end\n");
+}
+
+static void play_robot(void)
+{
+    if (!ready())
+        return;
+    put_dynamics();
+    if (all_rows_hard())
+        put_coupled_accelerations();
+    put_step("step_v", "step_lam");
+    fprintf(out, "end\n");
+}
+
+static void play_mimic(void)
+{
+    if (!ready())
+        return;
+    put_free_step();
+    put_row_responses();
+    put_step("exact_v", "exact_lam");
+    put_sweeps();
+    fprintf(out, "end\n");
+}
+
+struct wave {
+    int dof;
+    double amplitude, omega, phase;
+};
+
+/* tau_sin DOF amp omega phase; returns how many, -1 if a line is wrong. */
+static int read_waves(struct wave *w)
+{
+    const char *at;
+    int n = 0;
+    while ((at = find(now, "tau_sin", n)) != NULL) {
+        if (n == MOST_WAVES)
+            return -1;
+        w[n].dof = integer(&at);
+        w[n].amplitude = number(&at);
+        w[n].omega = number(&at);
+        w[n].phase = number(&at);
+        if (text_is_bad || w[n].dof < 0 || w[n].dof >= dofs)
+            return -1;
+        n++;
+    }
+    return n;
+}
+
+static void command(const struct wave *w, int waves, int step)
+{
+    double tau[DOFS], t = (double)step * time_step;
+    int i;
+    for (i = 0; i < dofs; i++)
+        tau[i] = start_tau[i];
+    for (i = 0; i < waves; i++)
+        tau[w[i].dof] += w[i].amplitude * sine(w[i].omega * t + w[i].phase);
+    for (i = 0; i < dofs; i++)
+        sim.tau[i] = real_of(tau[i]);
+}
+
+static void play_trajectory(void)
+{
+    struct wave waves[MOST_WAVES];
+    const char *at = find(now, "steps", 0), *scheme = "exact";
+    int steps, every, count, i, code;
+    if (find(now, "gamma", 0) != NULL) {
+        skip("the library has no couplings by a function");
+        return;
+    }
+    if (at == NULL) {
+        skip("the line steps is missing");
+        return;
+    }
+    text_is_bad = 0;
+    steps = integer(&at);
+    every = integer(&at);
+    if (text_is_bad || every < 1) {
+        skip("the line steps is wrong");
+        return;
+    }
+    if (!ready())
+        return;
+    count = read_waves(waves);
+    if (count < 0)
+        skip("a line tau_sin is wrong");
+    for (i = 0; i < model.coupling_count; i++)
+        if (notes[i].limit)
+            scheme = "speculative";
+    for (i = 0; count >= 0 && i <= steps; i++) {
+        if (i % every == 0)
+            put_sample(scheme, i);
+        if (i == steps)
+            break;
+        command(waves, count, i);
+        code = mdyn_step(&sim);
+        if (code < 0) {
+            refused("mdyn_step", code, sim.culprit.index);
+            break;
+        }
+    }
+    fprintf(out, "end\n");
+}
+
+/* One step of a slider of the mass 1/r with a single soft row C = q: the row's impulse. */
+static int soft_impulse(mdyn_softness softness, double r, double dt, double q, double v,
+                        double *impulse)
+{
+    mdyn_row_report report;
+    int code;
+    memset(&model, 0, sizeof model);
+    memset(bodies, 0, sizeof bodies[0]);
+    memset(couplings, 0, sizeof couplings[0]);
+    bodies[0].parent = MDYN_WORLD;
+    bodies[0].joint = MDYN_PRISMATIC;
+    bodies[0].mass = wide_of(1 / r);
+    couplings[0].terms[0].coefficient = wide_of(1.0);
+    couplings[0].softness = softness;
+    model.bodies = bodies;
+    model.body_count = 1;
+    model.couplings = couplings;
+    model.coupling_count = 1;
+    model.dt = wide_of(dt);
+    start_q[0] = q;
+    start_v[0] = v;
+    start_tau[0] = 0;
+    code = start_exact();
+    if (code >= 0 && (code = mdyn_step(&sim)) < 0)
+        refused("mdyn_step", code, sim.culprit.index);
+    if (code >= 0 && (code = mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &report)) < 0)
+        refused("mdyn_row", code, 0);
+    if (code >= 0)
+        *impulse = double_of_wide(report.impulse);
+    return code;
+}
+
+/* erp and cfm, measured: one impulse answers the speed 1, another the error dt.
+      -(r + cfm) lambda = 1,   -(r + cfm) lambda = erp dt/dt                        */
+static int measure_softness(mdyn_softness softness, double r, double dt, double *erp, double *cfm)
+{
+    double of_speed, of_error;
+    int code = soft_impulse(softness, r, dt, 0.0, 1.0, &of_speed);
+    if (code >= 0)
+        code = soft_impulse(softness, r, dt, dt, 0.0, &of_error);
+    if (code < 0)
+        return code;
+    *erp = of_error / of_speed;
+    *cfm = -1 / of_speed - r;
+    return code;
+}
+
+/* conv kp kd erp cfm. The spring of a freq row is read from a short step, which tells kp and kd
+   apart whatever their ratio: kp = erp/(dt^2 cfm), kd = (1 - erp)/(dt cfm). */
+static void play_conversion(void)
+{
+    const char *at = find(now, "freq", 0);
+    int freq = at != NULL;
+    mdyn_softness softness;
+    double a, b, r = 1e-6, dt, conv[4], erp, cfm, brief = 1e-6;
+    text_is_bad = 0;
+    if (!freq)
+        at = find(now, "kpkd", 0);
+    if (at == NULL) {
+        skip("the line kpkd or freq is missing");
+        return;
+    }
+    conv[0] = a = number(&at);
+    conv[1] = b = number(&at);
+    if (freq)
+        r = number(&at);
+    dt = number(&at);
+    if (text_is_bad) {
+        skip("a number is missing");
+        return;
+    }
+    if (freq && !(a > 0 && b > 0)) {
+        skip("the library takes omega = 0 or zeta = 0 for a hard row");
+        return;
+    }
+    set_softness(&softness, freq ? MDYN_OMEGA_ZETA : MDYN_KP_KD, a, b);
+    fprintf(out, "case %s\n", now->id);
+    if ((freq && measure_softness(softness, r, brief, &erp, &cfm) < 0) ||
+        measure_softness(softness, r, dt, &conv[2], &conv[3]) < 0) {
+        fprintf(out, "rejected\nend\n");
+        return;
+    }
+    if (freq) {
+        conv[0] = erp / (brief * brief * cfm);
+        conv[1] = (1 - erp) / (brief * cfm);
+    }
+    put_line("conv", conv, 4);
+    fprintf(out, "end\n");
+}
+
+static void play_misc(void)
+{
+    if (strcmp(now->group, "conversion") == 0)
+        play_conversion();
+    else if (strncmp(now->group, "engage", 6) == 0)
+        skip("limits are always there in the library: no engagement");
+    else if (strcmp(now->group, "deadband") == 0)
+        skip("the library has no deadband");
+    else if (strcmp(now->group, "slotted_hinge") == 0)
+        skip("the library has no joint made of rows");
+    else if (strcmp(now->group, "gamma_q") == 0)
+        skip("the library has no couplings by a function");
+    else if (strcmp(now->group, "body_rows") == 0)
+        skip("the library has no rows on bodies");
+    else
+        skip("a group of unknown kind");
+}
+
+static void play_lcp(void)
+{
+    skip("the library solves the rows of a mechanism, not a bare matrix");
+}
+
+static void play(const char *kind)
+{
+    static const struct {
+        const char *kind;
+        void (*play)(void);
+    } kinds[] = { { "trees", play_tree },      { "mimic", play_mimic }, { "robots", play_robot },
+                  { "traj", play_trajectory }, { "misc", play_misc },   { "lcp", play_lcp } };
+    size_t i;
+    cases_seen++;
+    for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(kind, kinds[i].kind) == 0) {
+            kinds[i].play();
+            return;
+        }
+    }
+    skip("a file of unknown kind");
+}
+
+/* ----------------------------------------------------------------------------------- main */
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    size_t size = 0, room = 1 << 16, got;
+    char *text = f != NULL ? (char *)malloc(room) : NULL;
+    while (text != NULL && (got = fread(text + size, 1, room - size - 1, f)) > 0) {
+        size += got;
+        if (room - size < 2) {
+            char *larger = (char *)realloc(text, room *= 2);
+            if (larger == NULL)
+                free(text);
+            text = larger;
+        }
+    }
+    if (text != NULL)
+        text[size] = 0;
+    if (f != NULL)
+        fclose(f);
+    return text;
+}
+
+/* Cuts the next line off the text and takes the blanks from its end. */
+static char *next_line(char **at)
+{
+    char *line = *at, *end;
+    if (*line == 0)
+        return NULL;
+    end = strchr(line, '\n');
+    *at = end != NULL ? end + 1 : line + strlen(line);
+    if (end == NULL)
+        end = *at;
+    while (end > line && (end[-1] == ' ' || end[-1] == '\r' || end[-1] == '\t'))
+        end--;
+    *end = 0;
+    return line;
+}
+
+/* Returns 1 if the text was read to its `eof`. */
+static int play_all(char *text)
+{
+    static struct text_case c;
+    char kind[16] = "", *line;
+    const char *at;
+    now = &c;
+    while ((line = next_line(&text)) != NULL) {
+        if (strncmp(line, "oracle-cases 1 ", 15) == 0) {
+            at = line + 15;
+            word(&at, kind, sizeof kind);
+            fprintf(out, "oracle-results 1 %s\n", kind);
+        } else if (strncmp(line, "conventions", 11) == 0) {
+            if (strcmp(line, "conventions free=child_wv sph=child quat=wxyz") != 0) {
+                printf("cannot read: %s\n", line);
+                return 0;
+            }
+            fprintf(out, "%s\n", line);
+        } else if (strncmp(line, "case ", 5) == 0) {
+            at = line + 5;
+            word(&at, c.id, sizeof c.id);
+            word(&at, c.group, sizeof c.group);
+            c.lines = 0;
+        } else if (strcmp(line, "end") == 0) {
+            play(kind);
+        } else if (strcmp(line, "eof") == 0) {
+            fprintf(out, "eof\n");
+            return 1;
+        } else if (c.lines == MOST_LINES) {
+            printf("%s: more than %d lines in a case\n", c.id, MOST_LINES);
+            return 0;
+        } else {
+            c.line[c.lines++] = line;
+        }
+    }
+    printf("the file ends without eof\n");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    char *text;
+    int complete;
+    if (argc != 3) {
+        fprintf(stderr, "usage: replay CASES RESULTS\n");
+        return 2;
+    }
+    text = read_file(argv[1]);
+    if (text == NULL) {
+        fprintf(stderr, "cannot read %s\n", argv[1]);
+        return 1;
+    }
+    out = fopen(argv[2], "w");
+    if (out == NULL) {
+        fprintf(stderr, "cannot write %s\n", argv[2]);
+        free(text);
+        return 1;
+    }
+    complete = play_all(text);
+    if (ferror(out))
+        complete = 0;
+    if (fclose(out) != 0)
+        complete = 0;
+    printf("%d cases, %d skipped, %d calls refused%s\n", cases_seen, cases_skipped,
+           calls_refused, complete ? "" : ", NOT COMPLETE");
+    free(text);
+    return complete ? 0 : 1;
+}

@@ -1,0 +1,530 @@
+/* Rows with a bound: limits, dry friction, drives, couplings with a range or a bounded effort.
+   One step against trying every choice of what is at which bound (truth_step.h), and mechanisms
+   whose motion is known in closed form. */
+#define MIMICDYN_MAX_BODIES 10
+#define MIMICDYN_MAX_DOFS 20
+#define MIMICDYN_MAX_COUPLINGS 10
+#define MIMICDYN_MAX_ROWS 40
+#define MIMICDYN_MAX_ENTRIES 2048
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "truth.h"
+#include "truth_step.h"
+
+static mdyn_sim sim, other;
+static mechanism mech;
+static truth t;
+static truth_step want;
+
+static double norm_speed(const ld *v) { /* sqrt(v' M v) */
+    ld s = 0;
+    for (int i = 0; i < t.dofs; i++) {
+        for (int j = 0; j < t.dofs; j++) {
+            s += v[i] * t.M[i][j] * v[j];
+        }
+    }
+    return (double)sqrtl(s);
+}
+
+/* ---- random rows ---- */
+
+static int one_speed_body(void) {
+    for (int tries = 0; tries < 50; tries++) {
+        int body = random_int(t.bodies);
+        if (t.dofs_of[body] == 1) {
+            return body;
+        }
+    }
+    return -1;
+}
+
+/* One bounded row somewhere; 0 if there was no place for it. */
+static int random_bounded_row(void) {
+    int body = one_speed_body(), other_body = one_speed_body();
+    mdyn_body *b = body >= 0 ? &mech.body[body] : NULL;
+    if (b == NULL) {
+        return 0;
+    }
+    int kind = random_int(5);
+    if (kind == 0 && of_wide(b->lower) == 0 && of_wide(b->upper) == 0) {
+        b->lower = wide(random_in(-2, -0.001));
+        b->upper = random_int(3) ? wide(random_in(0.001, 2)) : MDYN_UNLIMITED;
+        return 1;
+    }
+    if (kind == 1 && of_wide(b->friction) == 0) {
+        b->friction = wide(random_in(0.1, 20));
+        return 1;
+    }
+    if (kind == 2 && of_wide(b->drive_kd) == 0) {
+        b->drive_kp = wide(random_int(2) ? random_in(0, 1000) : 0);
+        b->drive_kd = wide(random_in(1, 50));
+        b->effort = wide(random_in(5, 50));
+        return 1;
+    }
+    int k = mech.model.coupling_count;
+    if (kind >= 3 && body != other_body && k < MIMICDYN_MAX_COUPLINGS) {
+        mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+        c.terms[0].body = (int16_t)body;
+        c.terms[1].body = (int16_t)other_body;
+        c.terms[1].coefficient = wide(random_in(-2, 2));
+        c.offset = wide(random_in(-0.1, 0.1));
+        if (kind == 3) {
+            c.effort = wide(random_in(1, 50));
+            c.softness.kind = MDYN_ERP_CFM;
+            c.softness.a = wide(random_in(0, 0.5));
+            c.softness.b = wide(random_int(2) ? random_in(0, 1) : 0);
+        } else {
+            c.lower = wide(random_in(-1, 0));
+            c.upper = wide(random_int(2) ? random_in(0, 1) : 1e12);
+        }
+        mech.coupling[k] = c;
+        mech.model.coupling_count++;
+        return 1;
+    }
+    return 0;
+}
+
+/* Random tree, up to two couplings without a bound, `bounded` rows with one. */
+static void random_bounded(int bounded) {
+    mechanism_random(&mech, 3 + random_int(6), MIMICDYN_MAX_DOFS,
+                     random_int(32) | ARMATURES | (random_int(2) ? ONE_SPEED : 0));
+    truth_init(&t, &mech.model);
+    for (int k = random_int(3); k > 0; k--) {
+        int a = one_speed_body(), b = one_speed_body();
+        if (a >= 0 && a != b) {
+            mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+            c.terms[0].body = (int16_t)a;
+            c.terms[1].body = (int16_t)b;
+            c.terms[1].coefficient = wide(random_in(-2, 2));
+            c.softness.kind = MDYN_ERP_CFM;
+            c.softness.a = wide(0.1);
+            c.softness.b = wide(random_int(2) ? 0 : 0.5);
+            mech.coupling[mech.model.coupling_count++] = c;
+        }
+    }
+    for (int i = 0; i < bounded; i++) {
+        random_bounded_row();
+    }
+    for (int b = 0; b < t.bodies; b++) {
+        mech.body[b].damping = wide(random_int(3) ? 0 : random_in(0, 1));
+    }
+    mech.model.solver.sweeps = 65535; /* the limit of the sweeps is what is compared here */
+}
+
+static void random_bounded_state(double dt) {
+    sim_random(&sim, &mech.model, 3, 20);
+    for (int b = 0; b < t.bodies; b++) {
+        const mdyn_body *body = &mech.body[b];
+        int q = t.coordinate[b], v = t.dof[b];
+        double lower = of_wide(body->lower), upper = of_wide(body->upper);
+        if (t.dofs_of[b] == 1) {
+            sim.target[v] = real(random_in(-1, 1));
+            sim.target_speed[v] = real(random_in(-1, 1));
+        }
+        if (lower != 0 && upper > 1e6) {
+            sim.q[q] = real(lower + random_in(-2, 10) * dt);
+        } else if (lower != 0) {
+            sim.q[q] = real(random_int(2) ? random_in(lower, upper) : upper - random_in(-2, 10) * dt);
+        }
+    }
+}
+
+static void solve_dense(void) {
+    truth_copy(&t, &sim);
+    truth_update(&t, &mech.model);
+    truth_step_begin(&want, &t, &mech.model, &sim);
+    truth_step_solve(&want, t.dofs);
+    CHECK_NEAR((double)want.violation, 0, 1e-9 * (1 + norm_speed(want.v)));
+}
+
+/* The reports of all rows satisfy the conditions themselves, with the library's own impulses. */
+static void check_conditions(double allowed) {
+    ld v[TN], got[TN] = { 0 };
+    double dt = of_wide(mech.model.dt), size = norm_speed(want.v) + norm_speed(want.free);
+    for (int i = 0; i < t.dofs; i++) {
+        v[i] = (ld)of_real(sim.v[i]);
+        got[i] = want.free[i];
+    }
+    for (int k = 0; k < want.rows; k++) {
+        const truth_row *r = &want.row[k];
+        mdyn_row_report report;
+        CHECK_EQUAL(mdyn_row(&sim, r->kind, r->index, &report), MDYN_OK);
+        ld lambda = (ld)of_wide(report.impulse), inertia = want.A[k][k] + r->cfm;
+        if (report.flags & MDYN_ROW_REDUNDANT) { /* rows without a bound leave it nothing to do */
+            CHECK(lambda == 0);
+            continue;
+        }
+        ld w = t_row_speed(r, v, t.dofs) + r->cfm * lambda;
+        double scale = allowed * size * (double)sqrtl(inertia);
+        CHECK_NEAR((double)t_violation(r, lambda, w, inertia), 0, scale);
+        CHECK_NEAR(of_wide(report.force) * dt, of_wide(report.impulse),
+                   allowed * fabs(of_wide(report.impulse)));
+        int at_bound = lambda >= r->most || lambda <= r->least;
+        CHECK(!at_bound || (report.flags & MDYN_ROW_SATURATED));
+        CHECK(fabsl(lambda) * inertia < (ld)scale || r->most - lambda < (ld)scale / inertia ||
+              lambda - r->least < (ld)scale / inertia || !(report.flags & MDYN_ROW_SATURATED));
+        for (int i = 0; i < t.dofs; i++) {
+            got[i] += want.B[k][i] * lambda;
+        }
+    }
+    for (int i = 0; i < t.dofs; i++) {
+        got[i] -= v[i];
+    }
+    CHECK_NEAR(norm_speed(got), 0, allowed * size); /* the impulses account for the motion */
+}
+
+static void test_brute_force(void) {
+    for (int k = 0; k < 200; k++) {
+        random_bounded(1 + random_int(6));
+        int code = mdyn_init(&sim, &mech.model);
+        CHECK(code == MDYN_OK || code == MDYN_WARN_EMPTY_RANGE || code == MDYN_WARN_REDUNDANT);
+        random_bounded_state(of_wide(mech.model.dt));
+        solve_dense();
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        ld off[TN];
+        for (int i = 0; i < t.dofs; i++) {
+            off[i] = (ld)of_real(sim.v[i]) - want.v[i];
+        }
+        double size = norm_speed(want.v) + norm_speed(want.free) + norm_speed(t.v);
+        if (!CHECK_NEAR(norm_speed(off), 0, tol(1e-9, 5e-3) * size)) {
+            printf("    mechanism %d, %d sweeps, residual %g\n", k, sim.report.sweeps,
+                   of_wide(sim.report.residual));
+        }
+        check_conditions(tol(1e-9, 5e-3));
+    }
+}
+
+/* Where the sweeps start is not where they end. */
+static void test_warm_and_cold(void) {
+    for (int k = 0; k < 20; k++) {
+        ld off[TN], v[TN];
+        random_bounded(5);
+        mdyn_init(&sim, &mech.model);
+        random_bounded_state(of_wide(mech.model.dt));
+        mdyn_model cold = mech.model;
+        cold.solver.start = MDYN_COLD;
+        mdyn_init(&other, &cold);
+        for (int s = 0; s < 20; s++) {
+            memcpy(other.q, sim.q, sizeof sim.q);
+            memcpy(other.v, sim.v, sizeof sim.v);
+            memcpy(other.tau, sim.tau, sizeof sim.tau);
+            memcpy(other.wrench, sim.wrench, sizeof sim.wrench);
+            memcpy(other.target, sim.target, sizeof sim.target);
+            memcpy(other.target_speed, sim.target_speed, sizeof sim.target_speed);
+            truth_copy(&t, &sim);
+            truth_update(&t, &mech.model);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+            for (int i = 0; i < t.dofs; i++) {
+                v[i] = (ld)of_real(sim.v[i]);
+                off[i] = v[i] - (ld)of_real(other.v[i]);
+            }
+            CHECK_NEAR(norm_speed(off), 0, tol(1e-9, 5e-3) * (norm_speed(v) + norm_speed(t.v)));
+        }
+    }
+}
+
+/* ---- mechanisms of known motion ---- */
+
+/* `count` blocks of 2 kg on rails along x. */
+static void blocks(int count, double dt) {
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < count; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].axis.x = wide(1);
+        mech.body[i].mass = wide(2);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = count;
+    mech.model.couplings = mech.coupling;
+    mech.model.dt = wide(dt);
+}
+static void couple(mdyn_coupling c) {
+    mech.coupling[mech.model.coupling_count++] = c;
+}
+
+/* Dry friction of 3 N: at rest below it, (F - 3)/m above it, and a sliding block stops and stays,
+   in the step in which friction can take all its speed. */
+static void test_friction(void) {
+    double dt = 0x1p-10, m = 2;
+    mdyn_row_report report;
+    blocks(1, dt);
+    mech.body[0].friction = wide(3);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(2.75);
+    for (int i = 0; i < 100; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(of_real(sim.v[0]), 0, 0);
+    CHECK_NEAR(of_real(sim.q[0]), 0, 0);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_FRICTION, 0, &report), MDYN_OK);
+    CHECK_NEAR(of_wide(report.force), -2.75, tol(1e-14, 1e-6));
+    CHECK_EQUAL(report.flags, 0);
+    sim.tau[0] = real(5);
+    for (int i = 1; i <= 100; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]), i * dt * (5 - 3) / m, tol(1e-15, 1e-7));
+    }
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_FRICTION, 0, &report), MDYN_OK);
+    CHECK_EQUAL(report.flags, MDYN_ROW_SATURATED);
+    CHECK_NEAR(of_wide(report.power), -3 * of_real(sim.v[0]), tol(1e-15, 1e-6));
+    sim.tau[0] = real(0);
+    double v = of_real(sim.v[0]), stop = dt * 3 / m;
+    for (int i = 0; i < 100; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        v = v > stop * 1.000001 ? v - stop : 0;
+        CHECK_NEAR(of_real(sim.v[0]), v, v > 0 ? tol(1e-15, 1e-7) : 0);
+    }
+}
+
+/* A block runs into its stop: it stands exactly there, never beyond, and the stop only pushes. */
+static void test_stop(void) {
+    double dt = 0x1p-8, upper = 0.7;
+    mdyn_row_report report;
+    blocks(1, dt);
+    mech.body[0].lower = wide(-0.3);
+    mech.body[0].upper = wide(upper);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(10);
+    upper = of_wide(mech.body[0].upper);
+    for (int i = 0; i < 300; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK(of_real(sim.q[0]) <= upper + tol(1e-16, 6e-8));
+        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &report), MDYN_OK);
+        CHECK(of_wide(report.impulse) <= 0);
+    }
+    CHECK_NEAR(of_real(sim.q[0]), upper, tol(1e-16, 6e-8));
+    CHECK_NEAR(of_real(sim.v[0]), 0, tol(1e-16, 1e-7));
+    CHECK_NEAR(of_wide(report.force), -10, tol(1e-13, 1e-5));
+    sim.tau[0] = real(-10);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), -dt * 5, tol(1e-16, 1e-7)); /* it does not stick */
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &report), MDYN_OK);
+    CHECK_NEAR(of_wide(report.impulse), 0, 0);
+}
+
+/* Random mechanisms thrown into their limits. Every joint that was inside stays inside. */
+static void test_no_penetration(void) {
+    double worst = 0;
+    for (int k = 0; k < 20; k++) {
+        mechanism_random(&mech, 6, 8, ONE_SPEED | ARMATURES | (k % 2 ? FOREST : 0));
+        for (int b = 0; b < 6; b++) {
+            mech.body[b].lower = wide(random_in(-0.5, 0));
+            mech.body[b].upper = wide(random_in(0.1, 0.5));
+        }
+        mech.model.solver.sweeps = 2000;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        for (int i = 0; i < 6; i++) {
+            sim.v[i] = real(random_in(-20, 20));
+        }
+        for (int s = 0; s < 200; s++) {
+            for (int i = 0; i < 6; i++) {
+                sim.tau[i] = real(random_in(-50, 50));
+            }
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            for (int i = 0; i < 6; i++) {
+                worst = fmax(worst, of_real(sim.q[i]) - of_wide(mech.body[i].upper));
+                worst = fmax(worst, of_wide(mech.body[i].lower) - of_real(sim.q[i]));
+            }
+        }
+    }
+    CHECK_NEAR(worst, 0, tol(1e-12, 1e-5));
+}
+
+/* A drive held by its effort: constant acceleration, until the spring asks for less; then the
+   implicit spring-damper, exactly. Its target moves on with the speed that is wanted. */
+static void test_drive(void) {
+    double dt = 0x1p-9, m = 2, kp = 50, kd = 20, most = 4, target = 0.5, q = 0, v = 0;
+    int held = 0;
+    mdyn_row_report report;
+    blocks(1, dt);
+    mech.body[0].drive_kp = wide(kp);
+    mech.body[0].drive_kd = wide(kd);
+    mech.body[0].effort = wide(most);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.target[0] = real(target);
+    sim.target_speed[0] = real(0.25);
+    sim.tau[0] = real(1);
+    for (int i = 0; i < 2000; i++) {
+        /* f = kp (target + dt 0.25 - q') + kd (0.25 - v'), q' = q + dt v', m (v' - v) = dt (f + 1) */
+        double free = m * v + dt * (kp * (target + dt * 0.25 - q) + kd * 0.25 + 1);
+        double next = free / (m + dt * (dt * kp + kd));
+        double force = m * (next - v) / dt; /* drive and command together */
+        force = force > most ? most : force < -most ? -most : force;
+        held += force >= most;
+        v += dt * force / m;
+        q += dt * v;
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]), v, tol(1e-13, 1e-5));
+        CHECK_NEAR(of_real(sim.q[0]), q, tol(1e-13, 1e-5));
+        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_DRIVE, 0, &report), MDYN_OK);
+        CHECK_NEAR(of_wide(report.force) + 1, force, tol(1e-11, 1e-3));
+    }
+    CHECK(held > 10 && held < 1000);
+}
+
+/* A command beyond the effort counts as the effort. */
+static void test_effort_of_command(void) {
+    blocks(1, 0x1p-8);
+    mech.body[0].effort = wide(4);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(100);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), 2.0 / 256, tol(1e-17, 1e-9));
+    CHECK_NEAR(of_real(sim.tau[0]), 100, 0);
+}
+
+/* A slip clutch: a coupling of bounded effort drags the follower with that force and no more. */
+static void test_clutch(void) {
+    double dt = 0x1p-8;
+    mdyn_row_report report;
+    blocks(2, dt);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1.0, 0.0);
+    c.level = MDYN_VELOCITY;
+    c.effort = wide(1.5);
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(6);
+    for (int i = 1; i <= 256; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]), i * dt * (6 - 1.5) / 2, tol(1e-14, 1e-6));
+        CHECK_NEAR(of_real(sim.v[1]), i * dt * 1.5 / 2, tol(1e-14, 1e-6));
+    }
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+    CHECK_EQUAL(report.flags, MDYN_ROW_SATURATED);
+    CHECK_NEAR(of_wide(report.force), 1.5, tol(1e-14, 1e-6));
+    sim.tau[0] = real(0); /* slips until both have the same speed, then holds it */
+    for (int i = 0; i < 600; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(of_real(sim.v[0]), of_real(sim.v[1]), tol(1e-14, 1e-6));
+    CHECK_NEAR(of_real(sim.v[0]), 3.0 / 2, tol(1e-13, 1e-5));
+}
+
+/* Backlash: inside its range a coupling is not there; at its end it drives. */
+static void test_backlash(void) {
+    double dt = 0x1p-8, gap = 0.25;
+    blocks(2, dt);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1.0, 0.0);
+    c.lower = wide(-gap);
+    c.upper = wide(gap);
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(4);
+    int touched = 0;
+    for (int i = 1; i < 400; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        double slack = of_real(sim.q[1]) - of_real(sim.q[0]);
+        CHECK(slack >= -gap - tol(1e-14, 1e-6));
+        if (!touched && slack > -gap + 1e-4) {
+            CHECK_NEAR(of_real(sim.v[1]), 0, 0);
+            CHECK_NEAR(of_real(sim.v[0]), i * dt * 2, tol(1e-14, 1e-6));
+        } else {
+            touched = 1;
+            CHECK_NEAR(of_real(sim.v[0]) + of_real(sim.v[1]), i * dt * 2, tol(1e-13, 1e-5));
+        }
+    }
+    CHECK(touched);
+    CHECK_NEAR(of_real(sim.v[0]), of_real(sim.v[1]), tol(1e-13, 1e-5));
+}
+
+/* ---- limits seen through couplings ---- */
+
+/* Numbers of the Ability Hand: the finger's second joint follows with 1.05851325 q + 0.72349796
+   and ends at 2.6586, so the first one ends at 1.8281 and not at its own 2.0944. */
+static void test_range(void) {
+    mdyn_wide lower, upper;
+    blocks(3, 0x1p-8);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].joint = MDYN_REVOLUTE;
+        mech.body[i].inertia.xx = mech.body[i].inertia.yy = mech.body[i].inertia.zz = wide(1);
+    }
+    mech.body[0].upper = wide(2.0944);
+    mech.body[1].upper = wide(2.6586);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1.05851325, 0.72349796);
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    double end = (2.6586 - 0.72349796) / 1.05851325;
+    CHECK_NEAR(of_wide(lower), 0, tol(1e-15, 1e-6));
+    CHECK_NEAR(of_wide(upper), end, tol(1e-15, 1e-6));
+    CHECK_NEAR(of_wide(upper), 1.8281, 5e-5);
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), 0.72349796, tol(1e-15, 1e-6));
+    CHECK_NEAR(of_wide(upper), 2.6586, tol(1e-15, 1e-6));
+    CHECK_EQUAL(mdyn_range(&sim, 2, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -of_wide(MDYN_UNLIMITED), 0);
+    CHECK_NEAR(of_wide(upper), of_wide(MDYN_UNLIMITED), 0);
+    /* The step finds the same end. */
+    sim.q[1] = real(0.72349796);
+    sim.tau[0] = real(3);
+    for (int i = 0; i < 1000; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(of_real(sim.q[0]), end, tol(1e-9, 5e-6));
+    CHECK_NEAR(of_real(sim.q[1]), 2.6586, tol(1e-9, 5e-6));
+}
+
+/* A negative ratio turns the range round; ranges are followed through chains of any order. */
+static void test_range_of_chains(void) {
+    mdyn_wide lower, upper;
+    mdyn_coupling a = MDYN_MIMIC(2, 1, -2.0, 0.5), b = MDYN_MIMIC(1, 0, 0.5, -0.25);
+    blocks(3, 0x1p-8);
+    mech.body[2].lower = wide(-1);
+    mech.body[2].upper = wide(2);
+    couple(a);
+    couple(b);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    /* q2 = 0.5 - 2 q1 in [-1, 2]: q1 in [-0.75, 0.75]: q0 = 2 q1 + 0.5 in [-1, 2] */
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -0.75, tol(1e-15, 1e-6));
+    CHECK_NEAR(of_wide(upper), 0.75, tol(1e-15, 1e-6));
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -1, tol(1e-15, 1e-6));
+    CHECK_NEAR(of_wide(upper), 2, tol(1e-15, 1e-6));
+    mech.body[0].lower = wide(3);
+    mech.body[0].upper = wide(4);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_EMPTY_RANGE);
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_WARN_EMPTY_RANGE);
+    CHECK(of_wide(lower) > of_wide(upper));
+}
+
+/* Friction, stops and damping take energy, they never give it. */
+static void test_passive(void) {
+    for (int k = 0; k < 40; k++) {
+        random_bounded(0);
+        for (int b = 0; b < t.bodies; b++) {
+            mech.body[b].friction = wide(t.dofs_of[b] == 1 ? random_in(0, 10) : 0);
+            mech.body[b].lower = wide(t.dofs_of[b] == 1 ? -3 : 0);
+            mech.body[b].upper = wide(t.dofs_of[b] == 1 ? 3 : 0);
+        }
+        for (int i = 0; i < mech.model.coupling_count; i++) {
+            mech.coupling[i].softness.a = wide(0);
+        }
+        memset(&mech.model.gravity, 0, sizeof mech.model.gravity);
+        mdyn_init(&sim, &mech.model);
+        sim_random(&sim, &mech.model, 3, 0);
+        truth_copy(&t, &sim);
+        truth_update(&t, &mech.model);
+        truth_step_begin(&want, &t, &mech.model, &sim);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        truth_copy(&t, &sim);
+        CHECK(norm_speed(t.v) <= norm_speed(want.free) * (1 + tol(1e-13, 1e-5)));
+    }
+}
+
+int main(int argc, char **argv) {
+    static void (*const tests[])(void) = {
+        test_brute_force, test_warm_and_cold, test_friction, test_stop, test_no_penetration,
+        test_drive, test_effort_of_command, test_clutch, test_backlash, test_range,
+        test_range_of_chains, test_passive
+    };
+    check_begin(argc, argv);
+    for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
+        random_seed((uint64_t)i + 1);
+        tests[i]();
+    }
+    return check_end();
+}

@@ -1,0 +1,696 @@
+/* What mdyn_init and the other calls refuse: every code of MDYN_CODES is reached by the smallest
+   mistake, with the index of the culprit and nothing else written; numbers that are none in every
+   field, NULL and bad indices everywhere, sims that were never set up. And what they say: texts,
+   warnings, explanations. */
+#define MIMICDYN_MAX_BODIES 6
+#define MIMICDYN_MAX_DOFS 14
+#define MIMICDYN_MAX_COUPLINGS 5
+#define MIMICDYN_MAX_ROWS 12
+#define MIMICDYN_MAX_ENTRIES 150
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include <limits.h>
+
+/* A good model that has everything; each test spoils one thing in it. */
+enum { LEADER, FOLLOWER, BALL, SHIP, BODIES };
+static mdyn_body body[64];
+static mdyn_coupling coupling[64];
+static mdyn_model model;
+static mdyn_sim sim, before;
+static uint8_t reached[256]; /* codes, by their value + 128 */
+
+static void seen(int code) {
+    reached[code + 128] = 1;
+}
+
+static void good_model(void) {
+    static const mdyn_body link = {
+        .parent = MDYN_WORLD, .joint = MDYN_REVOLUTE, .axis = MDYN_V3(0, 1, 0),
+        .mass = MDYN_C(1), .com = MDYN_V3(0.25, 0, 0),
+        .inertia = MDYN_INERTIA(0.5, 0.5, 0.5, 0, 0, 0)
+    };
+    mdyn_coupling mimic = MDYN_MIMIC(FOLLOWER, LEADER, 0.5, 0.125);
+    mdyn_coupling gear = MDYN_GEAR(BALL, 2, SHIP, 3, 0);
+    memset(body, 0, sizeof body);
+    memset(coupling, 0, sizeof coupling);
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < BODIES; i++) {
+        body[i] = link;
+    }
+    body[LEADER].lower = wide(-1);
+    body[LEADER].upper = wide(2);
+    body[FOLLOWER].parent = LEADER;
+    body[FOLLOWER].friction = wide(0.25);
+    body[FOLLOWER].drive_kd = wide(1);
+    body[BALL].parent = FOLLOWER;
+    body[BALL].joint = MDYN_SPHERICAL;
+    body[SHIP].joint = MDYN_FREE;
+    gear.level = MDYN_VELOCITY;
+    gear.terms[1].axis = 4;
+    coupling[0] = mimic;
+    coupling[1] = gear;
+    model.bodies = body;
+    model.body_count = BODIES;
+    model.couplings = coupling;
+    model.coupling_count = 2;
+    model.gravity.z = wide(-9.81);
+    model.dt = wide(0.001);
+}
+
+/* mdyn_init of the spoiled model: the code, the culprit, and not another byte of the sim. */
+static void refused(const char *what, int code, int index) {
+    memset(&sim, 0x5A, sizeof sim);
+    memcpy(&before, &sim, sizeof sim);
+    int got = mdyn_init(&sim, &model);
+    int same = CHECK_EQUAL(got, code) && CHECK_EQUAL(sim.culprit.code, code) &&
+               CHECK_EQUAL(sim.culprit.index, index);
+    before.culprit = sim.culprit;
+    same &= CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+    if (!same) {
+        printf("    for: %s\n", what);
+    }
+    seen(got);
+}
+
+static void test_good(void) {
+    good_model();
+    memset(&sim, 0x5A, sizeof sim);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(sim.culprit.code, MDYN_OK);
+    CHECK_EQUAL(mdyn_dofs(&sim), 11);
+    CHECK_EQUAL(mdyn_coordinates(&sim), 13);
+    static const int dof[] = { 0, 1, 2, 5 }, coordinate[] = { 0, 1, 2, 6 };
+    for (int i = 0; i < BODIES; i++) {
+        CHECK_EQUAL(mdyn_dof(&sim, i), dof[i]);
+        CHECK_EQUAL(mdyn_coordinate(&sim, i), coordinate[i]);
+    }
+    for (int i = 0; i < 13; i++) { /* the start: 0, and 1 for the quaternions' w */
+        CHECK_NEAR(of_real(sim.q[i]), i == 2 || i == 9 ? 1 : 0, 0);
+    }
+    for (int i = 0; i < 11; i++) {
+        CHECK_NEAR(of_real(sim.v[i]), 0, 0);
+        CHECK_NEAR(of_real(sim.tau[i]), 0, 0);
+        CHECK_NEAR(of_real(sim.target[i]), 0, 0);
+        CHECK_NEAR(of_real(sim.target_speed[i]), 0, 0);
+    }
+    for (int i = 0; i < BODIES; i++) {
+        CHECK_NEAR(of_real(sim.wrench[i].moment.x), 0, 0);
+        CHECK_NEAR(of_real(sim.wrench[i].force.z), 0, 0);
+    }
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    seen(MDYN_OK);
+}
+
+/* ---- one mistake each ---- */
+
+static void test_mistakes_of_bodies(void) {
+#define REFUSED(code, index, mistake) \
+    do { \
+        good_model(); \
+        mistake; \
+        refused(#mistake, code, index); \
+    } while (0)
+    REFUSED(MDYN_ERR_CAPACITY_BODIES, -1, model.body_count = 0);
+    REFUSED(MDYN_ERR_CAPACITY_BODIES, -1, model.body_count = -1);
+    REFUSED(MDYN_ERR_CAPACITY_BODIES, -1, model.body_count = MIMICDYN_MAX_BODIES + 1);
+    REFUSED(MDYN_ERR_CAPACITY_BODIES, -1, model.body_count = INT_MAX);
+    REFUSED(MDYN_ERR_PARENT, LEADER, body[LEADER].parent = LEADER);
+    REFUSED(MDYN_ERR_PARENT, FOLLOWER, body[FOLLOWER].parent = BALL);
+    REFUSED(MDYN_ERR_PARENT, BALL, body[BALL].parent = -2);
+    REFUSED(MDYN_ERR_PARENT, BALL, body[BALL].parent = INT16_MAX);
+    REFUSED(MDYN_ERR_PARENT, SHIP, body[SHIP].parent = INT16_MIN);
+    REFUSED(MDYN_ERR_JOINT, SHIP, body[SHIP].joint = (mdyn_joint)(MDYN_FREE + 1));
+    REFUSED(MDYN_ERR_JOINT, LEADER, body[LEADER].joint = (mdyn_joint)99);
+    REFUSED(MDYN_ERR_MASS, BALL, body[BALL].mass = wide(-1e-3));
+    REFUSED(MDYN_ERR_INERTIA, FOLLOWER, body[FOLLOWER].inertia.xx = wide(-1e-3));
+    REFUSED(MDYN_ERR_INERTIA, FOLLOWER, body[FOLLOWER].inertia.xy = wide(0.75));
+    REFUSED(MDYN_ERR_INERTIA, SHIP, body[SHIP].inertia.yz = wide(-0.75));
+    REFUSED(MDYN_ERR_NEGATIVE, LEADER, body[LEADER].armature = wide(-1));
+    REFUSED(MDYN_ERR_NEGATIVE, SHIP, body[SHIP].armature = wide(1));
+    REFUSED(MDYN_ERR_NEGATIVE, BALL, body[BALL].damping = wide(-1));
+    REFUSED(MDYN_ERR_NEGATIVE, BALL, body[BALL].friction = wide(-1));
+    REFUSED(MDYN_ERR_NEGATIVE, FOLLOWER, body[FOLLOWER].effort = wide(-1));
+    REFUSED(MDYN_ERR_NEGATIVE, FOLLOWER, body[FOLLOWER].drive_kp = wide(-1));
+    REFUSED(MDYN_ERR_NEGATIVE, FOLLOWER, body[FOLLOWER].drive_kd = wide(-1));
+    REFUSED(MDYN_ERR_LIMITS, LEADER, body[LEADER].upper = wide(-1.5));
+    REFUSED(MDYN_ERR_LIMITS, BALL, body[BALL].upper = wide(1));
+    REFUSED(MDYN_ERR_LIMITS, SHIP, body[SHIP].lower = wide(-1));
+    REFUSED(MDYN_ERR_DRIVE, BALL, body[BALL].drive_kp = wide(1));
+    REFUSED(MDYN_ERR_DRIVE, SHIP, body[SHIP].drive_kd = wide(1));
+    REFUSED(MDYN_ERR_MASSLESS, SHIP, (body[SHIP].mass = wide(0),
+            memset(&body[SHIP].inertia, 0, sizeof body[SHIP].inertia)));
+    REFUSED(MDYN_ERR_MASSLESS, BALL, (body[BALL].mass = wide(0),
+            memset(&body[BALL].inertia, 0, sizeof body[BALL].inertia)));
+    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(0));
+    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(-1e-3));
+    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(1.001));
+    REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(2));
+    REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(-0.5));
+    REFUSED(MDYN_ERR_SOLVER, -1, model.solver.tolerance = wide(-1e-6));
+    REFUSED(MDYN_ERR_SOLVER, -1, model.solver.equality = (mdyn_equality)7);
+    REFUSED(MDYN_ERR_SOLVER, -1, model.solver.start = (mdyn_start)7);
+}
+
+static void test_mistakes_of_couplings(void) {
+    REFUSED(MDYN_ERR_CAPACITY_COUPLINGS, -1, model.coupling_count = -1);
+    REFUSED(MDYN_ERR_CAPACITY_COUPLINGS, -1, model.coupling_count = MIMICDYN_MAX_COUPLINGS + 1);
+    REFUSED(MDYN_ERR_TERM, 0, coupling[0].terms[0].body = -1);
+    REFUSED(MDYN_ERR_TERM, 0, coupling[0].terms[1].body = BODIES);
+    REFUSED(MDYN_ERR_TERM, 1, coupling[1].terms[1].body = INT16_MAX);
+    REFUSED(MDYN_ERR_TERM, 0, coupling[0].terms[0].axis = 1);
+    REFUSED(MDYN_ERR_TERM, 1, coupling[1].terms[0].axis = 3);
+    REFUSED(MDYN_ERR_TERM, 1, coupling[1].terms[1].axis = -1);
+    REFUSED(MDYN_ERR_TERM, 0, coupling[0].terms[1].body = FOLLOWER);
+    REFUSED(MDYN_ERR_TERM, 1, body[SHIP].joint = MDYN_FIXED);
+    REFUSED(MDYN_ERR_NO_TERMS, 0, coupling[0].terms[0].coefficient =
+            coupling[0].terms[1].coefficient = wide(0));
+    REFUSED(MDYN_ERR_NO_TERMS, 1, memset(&coupling[1].terms, 0, sizeof coupling[1].terms));
+    REFUSED(MDYN_ERR_LEVEL, 1, coupling[1].level = MDYN_POSITION);
+    REFUSED(MDYN_ERR_LEVEL, 0, coupling[0].level = (mdyn_level)5);
+    REFUSED(MDYN_ERR_LIMITS, 0, coupling[0].lower = wide(1));
+    REFUSED(MDYN_ERR_NEGATIVE, 1, coupling[1].effort = wide(-1));
+    REFUSED(MDYN_ERR_SOFTNESS, 0, coupling[0].softness.kind = (mdyn_softness_kind)9);
+    static const mdyn_softness bad[] = {
+        MDYN_HARD(-0.1), MDYN_HARD(1.1), MDYN_SOFT(0.5, -1), MDYN_SPRING(-1, 1),
+        MDYN_SPRING(1, -1), MDYN_FREQUENCY(-1, 1), MDYN_FREQUENCY(1, -1)
+    };
+    for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
+        REFUSED(MDYN_ERR_SOFTNESS, 1, coupling[1].softness = bad[i]);
+    }
+}
+
+/* One more than there is room for, of each kind. */
+static void test_capacities(void) {
+    REFUSED(MDYN_ERR_CAPACITY_DOFS, -1, (model.body_count = 6, body[4] = body[5] = body[SHIP]));
+    good_model();
+    for (int i = 0; i < BODIES; i++) {
+        body[i].friction = wide(1); /* 11 rows, beside 2 couplings, limit and drive */
+    }
+    refused("rows", MDYN_ERR_CAPACITY_ROWS, -1);
+    good_model();
+    model.coupling_count = 5; /* chains of bodies under couplings of four joints */
+    model.body_count = 6;
+    body[SHIP] = body[4] = body[5] = body[BALL] = body[FOLLOWER];
+    for (int i = 1; i < 6; i++) {
+        body[i].parent = (int16_t)(i - 1);
+        body[i].lower = wide(-1);
+        body[i].friction = body[i].drive_kd = wide(i > 4);
+    }
+    for (int i = 0; i < 5; i++) {
+        mdyn_coupling c = MDYN_GEAR3(0, 1, 1, 2, 2, 3, 0);
+        c.terms[0].coefficient = wide(i);
+        c.terms[1].body = (int16_t)(i < 2 ? 3 : 4);
+        c.terms[2].body = (int16_t)(i < 4 ? 5 : 1);
+        coupling[i] = c;
+    }
+    refused("entries", MDYN_ERR_CAPACITY_ENTRIES, -1);
+}
+
+/* NaN of every kind and both infinities, in every number of the tables. */
+static void bad_everywhere(const char *what, void *table, size_t first, size_t end, int code,
+                           int index) {
+    for (size_t at = first; at < end; at += sizeof(mdyn_wide)) {
+        for (int i = 0; i < CHECK_BAD_NUMBERS; i++) {
+            char text[80];
+            mdyn_wide kept;
+            snprintf(text, sizeof text, "%s, bad number %d at byte %d", what, i, (int)at);
+            memcpy(&kept, (char *)table + at, sizeof kept);
+            bad_number((char *)table + at, i);
+            refused(text, code, index);
+            memcpy((char *)table + at, &kept, sizeof kept);
+        }
+    }
+}
+#define FIELDS(type, first, last) \
+    offsetof(type, first), offsetof(type, last) + sizeof(mdyn_wide)
+
+static void test_bad_numbers(void) {
+    good_model();
+    for (int i = 0; i < BODIES; i++) {
+        bad_everywhere("body", &body[i], FIELDS(mdyn_body, axis, inertia), MDYN_ERR_NOT_FINITE, i);
+        bad_everywhere("body", &body[i], FIELDS(mdyn_body, inertia, drive_kd),
+                       MDYN_ERR_NOT_FINITE, i);
+    }
+    for (int i = 0; i < 2; i++) {
+        mdyn_coupling *c = &coupling[i];
+        for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+            bad_everywhere("term", &c->terms[k], FIELDS(mdyn_term, coefficient, coefficient),
+                           MDYN_ERR_NOT_FINITE, i);
+        }
+        bad_everywhere("offset", c, FIELDS(mdyn_coupling, offset, offset),
+                       MDYN_ERR_NOT_FINITE, i);
+        bad_everywhere("softness", &c->softness, FIELDS(mdyn_softness, a, b),
+                       MDYN_ERR_NOT_FINITE, i);
+        bad_everywhere("coupling", c, FIELDS(mdyn_coupling, lower, effort),
+                       MDYN_ERR_NOT_FINITE, i);
+    }
+    bad_everywhere("gravity", &model, FIELDS(mdyn_model, gravity, gravity.z),
+                   MDYN_ERR_NOT_FINITE, -1);
+    bad_everywhere("dt", &model, FIELDS(mdyn_model, dt, dt), MDYN_ERR_DT, -1);
+    bad_everywhere("solver", &model.solver, FIELDS(mdyn_solver, relaxation, tolerance),
+                   MDYN_ERR_SOLVER, -1);
+    refused("nothing any more", MDYN_OK, -1);
+}
+
+/* ---- warnings ---- */
+
+static void chain_model(int count) {
+    good_model();
+    for (int i = 0; i < 6; i++) {
+        body[i] = body[LEADER];
+        body[i].lower = body[i].upper = wide(0);
+    }
+    model.body_count = count;
+    model.coupling_count = 0;
+}
+static void couple(int follower, int leader, double multiplier, double offset) {
+    mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+    c.terms[0].body = (int16_t)follower;
+    c.terms[1].body = (int16_t)leader;
+    c.terms[1].coefficient = wide(-multiplier);
+    c.offset = wide(-offset);
+    coupling[model.coupling_count++] = c;
+}
+static void warned(int code, int index) {
+    CHECK_EQUAL(mdyn_init(&sim, &model), code);
+    CHECK_EQUAL(sim.culprit.code, code);
+    CHECK_EQUAL(sim.culprit.index, index);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK); /* the call was carried out */
+    seen(code);
+}
+
+static void test_redundant(void) {
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    couple(1, 0, 2, 0.5); /* twice the same */
+    warned(MDYN_WARN_REDUNDANT, 1);
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    couple(0, 1, 0.5, -0.25); /* the other way round */
+    warned(MDYN_WARN_REDUNDANT, 1);
+    chain_model(3);
+    couple(2, 1, -3, 0.25); /* a cycle that closes */
+    couple(1, 0, 2, 0.5);
+    couple(2, 0, -6, -1.25);
+    warned(MDYN_WARN_REDUNDANT, 2);
+    chain_model(3); /* the sum of two rows of three joints */
+    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
+    mdyn_coupling c = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0.75);
+    coupling[0] = a;
+    coupling[1] = b;
+    coupling[2] = c;
+    model.coupling_count = 3;
+    warned(MDYN_WARN_REDUNDANT, 2);
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    couple(1, 0, 2, 0.5);
+    coupling[1].level = MDYN_VELOCITY; /* no position to contradict */
+    warned(MDYN_WARN_REDUNDANT, 1);
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    couple(1, 0, 2, 0.5);
+    mdyn_softness spring = MDYN_SPRING(10, 1);
+    coupling[1].softness = spring; /* soft: nothing is decided twice */
+    warned(MDYN_OK, -1);
+}
+
+static void test_contradictory(void) {
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    couple(1, 0, 2, 0.25); /* same ratio, other offset */
+    warned(MDYN_WARN_CONTRADICTION, 1);
+    chain_model(3);
+    couple(2, 1, -3, 0.25);
+    couple(1, 0, 2, 0.5);
+    couple(2, 0, -6, -1.2);
+    warned(MDYN_WARN_CONTRADICTION, 2);
+    chain_model(3);
+    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
+    mdyn_coupling c = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0.5);
+    coupling[0] = a;
+    coupling[1] = b;
+    coupling[2] = c;
+    model.coupling_count = 3;
+    warned(MDYN_WARN_CONTRADICTION, 2);
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    couple(1, 0, 2, 0.5);
+    coupling[1].speed = wide(1); /* same place, other speed */
+    warned(MDYN_WARN_CONTRADICTION, 1);
+    /* Two ratios leave one position: no contradiction. */
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    couple(1, 0, 3, 0.25);
+    warned(MDYN_OK, -1);
+}
+
+static void test_empty_range(void) {
+    chain_model(2);
+    couple(1, 0, 2, 0.5);
+    body[0].upper = wide(1);  /* q0 in [0, 1]: q1 in [0.5, 2.5] */
+    body[1].lower = wide(-1); /* q1 in [-1, 0.25] */
+    body[1].upper = wide(0.25);
+    warned(MDYN_WARN_EMPTY_RANGE, 0);
+    body[1].upper = wide(0.75);
+    warned(MDYN_OK, -1);
+}
+
+/* ---- pointers, indices, sims that are none ---- */
+
+static mdyn_wide many[64];
+static mdyn_real3 vector, vector2;
+static mdyn_real4 quaternion;
+static mdyn_row_report report;
+static char text[200];
+
+static int c_reset(mdyn_sim *s, int i) { (void)i; return mdyn_reset(s); }
+static int c_project(mdyn_sim *s, int i) { (void)i; return mdyn_project(s, MDYN_MASS_METRIC); }
+static int c_follow(mdyn_sim *s, int i) { (void)i; return mdyn_project(s, MDYN_FOLLOWERS); }
+static int c_step(mdyn_sim *s, int i) { (void)i; return mdyn_step(s); }
+static int c_dofs(mdyn_sim *s, int i) { (void)i; return mdyn_dofs(s); }
+static int c_coordinates(mdyn_sim *s, int i) { (void)i; return mdyn_coordinates(s); }
+static int c_mass(mdyn_sim *s, int i) { (void)i; return mdyn_mass_matrix(s, many); }
+static int c_bias(mdyn_sim *s, int i) { (void)i; return mdyn_bias_force(s, many); }
+static int c_inverse(mdyn_sim *s, int i) {
+    (void)i;
+    return mdyn_inverse_dynamics(s, many, many + 16);
+}
+static int c_forward(mdyn_sim *s, int i) { (void)i; return mdyn_forward_dynamics(s, many); }
+static int c_coupled(mdyn_sim *s, int i) { (void)i; return mdyn_coupled_dynamics(s, many); }
+static int c_energy(mdyn_sim *s, int i) { (void)i; return mdyn_energy(s, many, many + 1); }
+static int c_dof(mdyn_sim *s, int i) { return mdyn_dof(s, i); }
+static int c_coordinate(mdyn_sim *s, int i) { return mdyn_coordinate(s, i); }
+static int c_pose(mdyn_sim *s, int i) { return mdyn_pose(s, i, &vector, &quaternion); }
+static int c_velocity(mdyn_sim *s, int i) {
+    return mdyn_velocity(s, i, NULL, &vector, &vector2);
+}
+static int c_jacobian(mdyn_sim *s, int i) {
+    static mdyn_wide J[6 * MIMICDYN_MAX_DOFS];
+    return mdyn_jacobian(s, i, NULL, J);
+}
+static int c_range(mdyn_sim *s, int i) { return mdyn_range(s, i, many, many + 1); }
+static int c_row(mdyn_sim *s, int i) { return mdyn_row(s, MDYN_ROW_COUPLING, i, &report); }
+static int c_drive(mdyn_sim *s, int i) { return mdyn_row(s, MDYN_ROW_DRIVE, i, &report); }
+static int c_kind(mdyn_sim *s, int i) {
+    return mdyn_row(s, i == 0 ? MDYN_ROW_COUPLING : (mdyn_row_kind)i, 0, &report);
+}
+static int c_share(mdyn_sim *s, int i) { return mdyn_share(s, i, 0, many); }
+static int c_share_of(mdyn_sim *s, int i) { return mdyn_share(s, 0, i, many); }
+static int c_set(mdyn_sim *s, int i) { return mdyn_set_coupling(s, i, &coupling[0]); }
+static int c_explain(mdyn_sim *s, int i) {
+    return mdyn_explain(s, MDYN_ROW_COUPLING, i, text, (int)sizeof text);
+}
+static int c_response(mdyn_sim *s, int i) { return mdyn_impulse_response(s, i, 0, many); }
+static int c_response2(mdyn_sim *s, int i) { return mdyn_impulse_response(s, 0, i, many); }
+static int c_column(mdyn_sim *s, int i) { return mdyn_impulse_column(s, i, many); }
+
+/* All calls but mdyn_init; `limit`: the first index that is one too many, -1: takes no index. */
+static const struct {
+    int (*call)(mdyn_sim *, int);
+    int limit;
+} calls[] = {
+    { c_reset, -1 }, { c_project, -1 }, { c_follow, -1 }, { c_step, -1 }, { c_dofs, -1 },
+    { c_coordinates, -1 }, { c_mass, -1 }, { c_bias, -1 }, { c_inverse, -1 }, { c_forward, -1 },
+    { c_coupled, -1 }, { c_energy, -1 }, { c_dof, BODIES }, { c_coordinate, BODIES },
+    { c_pose, BODIES }, { c_velocity, BODIES }, { c_jacobian, BODIES }, { c_range, BODIES },
+    { c_row, 2 }, { c_drive, 11 }, { c_kind, 4 }, { c_share, 2 },
+    { c_share_of, MIMICDYN_MAX_TERMS }, { c_set, 2 }, { c_explain, 2 }, { c_response, 11 },
+    { c_response2, 11 }, { c_column, 11 }
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+static void test_not_ready(void) {
+    static const int fill[] = { 0, 0xA5, 0xFF };
+    for (int f = 0; f < 3; f++) {
+        for (int k = 0; k < CALLS; k++) {
+            memset(&sim, fill[f], sizeof sim);
+            memcpy(&before, &sim, sizeof sim);
+            if (!CHECK_EQUAL(calls[k].call(&sim, 0), MDYN_ERR_NOT_READY)) {
+                printf("    call %d, filled with %d\n", k, fill[f]);
+            }
+            before.culprit = sim.culprit;
+            CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+        }
+    }
+    seen(MDYN_ERR_NOT_READY);
+    /* What a failed mdyn_init leaves is not ready either, if it was not before. */
+    good_model();
+    model.dt = wide(0);
+    memset(&sim, 0, sizeof sim);
+    mdyn_init(&sim, &model);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_NOT_READY);
+}
+
+static void test_null(void) {
+    for (int k = 0; k < CALLS; k++) {
+        if (!CHECK_EQUAL(calls[k].call(NULL, 0), MDYN_ERR_NULL)) {
+            printf("    call %d\n", k);
+        }
+    }
+    CHECK_EQUAL(mdyn_init(NULL, &model), MDYN_ERR_NULL);
+    good_model();
+    model.bodies = NULL;
+    refused("bodies NULL", MDYN_ERR_NULL, -1);
+    good_model();
+    model.couplings = NULL;
+    refused("couplings NULL", MDYN_ERR_NULL, -1);
+    model.coupling_count = 0;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    good_model();
+    memset(&sim, 0x5A, sizeof sim);
+    memcpy(&before, &sim, sizeof sim);
+    CHECK_EQUAL(mdyn_init(&sim, NULL), MDYN_ERR_NULL);
+    before.culprit = sim.culprit;
+    CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_share(&sim, 0, 0, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_range(&sim, 0, NULL, many), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_range(&sim, 0, many, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_explain(&sim, MDYN_ROW_COUPLING, 0, NULL, 100), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_pose(&sim, 0, NULL, &quaternion), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_pose(&sim, 0, &vector, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_velocity(&sim, 0, NULL, NULL, &vector), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_velocity(&sim, 0, NULL, &vector, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_jacobian(&sim, 0, NULL, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_mass_matrix(&sim, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_bias_force(&sim, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_inverse_dynamics(&sim, NULL, many), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_inverse_dynamics(&sim, many, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_forward_dynamics(&sim, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_coupled_dynamics(&sim, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_impulse_response(&sim, 0, 0, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_impulse_column(&sim, 0, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_energy(&sim, NULL, many), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_energy(&sim, many, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    seen(MDYN_ERR_NULL);
+}
+
+static void test_indices(void) {
+    static const int bad[] = { -1, 0, INT_MIN, INT_MAX, 32767, -32768, 65536 };
+    static mdyn_sim start;
+    good_model();
+    CHECK_EQUAL(mdyn_init(&start, &model), MDYN_OK);
+    for (int k = 0; k < CALLS; k++) {
+        if (calls[k].limit < 0) {
+            continue;
+        }
+        for (int i = 0; i < 7; i++) {
+            int index = i == 1 ? calls[k].limit : bad[i];
+            memcpy(&sim, &start, sizeof sim);
+            memcpy(&before, &start, sizeof sim);
+            if (!CHECK_EQUAL(calls[k].call(&sim, index), MDYN_ERR_INDEX)) {
+                printf("    call %d, index %d\n", k, index);
+            }
+            before.culprit = sim.culprit;
+            CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+        }
+    }
+    /* Rows that the model does not have. */
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_DRIVE, 0, &report), MDYN_ERR_INDEX);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_DRIVE, 1, &report), MDYN_OK);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_FRICTION, 2, &report), MDYN_ERR_INDEX);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_LIMIT, 1, &report), MDYN_ERR_INDEX);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &report), MDYN_OK);
+    seen(MDYN_ERR_INDEX);
+}
+
+/* A coupling that mdyn_set_coupling refuses leaves the old one in force. */
+static void test_set_coupling(void) {
+    good_model();
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    mdyn_coupling c = coupling[0];
+    c.terms[0].body = 77;
+    memcpy(&before, &sim, sizeof sim);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_ERR_TERM);
+    CHECK_EQUAL(sim.culprit.index, 0);
+    c = coupling[1];
+    c.softness.kind = (mdyn_softness_kind)9;
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &c), MDYN_ERR_SOFTNESS);
+    CHECK_EQUAL(sim.culprit.index, 1);
+    before.culprit = sim.culprit;
+    CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &coupling[0]), MDYN_WARN_REDUNDANT);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.redundant, 1);
+}
+
+/* ---- inputs of a step ---- */
+
+/* NaN, infinity and 2^23 in every input: the state is left as it was. */
+static void test_bad_inputs(void) {
+    static mdyn_sim start;
+    good_model();
+    body[FOLLOWER].drive_kp = wide(1);
+    CHECK_EQUAL(mdyn_init(&start, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&start), MDYN_OK);
+    const struct {
+        size_t offset;
+        int count, size, stride;
+    } inputs[] = {
+        { offsetof(mdyn_sim, q), 13, 1, 1 }, { offsetof(mdyn_sim, v), 11, 1, 1 },
+        { offsetof(mdyn_sim, tau), 11, 1, 1 }, { offsetof(mdyn_sim, target) , 2, 1, 1 },
+        { offsetof(mdyn_sim, target_speed), 2, 1, 1 },
+        { offsetof(mdyn_sim, wrench), BODIES * 6, 6, 1 }
+    };
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < inputs[k].count; i++) {
+            for (int b = 0; b < CHECK_BAD_NUMBERS + 2; b++) {
+                size_t at = inputs[k].offset + (size_t)i * sizeof(mdyn_real);
+                mdyn_real large = real(b % 2 ? 8388608 : -8388608);
+                memcpy(&sim, &start, sizeof sim);
+                if (b < CHECK_BAD_NUMBERS) {
+                    bad_number((char *)&sim + at, b);
+                } else {
+                    memcpy((char *)&sim + at, &large, sizeof large);
+                }
+                memcpy(&before, &sim, sizeof sim);
+                int same = CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE);
+                same &= CHECK_EQUAL(sim.culprit.index, i / inputs[k].size);
+                before.culprit = sim.culprit;
+                same &= CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+                if (!same) {
+                    printf("    input %d, number %d, value %d\n", k, i, b);
+                }
+            }
+        }
+    }
+    memcpy(&sim, &start, sizeof sim);
+    memset(&sim.q[2], 0, 4 * sizeof sim.q[2]);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE); /* a quaternion that is zero */
+    CHECK_EQUAL(sim.culprit.index, 2);
+    seen(MDYN_ERR_STATE);
+}
+
+/* Just inside the range is a state, and a motion that would leave it is refused whole. */
+static void test_overflow(void) {
+    chain_model(2);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.q[0] = real(8388607.5);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    sim.q[0] = real(8388607);
+    sim.v[0] = real(8000);
+    sim.v[1] = real(1);
+    memcpy(&before, &sim, sizeof sim);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_OVERFLOW);
+    before.culprit = sim.culprit;
+    CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+    sim.q[0] = real(0);
+    sim.v[0] = real(8388600);
+    sim.tau[0] = real(8000000);
+    memcpy(before.q, sim.q, sizeof sim.q);
+    memcpy(before.v, sim.v, sizeof sim.v);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_OVERFLOW);
+    CHECK(memcmp(before.q, sim.q, sizeof sim.q) == 0);
+    CHECK(memcmp(before.v, sim.v, sizeof sim.v) == 0);
+    sim.v[0] = real(0);
+    sim.tau[0] = real(0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    seen(MDYN_ERR_OVERFLOW);
+}
+
+/* A massless link between two parallel axes in one line: its angle is anybody's. */
+static void test_singular(void) {
+    chain_model(2);
+    memset(&body[0], 0, sizeof body[0]);
+    body[0].parent = MDYN_WORLD;
+    body[0].joint = MDYN_REVOLUTE;
+    body[0].axis.y = wide(1);
+    body[1].parent = 0;
+    int code = mdyn_init(&sim, &model);
+    if (code >= 0) {
+        code = mdyn_step(&sim);
+    }
+    CHECK_EQUAL(code, MDYN_ERR_SINGULAR);
+    seen(code);
+}
+
+/* ---- what the library says ---- */
+
+static void test_texts(void) {
+    static const struct {
+        int code;
+        const char *name;
+    } codes[] = {
+#define CODE(name, value, sentence, remedy) { value, #name },
+        MDYN_CODES(CODE)
+    };
+    int count = (int)(sizeof codes / sizeof *codes);
+    for (int i = 0; i < count; i++) {
+        const char *say = mdyn_text(codes[i].code), *help = mdyn_remedy(codes[i].code);
+        CHECK(say != NULL && strlen(say) > 5);
+        CHECK(help != NULL && strlen(help) > 4);
+        for (int j = 0; j < i; j++) {
+            CHECK(codes[i].code != codes[j].code);
+            CHECK(strcmp(say, mdyn_text(codes[j].code)) != 0);
+        }
+        if (!CHECK(reached[codes[i].code + 128])) {
+            printf("    no test reaches %s\n", codes[i].name);
+        }
+    }
+    static const int unknown[] = { -1000, 1000, INT_MIN, INT_MAX, -128, 127 };
+    for (int i = 0; i < 6; i++) {
+        CHECK(mdyn_text(unknown[i]) != NULL && mdyn_remedy(unknown[i]) != NULL);
+        CHECK(mdyn_text(unknown[i])[0] != 0);
+    }
+}
+
+static void explain(mdyn_row_kind kind, int index, const char *want) {
+    static char got[200];
+    memset(got, '#', sizeof got);
+    CHECK_EQUAL(mdyn_explain(&sim, kind, index, got, (int)sizeof got), MDYN_OK);
+    CHECK_TEXT(got, want);
+    int need = (int)strlen(want) + 1;
+    for (int size = 0; size <= need; size++) { /* one byte short is too short */
+        memset(got, '#', sizeof got);
+        int code = mdyn_explain(&sim, kind, index, got, size);
+        CHECK_EQUAL(code, size < need ? MDYN_ERR_ROOM : MDYN_OK);
+        CHECK(got[size] == '#');
+    }
+    CHECK_EQUAL(mdyn_explain(&sim, kind, index, got, -1), MDYN_ERR_ROOM);
+    seen(MDYN_ERR_ROOM);
+}
+
+static void test_explain(void) {
+    good_model();
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    explain(MDYN_ROW_COUPLING, 0, "coupling 0: q[1] - 0.5 q[0] = 0.125, hard, erp 0.2");
+}
+
+int main(int argc, char **argv) {
+    static void (*const tests[])(void) = {
+        test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_capacities,
+        test_bad_numbers, test_redundant, test_contradictory, test_empty_range, test_not_ready,
+        test_null, test_indices, test_set_coupling, test_bad_inputs, test_overflow, test_singular,
+        test_explain, test_texts
+    };
+    check_begin(argc, argv);
+    for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
+        tests[i]();
+    }
+    return check_end();
+}

@@ -1,0 +1,665 @@
+/* Rows without a bound on their impulse: couplings of every kind, one step against the dense
+   solution of truth_step.h or against closed forms; reports, shares, projection, and what must
+   not depend on the way a sim came to its state. Bounded rows: test_bounded.c. */
+#define MIMICDYN_MAX_BODIES 16
+#define MIMICDYN_MAX_DOFS 24
+#define MIMICDYN_MAX_COUPLINGS 16
+#define MIMICDYN_MAX_ENTRIES 2048
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "truth.h"
+#include "truth_step.h"
+
+static mdyn_sim sim, other;
+static mechanism mech;
+static truth t;
+static truth_step want;
+
+static double norm_speed(const ld *v) { /* sqrt(v' M v) */
+    ld s = 0;
+    for (int i = 0; i < t.dofs; i++) {
+        for (int j = 0; j < t.dofs; j++) {
+            s += v[i] * t.M[i][j] * v[j];
+        }
+    }
+    return (double)sqrtl(s);
+}
+
+static void begin(int code) {
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), code);
+    truth_init(&t, &mech.model);
+}
+
+/* The dense solution of the step that sim is about to do. */
+static void solve_dense(void) {
+    truth_copy(&t, &sim);
+    truth_update(&t, &mech.model);
+    truth_step_begin(&want, &t, &mech.model, &sim);
+    truth_step_solve(&want, t.dofs);
+    CHECK_NEAR((double)want.violation, 0, 1e-6 * (1 + norm_speed(want.v)));
+}
+
+/* One step of sim against the dense one. */
+static void compare_step(double allowed) {
+    ld off[TN];
+    solve_dense();
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    for (int i = 0; i < t.dofs; i++) {
+        off[i] = (ld)of_real(sim.v[i]) - want.v[i];
+    }
+    double size = norm_speed(want.v) + norm_speed(want.free) + norm_speed(t.v);
+    CHECK_NEAR(norm_speed(off), 0, allowed * size);
+}
+
+/* What the library reports of the rows, against the dense solution. An impulse is weighed by the
+   row's own inertia, so that ratios of 1e6 do not matter. */
+static void compare_reports(double allowed) {
+    double size = norm_speed(want.v) + norm_speed(want.free) + norm_speed(t.v);
+    double dt = of_wide(mech.model.dt);
+    for (int k = 0; k < want.rows; k++) {
+        const truth_row *r = &want.row[k];
+        mdyn_row_report got;
+        double inertia = (double)want.A[k][k], length = sqrt(inertia);
+        CHECK_EQUAL(mdyn_row(&sim, r->kind, r->index, &got), MDYN_OK);
+        double lambda = of_wide(got.impulse), total = inertia + (double)r->cfm;
+        double scale = allowed * size * length / total;
+        CHECK_NEAR(lambda, (double)want.lambda[k], scale);
+        CHECK_NEAR(of_wide(got.force) * dt, lambda, scale);
+        CHECK_NEAR(of_wide(got.speed), (double)t_row_speed(r, want.v, t.dofs),
+                   allowed * size * length);
+        CHECK_NEAR(of_wide(got.power), of_wide(got.force) * of_wide(got.speed),
+                   allowed * fabs(of_wide(got.force)) * size * length);
+        CHECK_NEAR(of_wide(got.residual), 0, allowed * size * length);
+        CHECK_EQUAL(got.flags, 0);
+        double C = 1;
+        const mdyn_coupling *c = &mech.coupling[r->index];
+        for (int i = 0; i < MIMICDYN_MAX_TERMS; i++) {
+            mdyn_wide share = wide(0);
+            double f = of_wide(c->terms[i].coefficient);
+            CHECK_EQUAL(mdyn_share(&sim, r->index, i, &share), MDYN_OK);
+            CHECK_NEAR(of_wide(share), f * lambda / dt, fabs(f) * scale / dt);
+            C += fabs(f) * 4;
+        }
+        CHECK_NEAR(of_wide(got.error), (double)r->error, tol(1e-15, 5e-7) * C);
+    }
+}
+
+/* ---- random couplings ---- */
+
+static mdyn_softness random_softness(void) {
+    mdyn_softness s = MDYN_HARD(0);
+    switch (random_int(5)) {
+    case 0: s.kind = MDYN_DEFAULT; break;
+    case 1: s.a = wide(random_in(0, 1)); break;
+    case 2:
+        s.a = wide(random_in(0, 1));
+        s.b = wide(random_in(0, 2));
+        break;
+    case 3:
+        s.kind = MDYN_KP_KD;
+        s.a = wide(random_in(0, 1000));
+        s.b = wide(random_in(0.1, 10));
+        break;
+    default:
+        s.kind = MDYN_OMEGA_ZETA;
+        s.a = wide(random_in(0, 100));
+        s.b = wide(random_in(0, 2));
+        break;
+    }
+    return s;
+}
+
+static double random_ratio(double decades) {
+    double f = pow(10, random_in(-decades, decades));
+    return random_int(2) ? f : -f;
+}
+
+/* Two to four speeds, in any trees; positions only where the joint has one. */
+static void random_coupling(mdyn_coupling *c, double decades) {
+    int terms = 2 + random_int(3), found = 0;
+    memset(c, 0, sizeof *c);
+    c->level = random_int(3) ? MDYN_POSITION : MDYN_VELOCITY;
+    for (int tries = 0; tries < 100 && found < terms; tries++) {
+        int body = random_int(t.bodies), n = t.dofs_of[body], taken = 0;
+        int axis = n > 0 ? random_int(n) : 0;
+        for (int k = 0; k < found; k++) {
+            taken |= c->terms[k].body == body && c->terms[k].axis == axis;
+        }
+        if (taken || n == 0 || (n > 1 && c->level == MDYN_POSITION)) {
+            continue;
+        }
+        c->terms[found].body = (int16_t)body;
+        c->terms[found].axis = (int16_t)axis;
+        c->terms[found++].coefficient = wide(random_ratio(decades));
+    }
+    c->softness = random_softness();
+    c->offset = wide(c->level == MDYN_POSITION ? random_in(-0.1, 0.1) : 0);
+    c->speed = wide(random_int(2) ? random_in(-1, 1) : 0);
+}
+
+static void random_tree(int bodies, int kind) {
+    do {
+        mechanism_random(&mech, bodies, MIMICDYN_MAX_DOFS, kind);
+        truth_init(&t, &mech.model);
+    } while (t.dofs < 4);
+    for (int b = 0; b < bodies; b++) {
+        mech.body[b].damping = wide(random_int(3) ? 0 : random_in(0, 1));
+    }
+}
+
+/* How many of the rows are independent, hard and soft ones alike, by the angles between them. */
+static int rank_of_couplings(void) {
+    static truth_system e;
+    truth_init(&t, &mech.model);
+    truth_update(&t, &mech.model);
+    truth_step_begin(&want, &t, &mech.model, &sim);
+    e.n = want.rows;
+    for (int i = 0; i < e.n; i++) {
+        for (int j = 0; j < e.n; j++) {
+            e.A[i][j] = want.A[i][j] / sqrtl(want.A[i][i] * want.A[j][j]);
+        }
+        e.b[i] = 0;
+    }
+    return truth_solve(&e, 1e-4L);
+}
+
+/* That many independent couplings. */
+static void random_couplings(int count, double decades) {
+    do {
+        for (int i = 0; i < count; i++) {
+            do {
+                random_coupling(&mech.coupling[i], decades);
+            } while (of_wide(mech.coupling[i].terms[0].coefficient) == 0);
+        }
+        mech.model.coupling_count = count;
+    } while (rank_of_couplings() < count);
+}
+
+/* Rows fewer than speeds, at random: independent. Ratios as they are in mechanisms. */
+static void test_random_couplings(void) {
+    for (int k = 0; k < 150; k++) {
+        int kind = random_int(32) | (k % 2 ? ONE_SPEED : 0);
+        random_tree(4 + random_int(6), kind);
+        random_couplings(1 + random_int(t.dofs / 2), 0.7);
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 3, 10);
+        compare_step(tol(1e-11, 2e-3));
+        compare_reports(tol(1e-11, 2e-3));
+    }
+}
+
+/* Ratios from 1e-6 to 1e6 in one model: the rows are weighed, so they solve like any other. */
+static void test_extreme_ratios(void) {
+    for (int k = 0; k < 60; k++) {
+        random_tree(6, ONE_SPEED | ARMATURES);
+        random_couplings(2, 6);
+        for (int i = 0; i < 2; i++) {
+            mech.coupling[i].offset = wide(0);
+            mech.coupling[i].speed = wide(0);
+            mech.coupling[i].level = MDYN_VELOCITY;
+        }
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 1, 10);
+        compare_step(tol(1e-11, 2e-3));
+        compare_reports(tol(1e-11, 2e-3));
+    }
+}
+
+/* ---- mechanisms of known answer ---- */
+
+/* `count` rotors about z, of inertia 1, 1.25, 1.5, ..., nothing else. */
+static void rotors(int count, double dt) {
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < count; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_REVOLUTE;
+        mech.body[i].inertia.zz = wide(1 + 0.25 * i);
+        mech.body[i].inertia.xx = mech.body[i].inertia.yy = mech.body[i].inertia.zz;
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = count;
+    mech.model.couplings = mech.coupling;
+    mech.model.dt = wide(dt);
+}
+static void couple(mdyn_coupling c) {
+    mech.coupling[mech.model.coupling_count++] = c;
+}
+
+/* A rotor of inertia 1.25 mimics one of inertia 1 with multiplier m; torque T on the leader:
+   a = T/(1 + 1.25 m^2), the follower is driven with 1.25 m a, and the leader feels -m times that:
+   the reaction is there, equal and opposite in power. */
+static void test_reaction(void) {
+    double m = -2.5, torque = 3, dt = 0x1p-10;
+    mdyn_wide on_follower = wide(0), on_leader = wide(0);
+    mdyn_coupling mimic = MDYN_MIMIC(1, 0, -2.5, 0);
+    mdyn_row_report report;
+    rotors(2, dt);
+    couple(mimic);
+    begin(MDYN_OK);
+    sim.tau[0] = real(torque);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    double a = torque / (1 + 1.25 * m * m);
+    CHECK_NEAR(of_real(sim.v[0]), a * dt, tol(1e-18, 1e-9));
+    CHECK_NEAR(of_real(sim.v[1]), m * a * dt, tol(1e-18, 1e-9));
+    CHECK_EQUAL(mdyn_share(&sim, 0, 0, &on_follower), MDYN_OK);
+    CHECK_EQUAL(mdyn_share(&sim, 0, 1, &on_leader), MDYN_OK);
+    CHECK_NEAR(of_wide(on_follower), 1.25 * m * a, tol(1e-14, 1e-6));
+    CHECK_NEAR(of_wide(on_leader), -m * 1.25 * m * a, tol(1e-14, 1e-6));
+    CHECK_NEAR(of_wide(on_leader) * of_real(sim.v[0]) + of_wide(on_follower) * of_real(sim.v[1]),
+               0, tol(1e-16, 1e-8));
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+    CHECK_NEAR(of_wide(report.force), 1.25 * m * a, tol(1e-14, 1e-6));
+    CHECK_NEAR(of_wide(report.power), 0, tol(1e-16, 1e-8));
+}
+
+/* A soft row is a spring and a damper, stepped by implicit Euler:
+   M (v' - v) = dt tau + J' dt f,  f = -kp (C + dt J v') - kd J v'. Two rotors: solved by hand. */
+static void test_spring(void) {
+    static const double kp[] = { 0, 100, 1e4, 1e-2 }, kd[] = { 2, 0, 30, 0.5 };
+    for (int k = 0; k < 4; k++) {
+        double dt = 0x1p-8, g = -1.5, offset = 0.0625, J[2] = { 1, g }, I[2] = { 1, 1.25 };
+        rotors(2, dt);
+        mdyn_coupling c = MDYN_PHYSX_MIMIC(0, 1, -1.5, 0.0625);
+        c.softness.kind = MDYN_KP_KD;
+        c.softness.a = wide(kp[k]);
+        c.softness.b = wide(kd[k]);
+        couple(c);
+        begin(MDYN_OK);
+        sim.q[0] = real(0.25);
+        sim.q[1] = real(-0.5);
+        sim.v[0] = real(2);
+        sim.v[1] = real(0.75);
+        sim.tau[0] = real(8);
+        double stiff = dt * (dt * of_wide(c.softness.a) + of_wide(c.softness.b));
+        double C = 0.25 - 0.5 * g + offset, v[2] = { 2 + dt * 8, 0.75 };
+        /* (M + stiff J J') v' = M v* - dt kp C J' */
+        double a = I[0] + stiff, b = stiff * g, d = I[1] + stiff * g * g;
+        double r0 = I[0] * v[0] - dt * of_wide(c.softness.a) * C * J[0];
+        double r1 = I[1] * v[1] - dt * of_wide(c.softness.a) * C * J[1];
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]), (d * r0 - b * r1) / (a * d - b * b), tol(1e-14, 5e-6));
+        CHECK_NEAR(of_real(sim.v[1]), (a * r1 - b * r0) / (a * d - b * b), tol(1e-14, 5e-6));
+    }
+}
+
+/* omega and zeta are those of the row's own inertia r: kp = omega^2/r, kd = 2 omega zeta/r, and
+   with one of them 0 the row is hard. */
+static void test_frequency(void) {
+    for (int k = 0; k < 3; k++) {
+        double r = 1 / 1.0 + 1.5 * 1.5 / 1.25, omega = k == 1 ? 0 : 20, zeta = k == 2 ? 0 : 0.5;
+        double v[2];
+        for (int form = 0; form < 2; form++) {
+            mdyn_coupling c = MDYN_PHYSX_MIMIC(0, 1, -1.5, 0.25);
+            rotors(2, 0x1p-8);
+            if (form == 0) {
+                c.softness.kind = MDYN_OMEGA_ZETA;
+                c.softness.a = wide(omega);
+                c.softness.b = wide(zeta);
+            } else if (k == 0) {
+                c.softness.kind = MDYN_KP_KD;
+                c.softness.a = wide(omega * omega / r);
+                c.softness.b = wide(2 * omega * zeta / r);
+            }
+            couple(c);
+            begin(MDYN_OK);
+            sim.v[0] = real(1);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            v[form] = of_real(sim.v[0]);
+        }
+        CHECK_NEAR(v[0], v[1], tol(1e-14, 1e-6));
+    }
+}
+
+/* One leader, eleven followers. */
+static void test_fan(void) {
+    rotors(12, 0x1p-10);
+    for (int i = 1; i < 12; i++) {
+        mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+        c.terms[0].body = (int16_t)i;
+        c.terms[1].coefficient = wide(-0.5 * i + 3.25);
+        c.softness = random_softness();
+        couple(c);
+    }
+    begin(MDYN_OK);
+    sim_random(&sim, &mech.model, 2, 5);
+    compare_step(tol(1e-12, 1e-4));
+    compare_reports(tol(1e-12, 1e-4));
+}
+
+/* A mimic of a mimic of a mimic, with offsets: the last is where the product says. */
+static void test_chain_of_mimics(void) {
+    static const double m[] = { 1.5, -0.75, 2 }, o[] = { 0.5, -0.25, 0.125 };
+    rotors(4, 0x1p-8);
+    for (int i = 2; i >= 0; i--) { /* declared backwards: the order must not matter */
+        mdyn_coupling c = MDYN_MIMIC(i + 1, i, 0, 0);
+        c.terms[1].coefficient = wide(-m[i]);
+        c.offset = wide(-o[i]);
+        couple(c);
+    }
+    begin(MDYN_OK);
+    sim.tau[0] = real(1);
+    sim.tau[3] = real(-2);
+    for (int i = 0; i < 200; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    double q = of_real(sim.q[0]);
+    for (int i = 0; i < 3; i++) {
+        q = m[i] * q + o[i];
+        CHECK_NEAR(of_real(sim.q[i + 1]), q, tol(1e-13, 1e-5));
+    }
+}
+
+/* Multiplier 0: the follower is pinned at the offset, and the leader does not feel it. */
+static void test_multiplier_zero(void) {
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 0.0, 0.75);
+    mdyn_wide share = wide(-1);
+    rotors(2, 0x1p-8);
+    couple(c);
+    begin(MDYN_OK);
+    sim.tau[0] = real(1);
+    sim.tau[1] = real(50);
+    for (int i = 0; i < 256; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(of_real(sim.q[1]), 0.75, tol(1e-14, 1e-6));
+    CHECK_NEAR(of_real(sim.v[0]), 1, tol(1e-14, 1e-6));
+    CHECK_EQUAL(mdyn_share(&sim, 0, 0, &share), MDYN_OK);
+    CHECK_NEAR(of_wide(share), -50, tol(1e-11, 1e-3));
+    CHECK_EQUAL(mdyn_share(&sim, 0, 1, &share), MDYN_OK);
+    CHECK_NEAR(of_wide(share), 0, 0);
+}
+
+/* A row that earlier ones decide carries nothing and changes nothing. */
+static void test_redundant(void) {
+    mdyn_row_report report;
+    mdyn_coupling a = MDYN_MIMIC(1, 0, 2.0, 0.5), b = MDYN_MIMIC(2, 1, -3.0, 0.0);
+    mdyn_coupling sum = MDYN_MIMIC(2, 0, -6.0, -1.5), doubled = MDYN_GEAR(0, -6, 1, 3, -1.5);
+    rotors(3, 0x1p-8);
+    couple(a);
+    couple(b);
+    couple(sum);
+    couple(doubled);
+    mdyn_model fewer = mech.model;
+    fewer.coupling_count = 2;
+    CHECK_EQUAL(mdyn_init(&sim, &fewer), MDYN_OK);
+    CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_WARN_REDUNDANT);
+    CHECK_EQUAL(other.culprit.index, 2);
+    sim.tau[0] = other.tau[0] = real(2);
+    for (int i = 0; i < 50; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+    }
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(of_real(other.v[i]), of_real(sim.v[i]), tol(1e-13, 1e-5));
+        CHECK_NEAR(of_real(other.q[i]), of_real(sim.q[i]), tol(1e-13, 1e-5));
+    }
+    CHECK_EQUAL(other.report.redundant, 2);
+    CHECK_EQUAL(other.report.contradictory, 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQUAL(mdyn_row(&other, MDYN_ROW_COUPLING, i, &report), MDYN_OK);
+        CHECK_EQUAL(report.flags, i < 2 ? 0 : MDYN_ROW_REDUNDANT);
+        CHECK(i < 2 || of_wide(report.impulse) == 0);
+        CHECK_NEAR(of_wide(report.residual), 0, tol(1e-12, 1e-4));
+    }
+}
+
+/* Two rows that cannot both hold: the earlier holds, nothing explodes, and the later says so. */
+static void test_contradictory(void) {
+    mdyn_row_report report;
+    mdyn_coupling a = MDYN_MIMIC(1, 0, 2.0, 0.0), b = MDYN_MIMIC(1, 0, 2.0, 1.0);
+    rotors(2, 0x1p-8);
+    couple(a);
+    couple(b);
+    begin(MDYN_WARN_CONTRADICTION);
+    CHECK_EQUAL(sim.culprit.index, 1);
+    sim.tau[0] = real(2);
+    for (int i = 0; i < 50; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(of_real(sim.q[1]), 2 * of_real(sim.q[0]), tol(1e-13, 1e-5));
+    CHECK_NEAR(of_real(sim.v[0]), 50.0 / 256 * 2 / (1 + 1.25 * 4), tol(1e-13, 1e-5));
+    CHECK_EQUAL(sim.report.contradictory, 1);
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 1, &report), MDYN_OK);
+    CHECK_EQUAL(report.flags & MDYN_ROW_CONTRADICTORY, MDYN_ROW_CONTRADICTORY);
+    CHECK_NEAR(of_wide(report.error), -1, tol(1e-13, 1e-5));
+    CHECK_NEAR(fabs(of_wide(report.residual)), 0.2 * 256, tol(1e-11, 1e-3));
+    CHECK(of_wide(report.impulse) == 0);
+}
+
+/* Two ratios between the same two rotors leave only rest, and that is no contradiction. */
+static void test_two_ratios(void) {
+    mdyn_coupling a = MDYN_MIMIC(1, 0, 2.0, 0.0), b = MDYN_MIMIC(1, 0, 3.0, 0.0);
+    rotors(2, 0x1p-8);
+    couple(a);
+    couple(b);
+    begin(MDYN_OK);
+    sim.tau[0] = real(100);
+    for (int i = 0; i < 50; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]), 0, tol(1e-13, 1e-5));
+        CHECK_NEAR(of_real(sim.v[1]), 0, tol(1e-13, 1e-5));
+    }
+}
+
+/* ---- accelerations under couplings ---- */
+
+static void test_coupled_dynamics(void) {
+    static truth_system e;
+    static mdyn_wide a[TN];
+    for (int k = 0; k < 60; k++) {
+        random_tree(4 + random_int(6), random_int(32));
+        int count = 1 + random_int(t.dofs / 2), n = t.dofs;
+        random_couplings(count, 0.7);
+        for (int i = 0; i < count; i++) {
+            mech.coupling[i].softness.kind = random_int(2) ? MDYN_DEFAULT : MDYN_KP_KD;
+            mech.coupling[i].softness.a = mech.coupling[i].softness.b = wide(1);
+        }
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 3, 10);
+        solve_dense();
+        memset(e.A, 0, sizeof e.A);
+        e.n = n + count;
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                e.A[i][j] = t.M[i][j];
+            }
+            e.b[i] = t.tau[i] - t.C[i];
+        }
+        for (int i = 0; i < count; i++) {
+            int hard = want.row[i].cfm == 0; /* springs have no part in it */
+            e.A[n + i][n + i] = !hard;
+            e.b[n + i] = 0;
+            for (int j = 0; j < n && hard; j++) {
+                e.A[n + i][j] = e.A[j][n + i] = want.row[i].J[j];
+            }
+        }
+        CHECK_EQUAL(truth_solve(&e, 1e-15L), n + count);
+        CHECK_EQUAL(mdyn_coupled_dynamics(&sim, a), MDYN_OK);
+        for (int i = 0; i < n; i++) {
+            e.b[i] = (ld)of_wide(a[i]) - e.x[i];
+        }
+        CHECK_NEAR(norm_speed(e.b), 0, tol(1e-11, 2e-3) * norm_speed(e.x));
+    }
+}
+
+/* ---- iterated rows ---- */
+
+/* MDYN_ITERATED is Gauss-Seidel over the rows as declared, from zero, the accumulated cfm lambda
+   in it; here written out with the dense M^-1 J'. */
+static void test_iterated(void) {
+    static const int sweeps[] = { 1, 2, 8, 50 };
+    for (int k = 0; k < 40; k++) {
+        double omega = k % 3 == 0 ? 1.3 : k % 3 == 1 ? 0.7 : 1;
+        ld v[TN], lambda[TR] = { 0 }, off[TN];
+        random_tree(4 + random_int(4), random_int(32) | ONE_SPEED);
+        for (int b = 0; b < t.bodies; b++) {
+            mech.body[b].damping = wide(0);
+        }
+        int count = 1 + random_int(3);
+        random_couplings(count, 0.7);
+        mech.model.solver.equality = MDYN_ITERATED;
+        mech.model.solver.start = MDYN_COLD;
+        mech.model.solver.sweeps = (uint16_t)sweeps[k % 4];
+        mech.model.solver.relaxation = wide(omega);
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 3, 10);
+        truth_copy(&t, &sim);
+        truth_update(&t, &mech.model);
+        truth_step_begin(&want, &t, &mech.model, &sim);
+        memcpy(v, want.free, sizeof v);
+        for (int s = 0; s < sweeps[k % 4]; s++) {
+            for (int i = 0; i < count; i++) {
+                const truth_row *r = &want.row[i];
+                ld miss = t_row_speed(r, v, t.dofs) + r->cfm * lambda[i] - r->low;
+                ld change = -(ld)omega * miss / (want.A[i][i] + r->cfm);
+                lambda[i] += change;
+                for (int j = 0; j < t.dofs; j++) {
+                    v[j] += want.B[i][j] * change;
+                }
+            }
+        }
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        for (int i = 0; i < t.dofs; i++) {
+            off[i] = (ld)of_real(sim.v[i]) - v[i];
+        }
+        double size = norm_speed(v) + norm_speed(want.free);
+        CHECK_NEAR(norm_speed(off), 0, tol(1e-11, 2e-3) * size);
+    }
+}
+
+/* ---- passivity ---- */
+
+/* Couplings that take no position back and want no speed can only take energy out of the free
+   motion, hard or soft. */
+static void test_passive(void) {
+    for (int k = 0; k < 100; k++) {
+        random_tree(4 + random_int(6), random_int(32));
+        int count = 1 + random_int(t.dofs / 2);
+        random_couplings(count, 0.7);
+        for (int i = 0; i < count; i++) {
+            mdyn_softness soft = MDYN_SOFT(0, 0);
+            soft.b = wide(random_int(2) ? 0 : random_in(0, 3));
+            mech.coupling[i].softness = soft;
+            mech.coupling[i].speed = wide(0);
+        }
+        memset(&mech.model.gravity, 0, sizeof mech.model.gravity);
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 3, 0);
+        truth_copy(&t, &sim);
+        truth_update(&t, &mech.model);
+        truth_step_begin(&want, &t, &mech.model, &sim);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        truth_copy(&t, &sim);
+        double before = norm_speed(want.free), after = norm_speed(t.v);
+        CHECK(after <= before * (1 + tol(1e-13, 1e-5)));
+    }
+}
+
+/* ---- what must not matter ---- */
+
+static void two_geared_arms(void) {
+    mdyn_coupling a = MDYN_MIMIC(2, 1, -1.5, 0.25), b = MDYN_GEAR3(0, 1, 3, 2, 4, -1, 0.0);
+    random_tree(6, ONE_SPEED | ARMATURES | FOREST);
+    a.softness.kind = MDYN_KP_KD;
+    a.softness.a = wide(200);
+    a.softness.b = wide(3);
+    couple(a);
+    couple(b);
+}
+
+static void steps_agree(mdyn_sim *a, mdyn_sim *b, int steps) {
+    for (int s = 0; s < steps; s++) {
+        int codes = mdyn_step(a) | mdyn_step(b);
+        if (!CHECK_EQUAL(codes, MDYN_OK) || !CHECK(memcmp(a->q, b->q, sizeof a->q) == 0) ||
+            !CHECK(memcmp(a->v, b->v, sizeof a->v) == 0)) {
+            break;
+        }
+    }
+}
+static void copy_inputs(mdyn_sim *to, const mdyn_sim *from) {
+    memcpy(to->q, from->q, sizeof to->q);
+    memcpy(to->v, from->v, sizeof to->v);
+    memcpy(to->tau, from->tau, sizeof to->tau);
+    memcpy(to->wrench, from->wrench, sizeof to->wrench);
+}
+
+/* The same input gives the same bits, in another sim, at another address, and after a reset. */
+static void test_same_bits(void) {
+    for (int k = 0; k < 10; k++) {
+        two_geared_arms();
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 2, 5);
+        memset(&other, 0x5A, sizeof other);
+        CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_OK);
+        copy_inputs(&other, &sim);
+        steps_agree(&sim, &other, 50);
+        CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_OK);
+        copy_inputs(&other, &sim);
+        CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_reset(&other), MDYN_OK);
+        steps_agree(&sim, &other, 50);
+    }
+}
+
+/* A coupling replaced on the run is as if it had always been there. */
+static void test_set_coupling(void) {
+    for (int k = 0; k < 10; k++) {
+        two_geared_arms();
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 2, 5);
+        for (int s = 0; s < 20; s++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        mdyn_coupling c = MDYN_GEAR3(5, 2, 3, -0.5, 1, 0.75, 0.125);
+        c.speed = wide(0.5);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &c), MDYN_OK);
+        mech.coupling[1] = c;
+        CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_OK);
+        copy_inputs(&other, &sim);
+        CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_reset(&other), MDYN_OK);
+        steps_agree(&sim, &other, 20);
+        compare_step(tol(1e-11, 2e-3));
+    }
+}
+
+/* The order in which couplings are declared is a matter of rounding only. */
+static void test_order_of_couplings(void) {
+    for (int k = 0; k < 20; k++) {
+        random_tree(8, ONE_SPEED | FOREST);
+        random_couplings(3, 0.5);
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 2, 5);
+        truth_copy(&t, &sim);
+        truth_update(&t, &mech.model);
+        mdyn_coupling first = mech.coupling[0];
+        mech.coupling[0] = mech.coupling[2];
+        mech.coupling[2] = first;
+        CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_OK);
+        copy_inputs(&other, &sim);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+        ld off[TN], v[TN];
+        for (int i = 0; i < t.dofs; i++) {
+            v[i] = (ld)of_real(sim.v[i]);
+            off[i] = v[i] - (ld)of_real(other.v[i]);
+        }
+        CHECK_NEAR(norm_speed(off), 0, tol(1e-11, 2e-3) * (norm_speed(v) + norm_speed(t.v)));
+    }
+}
+
+int main(int argc, char **argv) {
+    static void (*const tests[])(void) = {
+        test_random_couplings, test_extreme_ratios, test_reaction, test_spring, test_frequency,
+        test_fan, test_chain_of_mimics, test_multiplier_zero, test_redundant, test_contradictory,
+        test_two_ratios, test_coupled_dynamics, test_iterated, test_passive, test_same_bits,
+        test_set_coupling, test_order_of_couplings
+    };
+    check_begin(argc, argv);
+    for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
+        random_seed((uint64_t)i + 1);
+        tests[i]();
+    }
+    return check_end();
+}

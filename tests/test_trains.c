@@ -1,0 +1,148 @@
+/* Long gear trains and many turns: a small coupling error alone does not show that the motion is
+   right, so the driven wheels are compared with the exact motion as well. */
+#define MIMICDYN_MAX_BODIES 128
+#define MIMICDYN_MAX_ENTRIES 4096
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+
+enum { WHEELS = 128 };
+static mdyn_sim sim;
+static mdyn_body body[WHEELS];
+static mdyn_coupling coupling[WHEELS];
+static mdyn_model model;
+
+static void wheels(int count, double inertia, double dt) {
+    memset(body, 0, sizeof body);
+    memset(coupling, 0, sizeof coupling);
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < count; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].position.x = wide(0.07 * i);
+        body[i].mass = wide(0.2);
+        body[i].inertia.xx = body[i].inertia.yy = wide(inertia / 2);
+        body[i].inertia.zz = wide(inertia);
+    }
+    model.bodies = body;
+    model.body_count = count;
+    model.couplings = coupling;
+    model.dt = wide(dt);
+}
+static void mesh(int a, int teeth_a, int b, int teeth_b, double offset) {
+    mdyn_coupling c = MDYN_GEAR(a, teeth_a, b, teeth_b, 0);
+    c.offset = wide(offset);
+    coupling[model.coupling_count++] = c;
+}
+
+/* How far the first wheel of the train, the last one and the worst coupling are off after a
+   second of constant torque: wheel 0 has the angle a t^2/2 of the discrete step,
+   a dt^2 n (n + 1)/2, and the others by their gains 1, -2, 1, -2, ... */
+static void run_train(int count, double allowed) {
+    double inertia = 9e-5, dt = 0x1p-10, acceleration = 60, sum = 0, worst = 0;
+    wheels(count, inertia, dt);
+    for (int i = 0; i < count; i++) {
+        sum += i % 2 ? 4 : 1;
+    }
+    for (int i = 0; i + 1 < count; i++) {
+        mesh(i, i % 2 ? 10 : 20, i + 1, i % 2 ? 20 : 10, 0);
+    }
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.tau[0] = real(of_wide(body[0].inertia.zz) * sum * acceleration);
+    double torque = of_real(sim.tau[0]);
+    acceleration = torque / (of_wide(body[0].inertia.zz) * sum);
+    for (int n = 1; n <= 1024; n++) {
+        if (!CHECK_EQUAL(mdyn_step(&sim), MDYN_OK)) {
+            return;
+        }
+        for (int i = 0; i + 1 < count; i++) {
+            double f = i % 2 ? 2 : 0.5; /* of wheel i + 1: C in turns of wheel i */
+            worst = fmax(worst, fabs(of_real(sim.q[i]) + f * of_real(sim.q[i + 1])));
+        }
+    }
+    double want = acceleration * dt * dt * 1024 * 1025 / 2, gain = count % 2 ? 1 : -2;
+    CHECK_NEAR(worst / want, 0, allowed);
+    CHECK_NEAR(of_real(sim.q[0]) / want, 1, allowed);
+    CHECK_NEAR(of_real(sim.q[count - 1]) / (want * gain), 1, allowed);
+    /* Each coupling carries what the wheels behind it need: the first nearly all of it. */
+    mdyn_wide share = wide(0);
+    CHECK_EQUAL(mdyn_share(&sim, 0, 0, &share), MDYN_OK);
+    double behind = torque - of_wide(body[0].inertia.zz) * acceleration;
+    CHECK_NEAR(of_wide(share) / behind, -1, 10 * allowed);
+}
+
+static void test_trains(void) {
+    run_train(2, tol(1e-13, 1e-6));
+    run_train(8, tol(1e-13, 1e-6));
+    run_train(32, tol(1e-13, 1e-6));
+    run_train(128, tol(1e-12, 1e-5));
+}
+
+/* The exact motion is that of the sum of q_i gains: the step knows more digits of a coordinate
+   than the float shows, so C is read where the library works it out, at the start of a step. */
+static double error_of(int k) {
+    mdyn_row_report report;
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, k, &report), MDYN_OK);
+    return of_wide(report.error);
+}
+
+/* Ten thousand turns at 300 rad/s, driven by a ratio and by its teeth. The teeth are exact: what
+   is left is the rounding of one step. The ratio is the number that the scalar can hold. */
+static void test_many_turns(void) {
+    for (int teeth = 0; teeth < 2; teeth++) {
+        double dt = 0x1p-8, worst = 0, turns = 10000, two_pi = 6.283185307179586;
+        wheels(2, 1e-3, dt);
+        if (teeth) {
+            mesh(0, 22, 1, 7, 0);
+        } else {
+            mdyn_coupling c = MDYN_MIMIC(1, 0, 22.0 / 7, 0.5);
+            coupling[model.coupling_count++] = c;
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        double gain = teeth ? -22.0 / 7 : -of_wide(coupling[0].terms[1].coefficient);
+        sim.v[0] = real(300);
+        sim.v[1] = real(300 * gain);
+        sim.q[1] = real(teeth ? 0 : 0.5);
+        int steps = (int)(turns * two_pi / (300 * dt));
+        for (int n = 0; n < steps; n++) {
+            if (!CHECK_EQUAL(mdyn_step(&sim), MDYN_OK)) {
+                return;
+            }
+            worst = fmax(worst, fabs(error_of(0)));
+        }
+        CHECK(fabs(of_real(sim.q[0])) > 0.999 * turns * two_pi);
+        CHECK_NEAR(worst, 0, tol(1e-11, 1e-4) * (teeth ? 7 : 1));
+        /* And the pair still turns at the speed it had. */
+        CHECK_NEAR(of_real(sim.v[0]) / 300, 1, tol(1e-12, 1e-5));
+        CHECK_NEAR(of_real(sim.q[0]) / (300 * dt * steps), 1, tol(1e-12, 1e-5));
+    }
+}
+
+/* A slow joint far from zero: every step adds less than the last digit of q, and none is lost. */
+static void test_slow_joint(void) {
+    double dt = 0x1p-10, start = 1000, v = 0x1p-10;
+    wheels(1, 1, dt);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.q[0] = real(start);
+    sim.v[0] = real(v);
+    for (int n = 0; n < 1 << 20; n++) {
+        mdyn_step(&sim);
+    }
+    CHECK_NEAR(of_real(sim.q[0]), start + 1, tol(1e-9, 1e-4));
+    /* The same for the speed: 2^20 pushes that are below its last digit. */
+    sim.v[0] = real(1000);
+    sim.q[0] = real(0);
+    sim.tau[0] = real(0x1p-10);
+    for (int n = 0; n < 1 << 20; n++) {
+        mdyn_step(&sim);
+    }
+    CHECK_NEAR(of_real(sim.v[0]), 1001, tol(1e-9, 1e-4));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    test_trains();
+    test_many_turns();
+    test_slow_joint();
+    return check_end();
+}
