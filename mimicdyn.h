@@ -242,7 +242,7 @@ typedef struct mdyn_body {
       MDYN_SOFT(erp, cfm)         cfm acts on the impulse [1/kg or 1/(kg m^2)] (ODE: cfm = CFM/dt)
       MDYN_SPRING(kp, kd)         erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd))
       MDYN_FREQUENCY(omega, zeta) kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
-                                  alone; omega in rad/s; hard if omega or zeta is 0
+                                  alone; omega in rad/s; hard if omega is 0
    Source: PhysX mimic joints, equations (18), (20)-(29). All zero: MDYN_HARD(0.2). */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA
@@ -461,9 +461,11 @@ typedef struct md_inertia { /* (moment, force) = [A B; B^T M] (angular, linear),
     md_sym M;
 } md_inertia;
 
-typedef struct md_link { /* constant; the joint's axis is z of its frame */
+typedef struct md_link { /* constant; the joint turns or shifts along x, y or z of its frame */
     int16_t parent, dof, coordinate;
     uint8_t joint, dofs;
+    uint8_t axis;    /* 0, 1, 2 */
+    uint8_t upright; /* `rotation` is none */
     md_mat rotation; /* of the joint in the parent */
     md_vec position;
     md_num mass;
@@ -478,7 +480,8 @@ typedef struct md_pose { /* in world axes; see >>kinematics */
     md_sym inertia;
     md_vec omega;      /* angular velocity */
     md_vec alpha, acc; /* accelerations at zero joint accelerations, gravity as -g */
-    md_force bias;     /* the wrench that they take */
+    md_mat spin;       /* of a point of the body relative to the origin: acceleration per arm */
+    md_force bias;     /* the wrench that the accelerations take */
 } md_pose;
 
 typedef struct md_dof { /* a column S of the joint, at the origin, world axes; see >>dynamics */
@@ -494,6 +497,7 @@ typedef struct md_row { /* see >>rows, >>equality */
     int16_t index;
     uint8_t kind, flags;
     uint8_t exact, active;         /* solved exactly; or by sweeps, and there */
+    uint8_t resting;               /* not set up in this step */
     int16_t first, owned, count;   /* its entries: those at owned coordinates first */
     int16_t reflection[2];         /* counts of its reflections' entries, behind the row's */
     int16_t pivot;                 /* coordinate that it owns; -1: none */
@@ -545,7 +549,7 @@ typedef struct mdyn_sim {
     md_num b[MIMICDYN_MAX_DOFS], z[MIMICDYN_MAX_DOFS], x[MIMICDYN_MAX_DOFS];
     md_row row[MIMICDYN_MAX_ROWS];
     md_outcome outcome[MIMICDYN_MAX_ROWS];
-    md_unit du[MDYN_SPACE_], w[MDYN_SPACE_];
+    md_unit du[MDYN_SPACE_], turned[MDYN_SPACE_], w[MDYN_SPACE_];
     int16_t list[MDYN_SPACE_], next[MDYN_SPACE_], head[MDYN_SPACE_], tail[MDYN_SPACE_];
     int16_t owner[MDYN_SPACE_], part[MDYN_SPACE_], last_use[MIMICDYN_MAX_DOFS];
     md_unit entry[MIMICDYN_MAX_ENTRIES];
@@ -752,6 +756,7 @@ MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
+MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_abs(md_num a) { return md_less(a, MD_K(0)) ? md_neg(a) : a; }
 MD_INLINE md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
 MD_INLINE md_num md_min(md_num a, md_num b) { return md_less(b, a) ? b : a; }
@@ -770,11 +775,13 @@ MD_INLINE mdyn_real md_of_bits(md_bits x)
     return u.real;
 }
 
-/* |x| < 2^23; no NaN, no infinity. By bits: compilers may believe that NaN does not exist. */
-MD_INLINE int md_in_range(mdyn_real x)
+/* |x| < 2^23; no NaN, no infinity. By bits: compilers may believe that NaN does not exist.
+   The sign bit of md_excess is set if not; those of many numbers can be collected by |. */
+MD_INLINE md_bits md_excess(mdyn_real x)
 {
-    return (md_bits_of(x) & MD_BITS_MAGNITUDE) < MD_BITS_2_23;
+    return MD_BITS_2_23 - 1 - (md_bits_of(x) & MD_BITS_MAGNITUDE);
 }
+MD_INLINE int md_in_range(mdyn_real x) { return md_excess(x) <= MD_BITS_MAGNITUDE; }
 
 /* |x| < 2^50: finite, and so are its products with others of its kind. */
 MD_INLINE int md_is_usable(mdyn_wide x)
@@ -793,6 +800,12 @@ MD_INLINE void md_two_sum(mdyn_real *hi, mdyn_real *lo, mdyn_real x)
     *hi = s;
 }
 
+MD_INLINE void md_sum_start(md_sum *s, mdyn_wide x)
+{
+    s->hi = x;
+    s->lo = 0;
+}
+
 /* s += c (q + tail); the product c q to twice the digits (Dekker 1971, Veltkamp's splitting) */
 MD_STATIC void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
@@ -804,6 +817,9 @@ MD_STATIC void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 }
 
 MD_INLINE md_num md_sum_value(const md_sum *s) { return MD_NUM(s->hi + s->lo); }
+
+/* A coordinate with its tail. */
+MD_INLINE md_num md_coordinate_of(mdyn_real q, md_tail tail) { return MD_NUM(q + tail); }
 
 /* x + tail += d: what does not fit into x stays in the tail, so slow motion does not stall. */
 MD_INLINE void md_accumulate(mdyn_real *x, md_tail *tail, md_num d)
@@ -846,6 +862,12 @@ MD_INLINE md_unit md_unit_abs(md_unit a) { return MD_RAW(a) < 0 ? md_unit_neg(a)
 MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
 #define MD_U(x) md_unit_of(MD_K(x), 0)
 #define MD_U_ENDLESS MD_U(1e30) /* a bound that nothing reaches */
+
+MD_NOINLINE void md_copy_units(md_unit *MD_RESTRICT to, const md_unit *MD_RESTRICT from, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) to[k] = from[k];
+}
 
 MD_NOINLINE void md_units_of(md_unit *MD_RESTRICT to, const md_num *MD_RESTRICT from, int n,
                              md_scale e)
@@ -1094,23 +1116,17 @@ MD_INLINE void md_mat_transpose(md_mat *r, const md_mat *a)
     r->zx = t.xz; r->zy = t.yz; r->zz = t.zz;
 }
 
-/* columns of a matrix */
-MD_INLINE void md_mat_column(md_vec *r, const md_mat *m, int k)
-{
-    if (k == 0) md_vec_set(r, m->xx, m->yx, m->zx);
-    else if (k == 1) md_vec_set(r, m->xy, m->yy, m->zy);
-    else md_vec_set(r, m->xz, m->yz, m->zz);
-}
+/* The element of a matrix where column k begins; rows are 3 apart. */
+MD_INLINE md_num *md_mat_at(md_mat *m, int k) { return k == 0 ? &m->xx : k == 1 ? &m->xy : &m->xz; }
 
-/* R := R Rz(angle) for the angle's sine and cosine */
-MD_INLINE void md_mat_turn_z(md_mat *m, md_num s, md_num c)
+/* R := R turned about its own axis k, for the angle's sine and cosine */
+MD_INLINE void md_mat_turn(md_mat *m, int k, md_num s, md_num c)
 {
-    md_vec x, y;
-    md_mat_column(&x, m, 0);
-    md_mat_column(&y, m, 1);
-    m->xx = md_sum2(c, x.x, s, y.x); m->xy = md_det2(c, y.x, s, x.x);
-    m->yx = md_sum2(c, x.y, s, y.y); m->yy = md_det2(c, y.y, s, x.y);
-    m->zx = md_sum2(c, x.z, s, y.z); m->zy = md_det2(c, y.z, s, x.z);
+    md_num *x = md_mat_at(m, k == 2 ? 0 : k + 1), *y = md_mat_at(m, k == 0 ? 2 : k - 1);
+    md_num a;
+    a = x[0]; x[0] = md_sum2(c, a, s, y[0]); y[0] = md_det2(c, y[0], s, a);
+    a = x[3]; x[3] = md_sum2(c, a, s, y[3]); y[3] = md_det2(c, y[3], s, a);
+    a = x[6]; x[6] = md_sum2(c, a, s, y[6]); y[6] = md_det2(c, y[6], s, a);
 }
 
 /* r = R a R^T; r is not an operand */
@@ -1454,115 +1470,140 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 
 enum { MD_ANGULAR, MD_LINEAR, MD_SCREW };
 
-/* axis components of one column of a joint: speed of the angle and of the shift */
-MD_INLINE void md_dof_set(md_dof *d, int kind, const md_mat *R, int column)
+MD_INLINE void md_dof_set(md_dof *d, int kind, md_mat *R, int column)
 {
+    const md_num *x = md_mat_at(R, column);
     d->kind = (uint8_t)kind;
-    md_mat_column(&d->axis, R, column);
+    md_vec_set(&d->axis, x[0], x[3], x[6]);
 }
 
 /* The joint's motion: rotation and arm of the pose, axes of its columns. */
-MD_STATIC void md_joint_pose(mdyn_sim *sim, const md_link *link, const md_pose *parent, md_pose *p)
+MD_STATIC void md_joint_pose(mdyn_sim *sim, const md_link *link, const md_pose *parent,
+                             md_mat *R, md_vec *arm)
 {
     const mdyn_real *q = sim->q + link->coordinate;
     const md_tail *tail = sim->q_tail + link->coordinate;
     md_dof *d = sim->dof + link->dof;
-    md_num s, c, x = MD_K(0);
+    md_num s, c;
     md_mat turn, placed;
     md_vec shift;
     int k;
-    md_mat_vec(&p->arm, &parent->rotation, &link->position);
-    md_mat_mul(&p->rotation, &parent->rotation, &link->rotation);
+    md_mat_vec(arm, &parent->rotation, &link->position);
+    if (link->parent < 0) *R = link->rotation;
+    else if (link->upright) *R = parent->rotation;
+    else md_mat_mul(R, &parent->rotation, &link->rotation);
     switch (link->joint) {
     case MDYN_REVOLUTE:
     case MDYN_HELICAL:
         md_sincos(q[0], tail[0], &s, &c);
-        md_mat_turn_z(&p->rotation, s, c);
-        md_dof_set(d, link->joint == MDYN_HELICAL ? MD_SCREW : MD_ANGULAR, &p->rotation, 2);
-        if (link->joint == MDYN_REVOLUTE) break;
-        x = md_mul(d->pitch, md_of_real(q[0]));
-        md_vec_add_scaled(&p->arm, x, &d->axis);
+        md_mat_turn(R, link->axis, s, c);
+        md_dof_set(d, link->joint == MDYN_HELICAL ? MD_SCREW : MD_ANGULAR, R, link->axis);
+        if (link->joint == MDYN_HELICAL)
+            md_vec_add_scaled(arm, md_mul(d->pitch, md_of_real(q[0])), &d->axis);
         break;
     case MDYN_PRISMATIC:
-        md_dof_set(d, MD_LINEAR, &p->rotation, 2);
-        md_vec_add_scaled(&p->arm, md_of_real(q[0]), &d->axis);
+        md_dof_set(d, MD_LINEAR, R, link->axis);
+        md_vec_add_scaled(arm, md_of_real(q[0]), &d->axis);
         break;
     case MDYN_FREE:
         md_vec_set(&shift, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]));
-        md_mat_vec(&shift, &p->rotation, &shift);
-        md_vec_add(&p->arm, &p->arm, &shift);
+        md_mat_vec(&shift, R, &shift);
+        md_vec_add(arm, arm, &shift);
         q += 3;
         /* fall through */
     case MDYN_SPHERICAL:
         md_mat_of_quaternion(&turn, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
                              md_of_real(q[3]));
-        placed = p->rotation;
-        md_mat_mul(&p->rotation, &placed, &turn);
+        placed = *R;
+        md_mat_mul(R, &placed, &turn);
         for (k = 0; k < link->dofs; k++)
-            md_dof_set(d + k, k < 3 ? MD_ANGULAR : MD_LINEAR, &p->rotation, k % 3);
+            md_dof_set(d + k, k < 3 ? MD_ANGULAR : MD_LINEAR, R, k % 3);
         break;
     default: break; /* MDYN_FIXED */
     }
 }
 
+/* What the joint's speeds add to the angular velocity, and to that of the origin. */
+MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_vec *w, md_vec *u)
+{
+    int k;
+    md_vec_zero(w);
+    md_vec_zero(u);
+    if (link->joint == MDYN_REVOLUTE) {
+        md_vec_scale(w, md_of_real(sim->v[link->dof]), &sim->dof[link->dof].axis);
+        return;
+    }
+    for (k = link->dof; k < link->dof + link->dofs; k++) {
+        const md_dof *d = &sim->dof[k];
+        md_num speed = md_of_real(sim->v[k]);
+        if (d->kind != MD_LINEAR) md_vec_add_scaled(w, speed, &d->axis);
+        if (d->kind == MD_ANGULAR) continue;
+        if (d->kind == MD_SCREW) speed = md_mul(speed, d->pitch);
+        md_vec_add_scaled(u, speed, &d->axis);
+    }
+}
+
+/* B = [alpha] + omega omega^T - |omega|^2 1: a point at arm r is accelerated by B r more. */
+MD_INLINE void md_spin(md_mat *B, const md_vec *omega, const md_vec *alpha)
+{
+    md_num x = omega->x, y = omega->y, z = omega->z;
+    md_num xx = md_mul(x, x), yy = md_mul(y, y), zz = md_mul(z, z), n2 = md_add(xx, md_add(yy, zz));
+    md_num xy = md_mul(x, y), xz = md_mul(x, z), yz = md_mul(y, z);
+    B->xx = md_sub(xx, n2); B->xy = md_sub(xy, alpha->z); B->xz = md_add(xz, alpha->y);
+    B->yx = md_add(xy, alpha->z); B->yy = md_sub(yy, n2); B->yz = md_sub(yz, alpha->x);
+    B->zx = md_sub(xz, alpha->y); B->zy = md_add(yz, alpha->x); B->zz = md_sub(zz, n2);
+}
+
+/* The world as a body: it does not turn, and accelerates upwards instead of pulling down. */
+MD_STATIC void md_world(const mdyn_sim *sim, md_pose *p)
+{
+    const mdyn_wide3 *g = &sim->model->gravity;
+    md_mat_of_quaternion(&p->rotation, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
+    md_vec_zero(&p->omega);
+    md_vec_zero(&p->alpha);
+    md_spin(&p->spin, &p->omega, &p->alpha);
+    md_vec_set(&p->acc, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)),
+               md_neg(md_of_wide(g->z)));
+}
+
 /* Poses, velocities, accelerations at zero joint accelerations, and the wrenches that these take
-   (Newton and Euler; Featherstone 2008, table 5.1, in world axes):
-      w, u: what the joint's speeds add to the angular velocity, to that of the origin
-      omega = omega_p + w
-      alpha = alpha_p + omega_p x w
-      a     = a_p + alpha_p x r + omega_p x (omega_p x r) + (omega_p + omega) x u
-      f     = m a + alpha x h + omega x (omega x h),   n = I alpha + omega x I omega + h x a */
+   (Newton and Euler; Featherstone 2008, table 5.1, in world axes). With w and u from the joint:
+      omega = omega_p + w,   alpha = alpha_p + omega_p x w
+      a = a_p + B_p r + (omega_p + omega) x u
+      f = m a + B h,         n = I alpha + omega x I omega + h x a */
 MD_STATIC void md_kinematics(mdyn_sim *sim)
 {
     md_pose world;
-    int i, k;
-    const mdyn_wide3 *g = &sim->model->gravity;
-    md_vec zero, t, w, u;
-    md_vec_zero(&zero);
-    md_mat_of_quaternion(&world.rotation, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
-    world.omega = world.alpha = zero;
-    md_vec_set(&world.acc, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)),
-               md_neg(md_of_wide(g->z)));
+    int i;
+    md_world(sim, &world);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         md_pose *p = &sim->pose[i];
         const md_pose *parent = link->parent < 0 ? &world : &sim->pose[link->parent];
-        int linear = 0;
-        md_joint_pose(sim, link, parent, p);
-        md_sym_turn(&p->inertia, &p->rotation, &link->inertia);
-        md_mat_vec(&p->moment, &p->rotation, &link->moment);
-
-        w = u = zero;
-        for (k = link->dof; k < link->dof + link->dofs; k++) {
-            const md_dof *d = &sim->dof[k];
-            md_num speed = md_of_real(sim->v[k]);
-            if (d->kind != MD_LINEAR) md_vec_add_scaled(&w, speed, &d->axis);
-            if (d->kind == MD_ANGULAR) continue;
-            if (d->kind == MD_SCREW) speed = md_mul(speed, d->pitch);
-            md_vec_add_scaled(&u, speed, &d->axis);
-            linear = 1;
-        }
+        md_vec w, u, t;
+        md_joint_pose(sim, link, parent, &p->rotation, &p->arm);
+        md_joint_velocity(sim, link, &w, &u);
         md_vec_add(&p->omega, &parent->omega, &w);
-        md_cross(&p->alpha, &parent->omega, &w);
-        md_vec_add(&p->alpha, &p->alpha, &parent->alpha);
-        md_cross(&t, &parent->omega, &p->arm);
-        md_cross(&p->acc, &parent->omega, &t);
-        md_vec_add(&p->acc, &p->acc, &parent->acc);
-        md_add_cross(&p->acc, &parent->alpha, &p->arm);
-        if (linear) {
+        md_cross(&t, &parent->omega, &w);
+        md_vec_add(&p->alpha, &parent->alpha, &t);
+        md_mat_vec(&t, &parent->spin, &p->arm);
+        md_vec_add(&p->acc, &parent->acc, &t);
+        if (link->joint != MDYN_REVOLUTE) {
             md_vec_add(&t, &parent->omega, &p->omega);
             md_add_cross(&p->acc, &t, &u);
         }
-
-        md_cross(&t, &p->omega, &p->moment);
-        md_cross(&p->bias.lin, &p->omega, &t);
-        md_add_cross(&p->bias.lin, &p->alpha, &p->moment);
-        md_vec_add_scaled(&p->bias.lin, link->mass, &p->acc);
+        md_sym_turn(&p->inertia, &p->rotation, &link->inertia);
+        md_mat_vec(&p->moment, &p->rotation, &link->moment);
+        md_spin(&p->spin, &p->omega, &p->alpha);
+        md_mat_vec(&t, &p->spin, &p->moment);
+        md_vec_add_scaled(&t, link->mass, &p->acc);
+        p->bias.lin = t;
         md_sym_vec(&t, &p->inertia, &p->omega);
-        md_cross(&p->bias.ang, &p->omega, &t);
+        md_cross(&w, &p->omega, &t);
         md_sym_vec(&t, &p->inertia, &p->alpha);
-        md_vec_add(&p->bias.ang, &p->bias.ang, &t);
-        md_add_cross(&p->bias.ang, &p->moment, &p->acc);
+        md_vec_add(&w, &w, &t);
+        md_add_cross(&w, &p->moment, &p->acc);
+        p->bias.ang = w;
     }
 }
 
@@ -1573,37 +1614,53 @@ MD_STATIC int md_quaternion_of(const md_link *link)
          : link->joint == MDYN_FREE ? link->coordinate + 3 : -1;
 }
 
-/* Checks q and v and brings the kinematics up to date with them if they have changed since. A
-   number that the user has changed loses its tail. */
+/* Whether n numbers are all in range; *changed is set if any differs from those seen before. */
+MD_INLINE int md_compare(const mdyn_real *x, const mdyn_real *seen, int n, int *changed)
+{
+    md_bits differ = 0, excess = 0;
+    int k;
+    for (k = 0; k < n; k++) {
+        differ |= md_bits_of(x[k]) ^ md_bits_of(seen[k]);
+        excess |= md_excess(x[k]);
+    }
+    if (differ) *changed = 1;
+    return excess <= MD_BITS_MAGNITUDE;
+}
+
+/* A number that is not the one seen before is taken over and has no tail. */
+MD_INLINE void md_take_over(const mdyn_real *x, mdyn_real *seen, md_tail *tail, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) {
+        if (md_same(x[k], seen[k])) continue;
+        seen[k] = x[k];
+        tail[k] = 0;
+    }
+}
+
+MD_STATIC int md_blame_number(mdyn_sim *sim, const mdyn_real *x)
+{
+    int k = 0;
+    while (md_in_range(x[k])) k++;
+    return md_blame(sim, MDYN_ERR_STATE, k);
+}
+
+/* Checks q and v, and brings the kinematics up to date with them if they have changed since. */
 MD_STATIC int md_refresh(mdyn_sim *sim)
 {
-    int i;
-    for (i = 0; i < sim->coordinates; i++)
-        if (!md_same(sim->q[i], sim->q_seen[i])) {
-            if (!md_in_range(sim->q[i])) return md_blame(sim, MDYN_ERR_STATE, i);
-            sim->stale = 1;
-        }
-    for (i = 0; i < sim->dofs; i++)
-        if (!md_same(sim->v[i], sim->v_seen[i])) {
-            if (!md_in_range(sim->v[i])) return md_blame(sim, MDYN_ERR_STATE, i);
-            sim->stale = 1;
-        }
-    if (!sim->stale) return MDYN_OK;
-    for (i = 0; i < sim->bodies; i++) {
-        int k = md_quaternion_of(&sim->link[i]);
+    int i, k, changed = 0;
+    if (!md_compare(sim->q, sim->q_seen, sim->coordinates, &changed))
+        return md_blame_number(sim, sim->q);
+    if (!md_compare(sim->v, sim->v_seen, sim->dofs, &changed))
+        return md_blame_number(sim, sim->v);
+    if (!changed && !sim->stale) return MDYN_OK;
+    for (i = 0; sim->coordinates > sim->dofs && i < sim->bodies; i++) {
+        k = md_quaternion_of(&sim->link[i]);
         if (k >= 0 && !md_less(MD_K(1e-6), md_square_length(sim->q + k)))
             return md_blame(sim, MDYN_ERR_STATE, k);
     }
-    for (i = 0; i < sim->coordinates; i++)
-        if (!md_same(sim->q[i], sim->q_seen[i])) {
-            sim->q_seen[i] = sim->q[i];
-            sim->q_tail[i] = 0;
-        }
-    for (i = 0; i < sim->dofs; i++)
-        if (!md_same(sim->v[i], sim->v_seen[i])) {
-            sim->v_seen[i] = sim->v[i];
-            sim->v_tail[i] = 0;
-        }
+    md_take_over(sim->q, sim->q_seen, sim->q_tail, sim->coordinates);
+    md_take_over(sim->v, sim->v_seen, sim->v_tail, sim->dofs);
     md_kinematics(sim);
     sim->stale = 0;
     return MDYN_OK;
@@ -1612,17 +1669,14 @@ MD_STATIC int md_refresh(mdyn_sim *sim)
 /* Velocity of a body's origin: what each joint on the way to the world adds. */
 MD_STATIC void md_origin_velocity(const mdyn_sim *sim, int body, md_vec *v)
 {
-    int i, k;
+    int i;
+    md_vec w, u;
     md_vec_zero(v);
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
         if (link->parent >= 0) md_add_cross(v, &sim->pose[link->parent].omega, &sim->pose[i].arm);
-        for (k = link->dof; k < link->dof + link->dofs; k++) {
-            const md_dof *d = &sim->dof[k];
-            md_num speed = md_of_real(sim->v[k]);
-            if (d->kind == MD_SCREW) speed = md_mul(speed, d->pitch);
-            if (d->kind != MD_ANGULAR) md_vec_add_scaled(v, speed, &d->axis);
-        }
+        md_joint_velocity(sim, link, &w, &u);
+        md_vec_add(v, v, &u);
     }
 }
 
@@ -1720,16 +1774,10 @@ MD_STATIC int md_articulate(mdyn_sim *sim, md_num dt)
     return MDYN_OK;
 }
 
-/* One joint's part of z = L^-T b, with p = sim->force[body] from its children. */
-MD_INLINE void md_inward_joint(mdyn_sim *sim, const md_link *link, md_force *p,
-                               const md_num *b, md_num *z)
+MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w)
 {
-    int k;
-    for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
-        const md_dof *d = &sim->dof[k];
-        z[k] = md_mul(d->rsqrt_D, md_sub(b[k], md_dof_dot_force(d, p)));
-        md_force_add_scaled(p, z[k], &d->W);
-    }
+    return (md_bits_of(w->moment.x) | md_bits_of(w->moment.y) | md_bits_of(w->moment.z)
+            | md_bits_of(w->force.x) | md_bits_of(w->force.y) | md_bits_of(w->force.z)) == 0;
 }
 
 /* sim->force = the wrenches of the bias, less the external ones. */
@@ -1741,6 +1789,7 @@ MD_STATIC void md_bias_wrenches(mdyn_sim *sim)
         md_force *f = &sim->force[i];
         md_vec t;
         *f = sim->pose[i].bias;
+        if (md_wrench_is_zero(e)) continue;
         md_vec_set(&t, md_of_real(e->moment.x), md_of_real(e->moment.y), md_of_real(e->moment.z));
         md_vec_sub(&f->ang, &f->ang, &t);
         md_vec_set(&t, md_of_real(e->force.x), md_of_real(e->force.y), md_of_real(e->force.z));
@@ -1751,13 +1800,18 @@ MD_STATIC void md_bias_wrenches(mdyn_sim *sim)
 /* z = L^-T (b - C): the bias wrenches ride along as p. */
 MD_STATIC void md_inward(mdyn_sim *sim, const md_num *b, md_num *z)
 {
-    int i;
+    int i, k;
     md_bias_wrenches(sim);
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        md_inward_joint(sim, link, &sim->force[i], b, z);
+        md_force p = sim->force[i];
+        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
+            const md_dof *d = &sim->dof[k];
+            z[k] = md_mul(d->rsqrt_D, md_sub(b[k], md_dof_dot_force(d, &p)));
+            md_force_add_scaled(&p, z[k], &d->W);
+        }
         if (link->parent >= 0)
-            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
+            md_force_add_shifted(&sim->force[link->parent], &p, &sim->pose[i].arm);
     }
 }
 
@@ -1795,6 +1849,8 @@ enum md_mode {
     MD_HALT          /* hard couplings: J dv = speed - J v */
 };
 
+enum { MD_NONE = INT16_MAX, MD_ABSENT = -1 }; /* in sim->head, next, tail, owner: see >>equality */
+
 typedef struct md_terms {
     int count;
     int16_t dof[MIMICDYN_MAX_TERMS];
@@ -1830,18 +1886,16 @@ MD_STATIC md_num md_row_speed(const mdyn_sim *sim, const md_terms *t)
     return s;
 }
 
-/* sum of coefficient q, less `origin` */
-MD_STATIC md_num md_row_position(const mdyn_sim *sim, const md_row *row, mdyn_wide origin)
+/* The coordinate of a row of one joint; sum of coefficient q + offset of a coupling. */
+MD_STATIC md_num md_row_position(const mdyn_sim *sim, const md_row *row)
 {
     md_sum s;
     int k;
-    s.hi = -origin;
-    s.lo = 0;
     if (row->kind != MDYN_ROW_COUPLING) {
         k = sim->link[sim->dof[row->index].body].coordinate;
-        md_sum_product(&s, MDYN_C(1), sim->q[k], sim->q_tail[k]);
-        return md_sum_value(&s);
+        return md_coordinate_of(sim->q[k], sim->q_tail[k]);
     }
+    md_sum_start(&s, sim->coupling[row->index].offset);
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
         const mdyn_term *term = &sim->coupling[row->index].terms[k];
         int c = sim->link[term->body].coordinate;
@@ -1869,9 +1923,9 @@ MD_STATIC int md_row_is_boundless(const mdyn_sim *sim, const md_row *row)
 
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 {
-    int no_a = md_is_zero(md_of_wide(s->a)), no_b = md_is_zero(md_of_wide(s->b));
-    return s->kind == MDYN_DEFAULT || (s->kind == MDYN_ERP_CFM && no_b)
-        || (s->kind == MDYN_OMEGA_ZETA && (no_a || no_b));
+    return s->kind == MDYN_DEFAULT
+        || (s->kind == MDYN_ERP_CFM && md_is_zero(md_of_wide(s->b)))
+        || (s->kind == MDYN_OMEGA_ZETA && md_is_zero(md_of_wide(s->a)));
 }
 
 /* erp and cfm; r = J M^-1 J^T of the row. Returns 0 if the row has no force at all.
@@ -1937,13 +1991,13 @@ MD_STATIC int md_ask_coupling(const mdyn_sim *sim, md_row *row, md_num r)
         return there;
     }
     if (md_coupling_is_equality(c)) {
-        row->error = md_sub(md_row_position(sim, row, -c->offset), md_of_wide(c->lower));
+        row->error = md_sub(md_row_position(sim, row), md_of_wide(c->lower));
         row->low = row->high = md_sub(md_of_wide(c->speed),
                                       md_mul(md_mul(erp, sim->inverse_dt), row->error));
         return there;
     }
     {
-        md_num C = md_row_position(sim, row, -c->offset);
+        md_num C = md_row_position(sim, row);
         md_num lower = md_of_wide(c->lower), upper = md_of_wide(c->upper);
         int open_below = !md_less(md_neg(endless), lower), open_above = !md_less(upper, endless);
         md_row_range(sim, row, erp, open_below ? MD_K(0) : md_sub(C, lower),
@@ -1978,9 +2032,11 @@ MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
         spring.a = b->drive_kp;
         spring.b = b->drive_kd;
         md_soften(sim, &spring, r, &erp, &row->cfm);
-        row->error = md_sub(md_row_position(sim, row, 0), md_of_real(sim->target[row->index]));
-        row->low = row->high = md_sub(md_of_real(sim->target_speed[row->index]),
-                                      md_mul(md_mul(erp, sim->inverse_dt), row->error));
+        row->error = md_sub(md_row_position(sim, row), md_of_real(sim->target[row->index]));
+        /* -lambda cfm = v' + erp error/dt - (1 - erp) target_speed is the spring at the step's end */
+        row->low = md_mul(md_sub(MD_K(1), erp), md_of_real(sim->target_speed[row->index]));
+        row->low = md_sub(row->low, md_mul(md_mul(erp, sim->inverse_dt), row->error));
+        row->high = row->low;
         if (!md_is_zero(md_of_wide(b->effort))) { /* what the command leaves */
             md_num effort = md_of_wide(b->effort), tau = md_command(sim, row->index);
             row->least = md_mul(sim->dt, md_neg(md_add(effort, tau)));
@@ -1991,9 +2047,9 @@ MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
         md_impulse_bound(sim, row, b->friction);
         return 1;
     default: { /* MDYN_ROW_LIMIT */
-        md_num endless = MD_K(1e12), lower = md_of_wide(b->lower), upper = md_of_wide(b->upper);
-        md_row_range(sim, row, MD_K(0.2), md_row_position(sim, row, b->lower),
-                     md_row_position(sim, row, b->upper));
+        md_num endless = MD_K(1e12), lower = md_of_wide(b->lower), upper = md_of_wide(b->upper), C;
+        C = md_row_position(sim, row);
+        md_row_range(sim, row, MD_K(0.2), md_sub(C, lower), md_sub(C, upper));
         if (!md_less(md_neg(endless), lower)) row->low = MD_K(-1e30);
         if (!md_less(upper, endless)) row->high = MD_K(1e30);
         return 1;
@@ -2001,40 +2057,43 @@ MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
     }
 }
 
-/* x = L^-T J^T: the way from the row's joints to the world, deepest body first. The speeds met
-   are put into sim->list, x into sim->x; returns their number. sim->b is 0 before and after. */
+/* x += L^-T b on the way from speed k to the world, where b = sim->b (0 elsewhere, and 0 again
+   afterwards). Speeds met for the first time are appended to sim->list, from `count` on, and
+   marked in sim->next until the caller clears it; returns the new count. */
+MD_STATIC int md_walk(mdyn_sim *sim, int k, int count)
+{
+    int i = sim->dof[k].body;
+    md_force p;
+    if (md_is_zero(sim->b[k])) return count; /* an earlier walk has passed here */
+    md_vec_zero(&p.ang);
+    md_vec_zero(&p.lin);
+    for (;;) {
+        const md_link *link = &sim->link[i];
+        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
+            const md_dof *d = &sim->dof[k];
+            md_num z = md_mul(d->rsqrt_D, md_sub(sim->b[k], md_dof_dot_force(d, &p)));
+            sim->b[k] = MD_K(0);
+            md_force_add_scaled(&p, z, &d->W);
+            if (sim->next[k] == MD_ABSENT) {
+                sim->next[k] = sim->head[k];
+                sim->list[count++] = (int16_t)k;
+                sim->x[k] = z;
+            } else {
+                sim->x[k] = md_add(sim->x[k], z);
+            }
+        }
+        if (link->parent < 0) return count;
+        md_add_cross(&p.ang, &sim->pose[i].arm, &p.lin);
+        i = link->parent;
+    }
+}
+
+/* The walks of all joints of a row. */
 MD_STATIC int md_whiten(mdyn_sim *sim, const md_terms *t)
 {
-    int16_t heads[MIMICDYN_MAX_TERMS];
-    int n = 0, count = 0, h, k, i;
-    md_force zero;
-    md_vec_zero(&zero.ang);
-    md_vec_zero(&zero.lin);
-    for (k = 0; k < t->count; k++) {
-        int16_t body = sim->dof[t->dof[k]].body;
-        sim->b[t->dof[k]] = t->coefficient[k];
-        for (h = 0; h < n && heads[h] != body; h++) {}
-        if (h < n) continue;
-        sim->force[body] = zero;
-        heads[n++] = body;
-    }
-    while (n > 0) {
-        const md_link *link;
-        for (h = 0, k = 1; k < n; k++)
-            if (heads[k] > heads[h]) h = k;
-        i = heads[h];
-        link = &sim->link[i];
-        md_inward_joint(sim, link, &sim->force[i], sim->b, sim->x);
-        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) sim->list[count++] = (int16_t)k;
-        heads[h] = link->parent;
-        for (k = 0; k < n && (k == h || heads[k] != link->parent); k++) {}
-        if (link->parent >= 0) {
-            if (k == n) sim->force[link->parent] = zero;
-            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
-        }
-        if (link->parent < 0 || k < n) heads[h] = heads[--n];
-    }
-    for (k = 0; k < t->count; k++) sim->b[t->dof[k]] = MD_K(0);
+    int k, count = 0;
+    for (k = 0; k < t->count; k++) sim->b[t->dof[k]] = t->coefficient[k];
+    for (k = 0; k < t->count; k++) count = md_walk(sim, t->dof[k], count);
     return count;
 }
 
@@ -2051,8 +2110,6 @@ MD_STATIC int md_whiten(mdyn_sim *sim, const md_terms *t)
    and the shared ones; so only shared coordinates stay mixed, and a train of gears costs what
    its rows cost, however long. `next` chains the reflections that touch a coordinate; reflection
    2k + s is the s-th of row k. */
-
-enum { MD_NONE = INT16_MAX, MD_ABSENT = -1 };
 
 MD_INLINE int md_reflection_first(const md_row *row, int s)
 {
@@ -2190,6 +2247,15 @@ MD_STATIC void md_share(mdyn_sim *sim, int k, int count)
     md_store_row(sim, row, count, 1, s);
 }
 
+/* A row with room between its bounds rests until the motion would leave them: it is set up only
+   if it pushed in the last step, or when it turns out to be needed (see md_wake_rows). */
+MD_STATIC int md_row_may_rest(const mdyn_sim *sim, const md_row *row)
+{
+    if (sim->model->solver.equality == MDYN_ITERATED) return 0;
+    return row->kind == MDYN_ROW_LIMIT
+        || (row->kind == MDYN_ROW_COUPLING && !md_coupling_is_equality(&sim->coupling[row->index]));
+}
+
 /* Whether a row takes part, and is one of the exact ones. */
 MD_STATIC int md_row_takes_part(const mdyn_sim *sim, const md_row *row, enum md_mode mode,
                                 int *exact)
@@ -2202,6 +2268,13 @@ MD_STATIC int md_row_takes_part(const mdyn_sim *sim, const md_row *row, enum md_
     }
     return *exact && row->kind == MDYN_ROW_COUPLING && md_softness_is_hard(&c->softness)
         && (mode != MD_PLACE || c->level == MDYN_POSITION);
+}
+
+/* Takes the marks off sim->list. */
+MD_INLINE void md_forget(mdyn_sim *sim, int count)
+{
+    int i;
+    for (i = 0; i < count; i++) sim->next[sim->list[i]] = MD_ABSENT;
 }
 
 /* The vector of row k and what it asks. Needs W; entries may run out (returns the error). */
@@ -2225,17 +2298,16 @@ MD_STATIC int md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact, 
         if (mode == MD_HALT) row->low = row->high = md_of_wide(sim->coupling[row->index].speed);
     }
     length2 = md_add(r, row->cfm);
-    if (!there) return MDYN_OK;
-    if (!md_less(MD_K(1e-30), length2)) {
-        row->flags |= MDYN_ROW_REDUNDANT;
-        row->scale = MD_K(1);
+    row->scale = MD_K(1);
+    if (!md_less(MD_K(1e-30), length2)) row->flags |= MDYN_ROW_REDUNDANT;
+    if (!there || (row->flags & MDYN_ROW_REDUNDANT)) {
+        md_forget(sim, count);
         return MDYN_OK;
     }
     row->scale = md_rsqrt(length2);
     for (i = 0; i < count; i++) {
         c = sim->list[i];
         sim->w[c] = md_unit_of(md_mul(row->scale, sim->x[c]), 0);
-        sim->next[c] = sim->head[c];
     }
     row->soft = md_unit_of(md_mul(row->cfm, md_mul(row->scale, row->scale)), 0);
     if (exact && !md_is_zero(row->cfm)) {
@@ -2250,7 +2322,7 @@ MD_STATIC int md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact, 
         return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, k);
     if (exact) md_own(sim, k, count, measure);
     else md_share(sim, k, count);
-    for (i = 0; i < count; i++) sim->next[sim->list[i]] = MD_ABSENT;
+    md_forget(sim, count);
     return MDYN_OK;
 }
 
@@ -2266,14 +2338,18 @@ MD_STATIC int md_set_up_rows(mdyn_sim *sim, enum md_mode mode, int measure)
     sim->entries = 0;
     for (k = 0; k < sim->rows; k++) {
         md_row *row = &sim->row[k];
-        row->flags = row->active = row->exact = 0;
+        row->flags = row->active = row->exact = row->resting = 0;
         row->pivot = -1;
         row->first = row->owned = row->count = row->reflection[0] = row->reflection[1] = 0;
     }
     for (pass = 0; pass < 2; pass++)
-        for (k = 0; k < sim->rows && code == MDYN_OK; k++)
-            if (md_row_takes_part(sim, &sim->row[k], mode, &exact) && exact != pass)
-                code = md_set_up_row(sim, k, mode, exact, measure);
+        for (k = 0; k < sim->rows && code == MDYN_OK; k++) {
+            md_row *row = &sim->row[k];
+            if (!md_row_takes_part(sim, row, mode, &exact) || exact == pass) continue;
+            row->resting = !measure && md_is_zero(sim->outcome[k].impulse)
+                && md_row_may_rest(sim, row);
+            if (!row->resting) code = md_set_up_row(sim, k, mode, exact, measure);
+        }
     return code;
 }
 
@@ -2360,8 +2436,8 @@ MD_STATIC void md_compromise(mdyn_sim *sim, int k, md_unit miss)
                                             md_unit_mul(miss, sim->row[j].u_lambda));
 }
 
-/* Turns sim->du with the reflections, and gives the owned coordinates what their rows ask.
-   sim->w keeps by how much each was moved. */
+/* Turns sim->du with the reflections, and gives the owned coordinates what their rows ask;
+   row->u_high keeps what they had before. */
 MD_STATIC void md_satisfy(mdyn_sim *sim, md_scale e)
 {
     int k;
@@ -2384,35 +2460,49 @@ MD_STATIC void md_satisfy(mdyn_sim *sim, md_scale e)
         md_compromise(sim, k, miss);
         md_substitute(sim, sim->rows);
     }
-    for (k = 0; k < sim->rows; k++) {
-        const md_row *row = &sim->row[k];
-        if (row->pivot < 0) continue;
-        sim->du[row->pivot] = sim->w[row->pivot];
-        sim->w[row->pivot] = md_unit_sub(sim->w[row->pivot], row->u_high);
-    }
+    for (k = 0; k < sim->rows; k++)
+        if (sim->row[k].pivot >= 0) sim->du[sim->row[k].pivot] = sim->w[sim->row[k].pivot];
 }
 
-/* The impulses of the exact rows, last row first, from how far the owned coordinates were moved:
-   R lambda = w, less what the bounded rows did to them. Then turns sim->du back. */
+/* sim->z = sim->du, turned back by the reflections. */
+MD_STATIC void md_turn_back(mdyn_sim *sim, md_scale e)
+{
+    int k;
+    md_copy_units(sim->turned, sim->du, sim->dofs + sim->rows);
+    for (k = sim->rows - 1; k >= 0; k--) {
+        const md_row *row = &sim->row[k];
+        if (row->pivot < 0) continue;
+        md_reflect(sim, row, 1, sim->turned);
+        md_reflect(sim, row, 0, sim->turned);
+    }
+    md_of_units(sim->z, sim->turned, sim->dofs, e);
+}
+
+/* The impulses of all rows. Those of the exact rows, last row first, from how far the owned
+   coordinates were moved, less what the bounded rows did to them: R lambda = w. */
 MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
 {
     int k;
     for (k = 0; k < sim->rows; k++) {
         const md_row *row = &sim->row[k];
-        if (row->active) md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
+        if (row->pivot >= 0)
+            sim->w[row->pivot] = md_unit_sub(sim->du[row->pivot], row->u_high);
+    }
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = &sim->row[k];
+        row->impulse = MD_K(0);
+        if (!row->active) continue;
+        md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
+        row->impulse = !md_unit_less(row->u_lambda, row->u_most) ? row->most
+            : !md_unit_less(row->u_least, row->u_lambda) ? row->least
+            : md_mul(row->scale, md_of_unit(row->u_lambda, e));
     }
     for (k = sim->rows - 1; k >= 0; k--) {
         md_row *row = &sim->row[k];
-        if (row->pivot >= 0) {
-            row->u_lambda = md_unit_div(sim->w[row->pivot], row->diagonal);
-            md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
-            md_reflect(sim, row, 1, sim->du);
-            md_reflect(sim, row, 0, sim->du);
-        }
-        row->impulse = row->pivot >= 0 || row->active
-            ? md_mul(row->scale, md_of_unit(row->u_lambda, e)) : MD_K(0);
-        if (row->active && !md_unit_less(row->u_lambda, row->u_most)) row->impulse = row->most;
-        if (row->active && !md_unit_less(row->u_least, row->u_lambda)) row->impulse = row->least;
+        if (row->pivot < 0) continue;
+        row->u_lambda = md_unit_div(sim->w[row->pivot], row->diagonal);
+        row->impulse = md_mul(row->scale, md_of_unit(row->u_lambda, e));
+        md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
     }
 }
 
@@ -2423,28 +2513,22 @@ MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
    which holds an impulse > 0 against low, < 0 against high, and for low = high is the ordinary
    sweep. Source: ODE's SOR-PGS; PhysX mimic joints (16) with the accumulated impulse. */
 
-MD_STATIC void md_begin_bounded(mdyn_sim *sim, md_scale e)
+MD_STATIC void md_begin_row(mdyn_sim *sim, int k, md_scale e)
 {
-    int k;
-    int warm = sim->model->solver.start == MDYN_WARM;
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = &sim->row[k];
-        md_num length;
-        md_unit given;
-        if (!row->active) continue;
-        length = md_div(MD_K(1), row->scale);
-        given = md_given(sim, row, sim->du);
-        row->u_low = md_unit_sub(md_ask(row, row->low, e), given);
-        row->u_high = md_unit_sub(md_ask(row, row->high, e), given);
-        row->u_least = md_unit_of(md_mul(row->least, length), e);
-        row->u_most = md_unit_of(md_mul(row->most, length), e);
-        row->u_lambda = MD_U(0);
-        if (!warm || md_is_zero(sim->outcome[k].impulse)) continue;
-        row->u_lambda = md_unit_of(md_mul(length, md_max(row->least,
-                                   md_min(row->most, sim->outcome[k].impulse))), e);
-        md_add_at(sim->du, row->u_lambda, sim->entry + row->first + row->owned,
-                  sim->entry_at + row->first + row->owned, row->count - row->owned);
-    }
+    md_row *row = &sim->row[k];
+    int first = row->first + row->owned;
+    md_num length = md_div(MD_K(1), row->scale), impulse = sim->outcome[k].impulse;
+    md_unit given = md_given(sim, row, sim->du);
+    row->u_low = md_unit_sub(md_ask(row, row->low, e), given);
+    row->u_high = md_unit_sub(md_ask(row, row->high, e), given);
+    row->u_least = md_unit_of(md_mul(row->least, length), e);
+    row->u_most = md_unit_of(md_mul(row->most, length), e);
+    row->u_lambda = MD_U(0);
+    if (sim->model->solver.start != MDYN_WARM || md_is_zero(impulse)) return;
+    impulse = md_max(row->least, md_min(row->most, impulse));
+    row->u_lambda = md_unit_of(md_mul(length, impulse), e);
+    md_add_at(sim->du, row->u_lambda, sim->entry + first, sim->entry_at + first,
+              row->count - row->owned);
 }
 
 /* One visit; returns by how much the impulse moved. */
@@ -2466,18 +2550,18 @@ MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
     return d;
 }
 
+/* Sweeps until nothing moves, at most so many as the solver's setting leaves, but one. */
 MD_STATIC void md_sweep(mdyn_sim *sim)
 {
     const mdyn_solver *solver = &sim->model->solver;
     md_num omega = md_of_wide(solver->relaxation), tolerance = md_of_wide(solver->tolerance);
-    md_unit step, moved, largest;
-    int n = solver->sweeps ? solver->sweeps : 100, k, i;
+    md_unit step, part, moved, largest;
+    int most = solver->sweeps ? solver->sweeps : 100, k;
     if (md_is_zero(omega)) omega = MD_K(1);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
     step = md_unit_of(omega, 0);
-    sim->report.sweeps = 0;
-    sim->report.residual = 0;
-    for (i = 0; i < n; i++) {
+    part = md_unit_of(tolerance, 0);
+    do {
         moved = largest = MD_U(0);
         for (k = 0; k < sim->rows; k++) {
             md_row *row = &sim->row[k];
@@ -2489,11 +2573,37 @@ MD_STATIC void md_sweep(mdyn_sim *sim)
             d = md_unit_abs(row->u_lambda);
             if (md_unit_less(largest, d)) largest = d;
         }
-        if (md_unit_is_zero(moved)) break;
-        sim->report.sweeps = (int16_t)(i + 1 < INT16_MAX ? i + 1 : INT16_MAX);
-        sim->report.residual = md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
-        if (!md_unit_less(md_unit_mul(md_unit_of(tolerance, 0), largest), moved)) break;
+        sim->report.residual = md_unit_is_zero(moved) ? 0
+            : md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
+        if (md_unit_is_zero(moved)) return;
+        if (sim->report.sweeps < INT16_MAX) sim->report.sweeps++;
+    } while (md_unit_less(md_unit_mul(part, largest), moved) && sim->report.sweeps < most);
+}
+
+/* Sets up the resting rows that the motion sim->z would break; returns how many, or an error. */
+MD_STATIC int md_wake_rows(mdyn_sim *sim, md_scale e)
+{
+    int k, woken = 0, code;
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = &sim->row[k];
+        md_terms t;
+        md_num speed;
+        int i;
+        if (!row->resting) continue;
+        md_row_terms(sim, row, &t);
+        md_row_ask(sim, row, MD_K(1));
+        speed = md_row_speed(sim, &t);
+        for (i = 0; i < t.count; i++)
+            speed = md_add(speed, md_mul(t.coefficient[i], sim->z[t.dof[i]]));
+        if (!md_less(speed, row->low) && !md_less(row->high, speed)) continue;
+        row->resting = 0;
+        code = md_set_up_row(sim, k, MD_STEP, 0, 0);
+        if (code != MDYN_OK) return code;
+        if (!row->active) continue;
+        md_begin_row(sim, k, e);
+        woken++;
     }
+    return woken;
 }
 
 /* ============================================================================== // >>step */
@@ -2534,82 +2644,106 @@ MD_STATIC void md_turn_quaternion(mdyn_real *q, md_tail *tail, const md_vec *u)
     for (k = 0; k < 4; k++) md_accumulate(&q[k], &tail[k], d[k]);
 }
 
-/* q (+) u for displacements u of all speeds: into sim->q if `commit`; otherwise only checks that
-   it stays in range. */
-MD_STATIC int md_displace(mdyn_sim *sim, const md_num *u, int commit)
+/* Whether x + d stays in range, with room for rounding. */
+MD_INLINE int md_stays(mdyn_real x, md_num d)
 {
-    int i, k, j;
+    return md_less(md_abs(md_add(md_of_real(x), d)), MD_K(8388600));
+}
+
+/* Whether v + dv (unless NULL) and q (+) u stay in range; nothing is written. */
+MD_STATIC int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
+{
+    int i, k;
+    for (k = 0; dv && k < sim->dofs; k++)
+        if (!md_stays(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    for (i = 0; u && i < sim->bodies; i++) {
+        const md_link *link = &sim->link[i];
+        int n = md_joint_coordinates((mdyn_joint)link->joint), c = link->coordinate;
+        md_num way, back;
+        if (n == 1 && !md_stays(sim->q[c], u[link->dof])) return md_blame(sim, MDYN_ERR_OVERFLOW, c);
+        for (k = 0; n > 1 && k < link->dofs; k += 3) { /* however the axes lie: the whole length */
+            const md_num *d = u + link->dof + k;
+            way = md_add(md_add(md_abs(d[0]), md_abs(d[1])), md_abs(d[2]));
+            back = md_neg(way);
+            if (!md_stays(0, way)
+                || (k == 3 && !(md_stays(sim->q[c], way) && md_stays(sim->q[c], back)
+                                && md_stays(sim->q[c + 1], way) && md_stays(sim->q[c + 1], back)
+                                && md_stays(sim->q[c + 2], way) && md_stays(sim->q[c + 2], back))))
+                return md_blame(sim, MDYN_ERR_OVERFLOW, c);
+        }
+    }
+    return MDYN_OK;
+}
+
+/* q := q (+) u for displacements u of all speeds that md_check_motion has passed. */
+MD_STATIC void md_displace(mdyn_sim *sim, const md_num *u)
+{
+    int i, k;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        mdyn_real q[7];
-        md_tail tail[7];
-        int n = md_joint_coordinates((mdyn_joint)link->joint), first = link->coordinate;
+        mdyn_real *q = sim->q + link->coordinate;
+        md_tail *tail = sim->q_tail + link->coordinate;
+        const md_num *d = u + link->dof;
         md_vec turn, shift;
         md_mat R;
-        if (n == 0) continue;
-        for (k = 0; k < n; k++) {
-            q[k] = sim->q[first + k];
-            tail[k] = sim->q_tail[first + k];
-        }
-        j = link->dof;
-        if (n == 1) {
-            md_accumulate(&q[0], &tail[0], u[j]);
-        } else {
-            k = n - 4; /* where the quaternion begins */
-            md_vec_set(&turn, u[j], u[j + 1], u[j + 2]);
-            if (k > 0) {
+        int n = md_joint_coordinates((mdyn_joint)link->joint);
+        if (n == 1) md_accumulate(q, tail, d[0]);
+        if (n > 1) {
+            md_vec_set(&turn, d[0], d[1], d[2]);
+            if (link->joint == MDYN_FREE) {
                 md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
                                      md_of_real(q[6]));
-                md_vec_set(&shift, u[j + 3], u[j + 4], u[j + 5]);
+                md_vec_set(&shift, d[3], d[4], d[5]);
                 md_mat_vec(&shift, &R, &shift);
                 md_accumulate(&q[0], &tail[0], shift.x);
                 md_accumulate(&q[1], &tail[1], shift.y);
                 md_accumulate(&q[2], &tail[2], shift.z);
+                q += 3;
+                tail += 3;
             }
-            md_turn_quaternion(q + k, tail + k, &turn);
+            md_turn_quaternion(q, tail, &turn);
         }
-        for (k = 0; k < n; k++) {
-            if (!md_in_range(q[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, first + k);
-            if (!commit) continue;
-            sim->q[first + k] = sim->q_seen[first + k] = q[k];
-            sim->q_tail[first + k] = tail[k];
-        }
+        for (k = link->coordinate; k < link->coordinate + n; k++) sim->q_seen[k] = sim->q[k];
     }
-    if (commit) sim->stale = 1;
-    return MDYN_OK;
+    sim->stale = 1;
 }
 
-/* v + dv, in the same way; u, if given, receives dt (v + dv). */
-MD_STATIC int md_hasten(mdyn_sim *sim, const md_num *dv, md_num *u, int commit)
+/* v := v + dv */
+MD_STATIC void md_hasten(mdyn_sim *sim, const md_num *dv)
 {
     int k;
     for (k = 0; k < sim->dofs; k++) {
-        mdyn_real v = sim->v[k];
-        md_tail tail = sim->v_tail[k];
-        md_accumulate(&v, &tail, dv[k]);
-        if (!md_in_range(v)) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-        if (u) u[k] = md_mul(sim->dt, md_of_real(v));
-        if (!commit) continue;
-        sim->v[k] = sim->v_seen[k] = v;
-        sim->v_tail[k] = tail;
+        md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
+        sim->v_seen[k] = sim->v[k];
     }
-    if (commit) sim->stale = 1;
+    sim->stale = 1;
+}
+
+MD_INLINE int md_all_in_range(const mdyn_real *x, int n)
+{
+    md_bits excess = 0;
+    int k;
+    for (k = 0; k < n; k++) excess |= md_excess(x[k]);
+    return excess <= MD_BITS_MAGNITUDE;
+}
+
+/* What the drives are told. */
+MD_STATIC int md_check_targets(mdyn_sim *sim)
+{
+    if (!md_all_in_range(sim->target, sim->dofs)) return md_blame_number(sim, sim->target);
+    if (!md_all_in_range(sim->target_speed, sim->dofs))
+        return md_blame_number(sim, sim->target_speed);
     return MDYN_OK;
 }
 
-/* Commands, targets and wrenches. */
+/* Commands and wrenches. */
 MD_STATIC int md_check_inputs(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < sim->dofs; i++)
-        if (!md_in_range(sim->tau[i]) || !md_in_range(sim->target[i])
-            || !md_in_range(sim->target_speed[i])) return md_blame(sim, MDYN_ERR_STATE, i);
-    for (i = 0; i < sim->bodies; i++) {
-        const mdyn_wrench *w = &sim->wrench[i];
-        if (!md_in_range(w->moment.x) || !md_in_range(w->moment.y) || !md_in_range(w->moment.z)
-            || !md_in_range(w->force.x) || !md_in_range(w->force.y) || !md_in_range(w->force.z))
+    if (!md_all_in_range(sim->tau, sim->dofs)) return md_blame_number(sim, sim->tau);
+    for (i = 0; i < sim->bodies; i++)
+        if (!md_wrench_is_zero(&sim->wrench[i]) && !md_all_in_range(&sim->wrench[i].moment.x, 6))
             return md_blame(sim, MDYN_ERR_STATE, i);
-    }
     return MDYN_OK;
 }
 
@@ -2622,21 +2756,26 @@ MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
     return code;
 }
 
-/* The whitened motion sim->z, with what the rows of a mode make of it; back in sim->z. */
+/* What the rows of a mode make of the whitened motion sim->z; as changes of speed, in sim->z. */
 MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
 {
     md_scale e = md_scale_of(sim->z, sim->dofs);
-    int k, code = md_set_up_rows(sim, mode, 0);
+    int k, code = md_set_up_rows(sim, mode, 0), woken = 1;
     if (code != MDYN_OK) return code;
     md_units_of(sim->du, sim->z, sim->dofs, e);
     for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
     md_satisfy(sim, e);
-    if (mode == MD_STEP) {
-        md_begin_bounded(sim, e);
-        md_sweep(sim);
+    for (k = 0; k < sim->rows; k++)
+        if (sim->row[k].active) md_begin_row(sim, k, e);
+    sim->report.sweeps = 0;
+    while (woken > 0) {
+        if (mode == MD_STEP) md_sweep(sim);
+        md_turn_back(sim, e);
+        md_outward(sim, sim->z, sim->z);
+        woken = mode == MD_STEP ? md_wake_rows(sim, e) : 0;
     }
+    if (woken < 0) return woken;
     md_settle(sim, e);
-    md_of_units(sim->z, sim->du, sim->dofs, e);
     return MDYN_OK;
 }
 
@@ -2664,7 +2803,8 @@ MD_STATIC void md_report_rows(mdyn_sim *sim)
 
 MD_STATIC int md_step(mdyn_sim *sim)
 {
-    int k, code = md_ready_dynamics(sim, sim->dt);
+    int k, code = md_check_targets(sim);
+    if (code == MDYN_OK) code = md_ready_dynamics(sim, sim->dt);
     if (code != MDYN_OK) return code;
     for (k = 0; k < sim->dofs; k++) {
         md_num damping = md_of_wide(sim->model->bodies[sim->dof[k].body].damping);
@@ -2674,12 +2814,12 @@ MD_STATIC int md_step(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->z[k] = md_mul(sim->dt, sim->z[k]);
     code = md_apply_rows(sim, MD_STEP);
     if (code != MDYN_OK) return code;
-    md_outward(sim, sim->z, sim->z);
-    code = md_hasten(sim, sim->z, sim->x, 0);
-    if (code == MDYN_OK) code = md_displace(sim, sim->x, 0);
+    for (k = 0; k < sim->dofs; k++)
+        sim->x[k] = md_mul(sim->dt, md_add(md_of_real(sim->v[k]), sim->z[k]));
+    code = md_check_motion(sim, sim->z, sim->x);
     if (code != MDYN_OK) return code;
-    md_hasten(sim, sim->z, sim->x, 1);
-    md_displace(sim, sim->x, 1);
+    md_hasten(sim, sim->z);
+    md_displace(sim, sim->x);
     md_report_rows(sim);
     return MDYN_OK;
 }
@@ -2691,9 +2831,9 @@ MD_STATIC int md_accelerate(mdyn_sim *sim, int coupled)
     if (code != MDYN_OK) return code;
     md_copy_in(sim->b, sim->tau, sim->dofs);
     md_inward(sim, sim->b, sim->z);
-    if (coupled) code = md_apply_rows(sim, MD_ACCELERATION);
-    if (code == MDYN_OK) md_outward(sim, sim->z, sim->z);
-    return code;
+    if (coupled) return md_apply_rows(sim, MD_ACCELERATION);
+    md_outward(sim, sim->z, sim->z);
+    return MDYN_OK;
 }
 
 /* Inverse dynamics: the wrenches of the bias and of the accelerations a (NULL: none), handed
@@ -2745,17 +2885,20 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
                                    &sim->pose[i].arm);
 }
 
-/* x = L^-T e_i; the other speeds 0. Returns MDYN_OK. */
+/* x = L^-T e_i; the other speeds 0. */
 MD_STATIC void md_unit_impulse(mdyn_sim *sim, int i, md_num *x)
 {
-    md_terms t;
     int k, count;
-    for (k = 0; k < sim->dofs; k++) x[k] = sim->b[k] = MD_K(0);
-    t.count = 1;
-    t.dof[0] = (int16_t)i;
-    t.coefficient[0] = MD_K(1);
-    count = md_whiten(sim, &t);
-    for (k = 0; k < count; k++) x[sim->list[k]] = sim->x[sim->list[k]];
+    for (k = 0; k < sim->dofs; k++) {
+        x[k] = sim->b[k] = MD_K(0);
+        sim->next[k] = MD_ABSENT;
+    }
+    sim->b[i] = MD_K(1);
+    count = md_walk(sim, i, 0);
+    for (k = 0; k < count; k++) {
+        x[sim->list[k]] = sim->x[sim->list[k]];
+        sim->next[sim->list[k]] = MD_ABSENT;
+    }
 }
 
 /* A hard coupling of exactly two joints and without bounds ties their positions. */
@@ -2831,23 +2974,24 @@ const char MDYN_CONFIGURATION = 0;
 
 MD_STATIC int md_is_ready(const mdyn_sim *sim) { return sim && sim->ready == MD_READY; }
 
-/* The rotation from the frame used inside, whose z is the joint's axis, to the body's. */
-MD_STATIC void md_align(const mdyn_model *model, int body, md_mat *Q)
+/* The rotation Q from the frame used inside to the body's, and which of its axes is the joint's:
+   x, y or z as they stand; any other direction is turned into z. */
+MD_STATIC int md_align(const mdyn_model *model, int body, md_mat *Q)
 {
+    const md_num zero = MD_K(0);
     md_vec axis;
     md_num largest;
-    md_vec_set(&axis, MD_K(0), MD_K(0), MD_K(0));
-    if (body >= 0 && md_joint_coordinates(model->bodies[body].joint) == 1) {
-        const mdyn_wide3 *a = &model->bodies[body].axis;
-        md_vec_set(&axis, md_of_wide(a->x), md_of_wide(a->y), md_of_wide(a->z));
-    }
+    md_mat_of_quaternion(Q, MD_K(1), zero, zero, zero);
+    if (body < 0 || md_joint_coordinates(model->bodies[body].joint) != 1) return 2;
+    md_vec_set(&axis, md_of_wide(model->bodies[body].axis.x),
+               md_of_wide(model->bodies[body].axis.y), md_of_wide(model->bodies[body].axis.z));
+    if (md_is_zero(axis.x) && md_is_zero(axis.y) && !md_less(axis.z, zero)) return 2;
+    if (md_is_zero(axis.y) && md_is_zero(axis.z) && md_less(zero, axis.x)) return 0;
+    if (md_is_zero(axis.z) && md_is_zero(axis.x) && md_less(zero, axis.y)) return 1;
     largest = md_max(md_abs(axis.x), md_max(md_abs(axis.y), md_abs(axis.z)));
-    if (md_is_zero(largest)) {
-        md_vec_set(&axis, MD_K(0), MD_K(0), MD_K(1));
-        largest = MD_K(1);
-    }
     md_vec_set(&axis, md_div(axis.x, largest), md_div(axis.y, largest), md_div(axis.z, largest));
     md_mat_of_axis(Q, &axis);
+    return 2;
 }
 
 MD_STATIC void md_build_link(mdyn_sim *sim, int i)
@@ -2873,7 +3017,7 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     k = md_quaternion_of(link);
     if (k >= 0) sim->q[k] = MDYN_R(1);
 
-    md_align(sim->model, i, &Q);
+    link->axis = (uint8_t)md_align(sim->model, i, &Q);
     md_align(sim->model, b->parent, &P);
     md_mat_transpose(&P, &P);
     md_vec_set(&p, md_of_wide(b->position.x), md_of_wide(b->position.y), md_of_wide(b->position.z));
@@ -2886,6 +3030,8 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
                              md_of_wide(b->rotation.y), md_of_wide(b->rotation.z));
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&link->rotation, &t, &Q);
+    link->upright = (uint8_t)(md_is_one(link->rotation.xx) && md_is_one(link->rotation.yy)
+                              && md_is_one(link->rotation.zz));
 
     md_mat_transpose(&Q, &Q);
     link->mass = md_of_wide(b->mass);
@@ -3059,7 +3205,7 @@ MD_STATIC int md_follow(mdyn_sim *sim)
             if (c->level == MDYN_VELOCITY) continue;
             k = sim->link[sim->dof[k].body].coordinate;
             slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->q[k]))));
-            C = md_sub(md_row_position(sim, row, -c->offset), md_of_wide(c->lower));
+            C = md_sub(md_row_position(sim, row), md_of_wide(c->lower));
             C = md_div(C, md_neg(t.coefficient[0]));
             if (md_less(slack, md_abs(C))) moved = 1;
             md_accumulate(&sim->q[k], &sim->q_tail[k], C);
@@ -3079,8 +3225,9 @@ MD_STATIC int md_project(mdyn_sim *sim)
             code = md_apply_rows(sim, halt ? MD_HALT : MD_PLACE);
             if (code != MDYN_OK) break;
             for (k = 0; k < sim->rows; k++) open |= sim->row[k].flags & MDYN_ROW_CONTRADICTORY;
-            md_outward(sim, sim->z, sim->z);
-            code = halt ? md_hasten(sim, sim->z, NULL, commit) : md_displace(sim, sim->z, commit);
+            if (!commit) code = md_check_motion(sim, halt ? sim->z : NULL, halt ? NULL : sim->z);
+            else if (halt) md_hasten(sim, sim->z);
+            else md_displace(sim, sim->z);
         }
     if (code != MDYN_OK) return code;
     return open ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
@@ -3394,13 +3541,20 @@ MDYN_API int mdyn_coordinate(const mdyn_sim *sim, int body)
     return sim->link[body].coordinate;
 }
 
-/* For the queries: a ready sim, pointers, a body, kinematics up to date. */
-MD_STATIC int md_open_query(mdyn_sim *sim, int body, const void *a, const void *b)
+/* For the queries: a ready sim, pointers, a body. */
+MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
 {
     if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
     if (!a || !b) return md_blame(sim, MDYN_ERR_NULL, body);
     if (body < 0 || body >= sim->bodies) return md_blame(sim, MDYN_ERR_INDEX, body);
-    return md_refresh(sim);
+    return MDYN_OK;
+}
+
+/* And with the kinematics up to date. */
+MD_STATIC int md_open_query(mdyn_sim *sim, int body, const void *a, const void *b)
+{
+    int code = md_check_query(sim, body, a, b);
+    return code == MDYN_OK ? md_refresh(sim) : code;
 }
 
 /* From a body's origin to its point, in world axes. */
@@ -3537,7 +3691,7 @@ MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, mdyn_wide 
 
 MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a)
 {
-    int code = md_open_query(sim, 0, a, a);
+    int code = md_check_query(sim, 0, a, a);
     if (code == MDYN_OK) code = md_accelerate(sim, 0);
     if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
     return code;
@@ -3545,7 +3699,7 @@ MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a)
 
 MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a)
 {
-    int code = md_open_query(sim, 0, a, a);
+    int code = md_check_query(sim, 0, a, a);
     if (code == MDYN_OK) code = md_accelerate(sim, 1);
     if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
     return code;
@@ -3555,17 +3709,14 @@ MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r)
 {
     int k, count, code = md_open_query(sim, 0, r, r);
     md_num sum = MD_K(0);
-    md_terms t;
     if (code != MDYN_OK) return code;
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
     if (j < 0 || j >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, j);
     code = md_articulate(sim, MD_K(0));
     if (code != MDYN_OK) return code;
     md_unit_impulse(sim, i < j ? i : j, sim->z);
-    t.count = 1;
-    t.dof[0] = (int16_t)(i < j ? j : i);
-    t.coefficient[0] = MD_K(1);
-    count = md_whiten(sim, &t);
+    sim->b[i < j ? j : i] = MD_K(1);
+    count = md_walk(sim, i < j ? j : i, 0);
     for (k = 0; k < count; k++)
         sum = md_add(sum, md_mul(sim->z[sim->list[k]], sim->x[sim->list[k]]));
     *r = md_to_wide(sum);

@@ -73,7 +73,7 @@ static void torque_shares(void)
     CHECK("gear on the carrier [N m]", share(CARRIER), load, BY_SCALAR(8e-6, 1e-14));
     CHECK("brake on the ring [N m]", wide(brake.force), load - sun, BY_SCALAR(6e-6, 1e-14));
     CHECK("it stands: speed of the carrier [rad/s]", real(sim.v[CARRIER]), 0,
-          BY_SCALAR(1e-6, 1e-14));
+          BY_SCALAR(1e-5, 1e-14));
 }
 
 /* Nothing held: a = M^-1 (tau + z lambda) with lambda = -z.M^-1 tau / z.M^-1 z, by hand. */
@@ -136,7 +136,7 @@ static void many_turns(void)
     }
     CHECK("turns of the sun", turns, 10000, 0.2);
     /* in double, the sums above round about as much again */
-    CHECK("largest slip, in last digits", worst, 0, BY_SCALAR(1, 3));
+    CHECK("largest slip, in last digits", worst, 0, BY_SCALAR(2, 3));
 }
 
 int main(void)

@@ -286,7 +286,7 @@ static int take_coupling(input *in, const specimen *s, mdyn_coupling *c) {
         c->offset = take_wide(in, -0.1, 0.1);
     }
     take_softness(in, &c->softness);
-    if ((parts & 4) != 0) {
+    if ((parts & 4) != 0 && (c->level == MDYN_POSITION || !in->calm)) {
         c->lower = (parts & 128) != 0 ? wide(-1e12) : take_wide(in, -0.5, 0);
         c->upper = take_wide(in, 0.01, 0.5);
     }
@@ -588,6 +588,28 @@ static void check_same(int code_a, int code_b) {
     REQUIRE(a->culprit.code == b->culprit.code && a->culprit.index == b->culprit.index);
 }
 
+/* A step leads quaternions back to length 1: all of a large error, most of a small one, if they
+   turn by no more than 0.8 rad; a wilder turn may leave 1e-3 of it. */
+static void check_quaternions(const specimen *s) {
+    const mdyn_real *q = trial.a.q, *before = trial.before.q;
+    for (int i = 0; i < s->model.body_count; i++) {
+        int count = coordinates_of(s->body[i].joint);
+        q += count;
+        before += count;
+        if (count >= 4) {
+            double sum = -1, was = -1;
+            double turn = sqrt(3.0) * largest(trial.a.v + mdyn_dof(&trial.a, i), 3) *
+                          of_wide(s->model.dt);
+            for (int k = -4; k < 0; k++) {
+                sum += of_real(q[k]) * of_real(q[k]);
+                was += of_real(before[k]) * of_real(before[k]);
+            }
+            was = turn < 0.8 ? 0.1 * fmin(fabs(was), 1e-3) : 2e-3;
+            REQUIRE_SMALL(fabs(sum), was + tol(1e-15, 5e-7), 1);
+        }
+    }
+}
+
 static void check_after_step(const specimen *s, verdict state, int code) {
     const mdyn_sim *sim = &trial.a;
     REQUIRE(code == MDYN_OK || code == MDYN_ERR_STATE || code == MDYN_ERR_OVERFLOW ||
@@ -597,18 +619,7 @@ static void check_after_step(const specimen *s, verdict state, int code) {
     if (code == MDYN_OK) {
         REQUIRE(judge_all(sim->q, mdyn_coordinates(sim)) != BAD);
         REQUIRE(judge_all(sim->v, mdyn_dofs(sim)) != BAD);
-        int at = 0;
-        for (int i = 0; i < s->model.body_count; i++) {
-            int count = coordinates_of(s->body[i].joint);
-            if (count >= 4) {
-                double sum = 0;
-                for (int k = at + count - 4; k < at + count; k++) {
-                    sum += of_real(sim->q[k]) * of_real(sim->q[k]);
-                }
-                REQUIRE_SMALL(fabs(sum - 1), 1, tol(1e-14, 1e-6));
-            }
-            at += count;
-        }
+        check_quaternions(s);
         REQUIRE(sim->report.sweeps >= 0 && sim->report.entries >= 0);
         REQUIRE(sim->report.entries <= MIMICDYN_MAX_ENTRIES);
         REQUIRE(of_wide(sim->report.residual) >= 0);
@@ -623,19 +634,18 @@ static void check_dynamics(void) {
     REQUIRE(mdyn_mass_matrix(sim, M) == MDYN_OK && mdyn_bias_force(sim, C) == MDYN_OK);
     REQUIRE(mdyn_forward_dynamics(sim, a) == MDYN_OK);
     REQUIRE(mdyn_inverse_dynamics(sim, a, back) == MDYN_OK);
-    double size = 0;
+    double size = 1; /* the wrenches and weights that cancel in C are of this order */
     for (int i = 0; i < n; i++) {
         double sum = fabs(of_wide(C[i])) + fabs(of_real(sim->tau[i]));
         for (int j = 0; j < n; j++) {
-            REQUIRE_SMALL(fabs(of_wide(M[i * n + j]) - of_wide(M[j * n + i])),
-                          sqrt(of_wide(M[i * n + i]) * of_wide(M[j * n + j])), tol(1e-14, 1e-5));
+            REQUIRE(same_bits(&M[i * n + j], &M[j * n + i], 1, sizeof M[0]));
             sum += fabs(of_wide(M[i * n + j]) * of_wide(a[j]));
         }
         REQUIRE(of_wide(M[i * n + i]) > 0);
         size = sum > size ? sum : size;
     }
     for (int i = 0; i < n; i++) {
-        REQUIRE_SMALL(fabs(of_wide(back[i]) - of_real(sim->tau[i])), size, tol(1e-11, 1e-2));
+        REQUIRE_SMALL(fabs(of_wide(back[i]) - of_real(sim->tau[i])), size, tol(1e-12, 5e-4));
     }
     for (int k = 0; k < n; k++) {
         REQUIRE(mdyn_impulse_column(sim, k, column) == MDYN_OK);
@@ -645,7 +655,7 @@ static void check_dynamics(void) {
                 sum += of_wide(M[i * n + j]) * of_wide(column[j]);
                 parts += fabs(of_wide(M[i * n + j]) * of_wide(column[j]));
             }
-            REQUIRE_SMALL(fabs(sum), parts, tol(1e-11, 1e-2));
+            REQUIRE_SMALL(fabs(sum), parts, tol(5e-12, 5e-3));
         }
     }
     mdyn_real3 v[2];
@@ -659,32 +669,45 @@ static void check_dynamics(void) {
             sum += of_wide(J[i * n + j]) * of_real(sim->v[j]);
             parts += fabs(of_wide(J[i * n + j]) * of_real(sim->v[j]));
         }
-        REQUIRE_SMALL(fabs(sum), parts, tol(1e-13, 1e-5));
+        REQUIRE_SMALL(fabs(sum), parts, tol(1e-14, 5e-6));
     }
+}
+
+/* A row without a bound on its impulse does what was asked. Bounded rows that fight each other
+   with no way out may push very hard, and what they push cancels: `most` is their size. */
+static void check_exact_row(const mdyn_coupling *c, const mdyn_row_report *row, double dt,
+                            double most) {
+    double size = 1 + fabs(of_wide(c->speed)) + fabs(of_wide(row->error)) / dt + 1000 * most;
+    for (int j = 0; j < TERMS; j++) {
+        if (of_wide(c->terms[j].coefficient) != 0) {
+            int dof = mdyn_dof(&trial.a, c->terms[j].body) + c->terms[j].axis;
+            size += fabs(of_wide(c->terms[j].coefficient) * of_real(trial.a.v[dof]));
+        }
+    }
+    REQUIRE_SMALL(fabs(of_wide(row->residual)), size, tol(1e-8, 2e-2));
 }
 
 /* Rows of an ordinary model after a step: bounds kept, equations met. */
 static void check_rows(const specimen *s) {
     const mdyn_sim *sim = &trial.a;
     mdyn_row_report row;
-    double dt = of_wide(s->model.dt);
-    for (int i = 0; i < s->model.coupling_count; i++) {
-        const mdyn_coupling *c = &s->coupling[i];
-        REQUIRE(mdyn_row(sim, MDYN_ROW_COUPLING, i, &row) == MDYN_OK);
-        double effort = of_wide(c->effort), size = 1 + fabs(of_wide(c->speed));
-        if (effort > 0) {
-            REQUIRE_SMALL(fabs(of_wide(row.force)) - effort, effort, tol(1e-13, 1e-5));
-        }
-        for (int j = 0; j < TERMS; j++) {
-            if (of_wide(c->terms[j].coefficient) != 0) {
-                int dof = mdyn_dof(sim, c->terms[j].body) + c->terms[j].axis;
-                size += fabs(of_wide(c->terms[j].coefficient) * of_real(sim->v[dof]));
+    double most = 0;
+    for (int i = 0; i < DOFS + COUPLINGS; i++) {
+        for (int kind = MDYN_ROW_COUPLING; kind <= MDYN_ROW_LIMIT; kind++) {
+            if (mdyn_row(sim, (mdyn_row_kind)kind, i, &row) == MDYN_OK) {
+                most = fmax(most, fabs(of_wide(row.impulse)));
             }
         }
-        size += fabs(of_wide(row.error)) / dt;
-        if (of_wide(c->lower) == 0 && of_wide(c->upper) == 0 && effort == 0 &&
-            s->model.solver.equality == MDYN_EXACT && (row.flags & ~MDYN_ROW_SATURATED) == 0) {
-            REQUIRE_SMALL(fabs(of_wide(row.residual)), size, tol(1e-9, 1e-2));
+    }
+    for (int i = 0; i < s->model.coupling_count; i++) {
+        const mdyn_coupling *c = &s->coupling[i];
+        double effort = of_wide(c->effort);
+        REQUIRE(mdyn_row(sim, MDYN_ROW_COUPLING, i, &row) == MDYN_OK);
+        if (effort > 0) {
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - effort, effort, tol(1e-15, 5e-7));
+        } else if (of_wide(c->lower) == 0 && of_wide(c->upper) == 0 &&
+                   s->model.solver.equality == MDYN_EXACT && sim->report.contradictory == 0) {
+            check_exact_row(c, &row, of_wide(s->model.dt), most);
         }
     }
     for (int i = 0; i < s->model.body_count; i++) {
@@ -692,7 +715,7 @@ static void check_rows(const specimen *s) {
         for (int j = 0; j < speeds_of(s->body[i].joint) && friction > 0; j++) {
             int code = mdyn_row(sim, MDYN_ROW_FRICTION, mdyn_dof(sim, i) + j, &row);
             REQUIRE(code == MDYN_OK);
-            REQUIRE_SMALL(fabs(of_wide(row.force)) - friction, friction, tol(1e-13, 1e-5));
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - friction, friction, tol(1e-15, 5e-7));
         }
     }
 }
@@ -716,8 +739,10 @@ static void call_both(const call *c, int calm) {
     }
     if (c->kind == CALL_STEP) {
         check_after_step(s, state, code);
-        REQUIRE(!ordinary || code == MDYN_OK);
-        if (ordinary) {
+        /* two couplings that are almost the same and want different things may ask for any speed */
+        REQUIRE(!ordinary || code == MDYN_OK ||
+                (code == MDYN_ERR_OVERFLOW && s->model.coupling_count > 1));
+        if (ordinary && code == MDYN_OK) {
             check_rows(s);
         }
     } else if (c->kind == CALL_COUPLING && code >= 0) {
@@ -748,7 +773,8 @@ static void set_inputs(input *in) {
     }
 }
 
-/* mdyn_init of both sims: an answer in words, and a refused model leaves all as it was. */
+/* mdyn_init of both sims: an answer in words; a refused model leaves all as it was, or, where it
+   took a try to find out, a sim that is not ready. */
 static int init_both(const specimen *s, int calm) {
     memcpy(&trial.before, &trial.a, sizeof trial.before);
     int code = mdyn_init(&trial.a, &s->model), again = mdyn_init(&trial.b, &s->model);
@@ -756,7 +782,11 @@ static int init_both(const specimen *s, int calm) {
     REQUIRE(trial.a.culprit.code == code && trial.b.culprit.code == code);
     REQUIRE(trial.a.culprit.index == trial.b.culprit.index && trial.a.culprit.index >= -1);
     REQUIRE(mdyn_text(code)[0] != 0 && mdyn_remedy(code)[0] != 0);
-    REQUIRE(code >= 0 || same_outside_culprit(&trial.a, &trial.before));
+    if (code == MDYN_ERR_MASSLESS || code == MDYN_ERR_CAPACITY_ENTRIES) {
+        REQUIRE(mdyn_step(&trial.a) == MDYN_ERR_NOT_READY); /* found out by trying */
+    } else if (code < 0) {
+        REQUIRE(same_outside_culprit(&trial.a, &trial.before));
+    }
     if (calm) {
         REQUIRE(code >= 0 || code == MDYN_ERR_CAPACITY_ROWS || code == MDYN_ERR_CAPACITY_ENTRIES);
     }
@@ -786,6 +816,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             take_specimen(&in, &trial.specimen[!trial.now]);
             if (init_both(&trial.specimen[!trial.now], in.calm) >= 0) {
                 trial.now = !trial.now;
+            } else if (mdyn_dofs(&trial.a) < 0) {
+                return 0;
             }
         } else {
             take_call(&in, s, mdyn_dofs(&trial.a), &c);

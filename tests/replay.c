@@ -68,13 +68,17 @@ static void from_real3(double x[3], mdyn_real3 r)
     x[2] = double_of(r.z);
 }
 
-/* Taylor about the nearest multiple of pi: 1e-15 for |x| < 1e4, and no libm. */
+/* Taylor about the nearest multiple of pi, and no libm: 5e-16 for |x| < 1e4. */
 static double sine(double x)
 {
-    const double pi = 3.14159265358979323846, pi_tail = 1.2246467991473532e-16;
+    /* pi in two parts; products of the first with |k| < 2^20 are exact */
+    const double pi = 3.14159265346825122833, pi_tail = 1.21542010130123849864e-10;
     double turns = x / pi, term, sum;
-    long k = (long)(turns + (turns < 0 ? -0.5 : 0.5));
+    long k;
     int n;
+    if (!(turns > -1e9 && turns < 1e9))
+        return 0; /* no digit of the angle is left, or it is no number */
+    k = (long)(turns + (turns < 0 ? -0.5 : 0.5));
     x = (x - (double)k * pi) - (double)k * pi_tail;
     term = sum = x;
     for (n = 2; n < 24; n += 2) {

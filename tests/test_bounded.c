@@ -125,7 +125,8 @@ static void random_bounded_state(double dt) {
         if (lower != 0 && upper > 1e6) {
             sim.q[q] = real(lower + random_in(-2, 10) * dt);
         } else if (lower != 0) {
-            sim.q[q] = real(random_int(2) ? random_in(lower, upper) : upper - random_in(-2, 10) * dt);
+            double near = upper - random_in(-2, 10) * dt;
+            sim.q[q] = real(random_int(2) ? random_in(lower, upper) : near);
         }
     }
 }
@@ -188,7 +189,7 @@ static void test_brute_force(void) {
         }
         double size = norm_speed(want.v) + norm_speed(want.free) + norm_speed(t.v);
         if (!CHECK_NEAR(norm_speed(off), 0, tol(1e-9, 5e-3) * size)) {
-            printf("    mechanism %d, %d sweeps, residual %g\n", k, sim.report.sweeps,
+            CHECK_NOTE("mechanism %d, %d sweeps, residual %g\n", k, sim.report.sweeps,
                    of_wide(sim.report.residual));
         }
         check_conditions(tol(1e-9, 5e-3));
@@ -348,7 +349,8 @@ static void test_drive(void) {
     sim.target_speed[0] = real(0.25);
     sim.tau[0] = real(1);
     for (int i = 0; i < 2000; i++) {
-        /* f = kp (target + dt 0.25 - q') + kd (0.25 - v'), q' = q + dt v', m (v' - v) = dt (f + 1) */
+        /* f = kp (target + dt 0.25 - q') + kd (0.25 - v'), q' = q + dt v',
+           m (v' - v) = dt (f + 1) */
         double free = m * v + dt * (kp * (target + dt * 0.25 - q) + kd * 0.25 + 1);
         double next = free / (m + dt * (dt * kp + kd));
         double force = m * (next - v) / dt; /* drive and command together */

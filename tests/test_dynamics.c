@@ -70,21 +70,21 @@ static void compare_dense(void) {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             double scale = unit_force(i) * unit_force(j);
-            CHECK_NEAR(of_wide(M[i * n + j]), (double)t.M[i][j], tol(1e-14, 5e-6) * scale);
+            CHECK_NEAR(of_wide(M[i * n + j]), (double)t.M[i][j], tol(5e-14, 3e-5) * scale);
             CHECK_NEAR(of_wide(M[i * n + j]), of_wide(M[j * n + i]), 0);
         }
-        CHECK_NEAR(of_wide(C[i]), (double)t.C[i], tol(1e-13, 5e-5) * size * unit_force(i));
+        CHECK_NEAR(of_wide(C[i]), (double)t.C[i], tol(3e-14, 2e-5) * size * unit_force(i));
         want[i] = t.tau[i] - t.C[i];
     }
     truth_back(L, n, want);
     for (int i = 0; i < n; i++) {
         difference[i] = (ld)of_wide(a[i]) - want[i];
     }
-    CHECK_NEAR(norm_speed(difference), 0, tol(1e-12, 5e-4) * norm_speed(want));
+    CHECK_NEAR(norm_speed(difference), 0, tol(1e-11, 5e-3) * norm_speed(want));
     CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, tau), MDYN_OK);
     for (int i = 0; i < n; i++) {
         double scale = unit_force(i) * (norm_force(t.tau) + size);
-        CHECK_NEAR(of_wide(tau[i]), of_real(sim.tau[i]), tol(1e-12, 5e-4) * scale);
+        CHECK_NEAR(of_wide(tau[i]), of_real(sim.tau[i]), tol(2e-13, 1e-4) * scale);
     }
 }
 
@@ -105,20 +105,20 @@ static void compare_unit_accelerations(void) {
         for (int i = 0; i < n; i++) {
             double scale = unit_force(i) * (size + unit_force(j));
             CHECK_NEAR(of_wide(tau[i]) - of_wide(none[i]), of_wide(M[i * n + j]),
-                       tol(1e-13, 5e-5) * scale);
+                       tol(1e-14, 5e-6) * scale);
             energy += of_wide(M[i * n + j]) * of_real(sim.v[i]) * of_real(sim.v[j]) / 2;
         }
     }
     CHECK_EQUAL(mdyn_energy(&sim, &kinetic, &potential), MDYN_OK);
     double scale = fabs((double)t.kinetic) + fabs((double)t.potential);
-    CHECK_NEAR(of_wide(kinetic), energy, tol(1e-13, 5e-5) * scale);
-    CHECK_NEAR(of_wide(kinetic), (double)t.kinetic, tol(1e-13, 5e-5) * scale);
-    CHECK_NEAR(of_wide(potential), (double)t.potential, tol(1e-13, 5e-5) * (scale + 10));
+    CHECK_NEAR(of_wide(kinetic), energy, tol(3e-14, 1.5e-5) * scale);
+    CHECK_NEAR(of_wide(kinetic), (double)t.kinetic, tol(3e-14, 1.5e-5) * scale);
+    CHECK_NEAR(of_wide(potential), (double)t.potential, tol(1.5e-14, 1e-5) * (scale + 10));
 }
 
 static void rotation_of(ld R[3][3], const mdyn_real4 *q) {
     ld x[4] = { (ld)of_real(q->w), (ld)of_real(q->x), (ld)of_real(q->y), (ld)of_real(q->z) };
-    CHECK_NEAR((double)sqrtl(x[0] * x[0] + t_dot(x + 1, x + 1)), 1, tol(1e-15, 5e-7));
+    CHECK_NEAR((double)sqrtl(x[0] * x[0] + t_dot(x + 1, x + 1)), 1, tol(5e-15, 3e-6));
     t_quaternion(R, x);
 }
 
@@ -134,7 +134,7 @@ static void compare_body(int body) {
     p[1] = (ld)of_real(position.y);
     p[2] = (ld)of_real(position.z);
     for (int i = 0; i < 3; i++) {
-        CHECK_NEAR((double)p[i], (double)t.o[body][i], tol(1e-13, 2e-5));
+        CHECK_NEAR((double)p[i], (double)t.o[body][i], tol(4e-14, 2e-5));
         for (int j = 0; j < 3; j++) {
             CHECK_NEAR((double)R[i][j], (double)t.R[body][i][j], tol(1e-14, 5e-6));
         }
@@ -156,12 +156,12 @@ static void compare_body(int body) {
             v[1][i] += (ld)of_wide(J[(3 + i) * n + j]) * t.v[j];
         }
     }
-    CHECK_NEAR(of_real(angular.x), (double)v[0][0], tol(1e-13, 2e-5));
-    CHECK_NEAR(of_real(angular.y), (double)v[0][1], tol(1e-13, 2e-5));
-    CHECK_NEAR(of_real(angular.z), (double)v[0][2], tol(1e-13, 2e-5));
-    CHECK_NEAR(of_real(linear.x), (double)v[1][0], tol(1e-13, 1e-4));
-    CHECK_NEAR(of_real(linear.y), (double)v[1][1], tol(1e-13, 1e-4));
-    CHECK_NEAR(of_real(linear.z), (double)v[1][2], tol(1e-13, 1e-4));
+    CHECK_NEAR(of_real(angular.x), (double)v[0][0], tol(2e-14, 1e-5));
+    CHECK_NEAR(of_real(angular.y), (double)v[0][1], tol(2e-14, 1e-5));
+    CHECK_NEAR(of_real(angular.z), (double)v[0][2], tol(2e-14, 1e-5));
+    CHECK_NEAR(of_real(linear.x), (double)v[1][0], tol(5e-14, 4e-5));
+    CHECK_NEAR(of_real(linear.y), (double)v[1][1], tol(5e-14, 4e-5));
+    CHECK_NEAR(of_real(linear.z), (double)v[1][2], tol(5e-14, 4e-5));
 }
 
 static int root_of(int body) {
@@ -181,22 +181,25 @@ static int body_of(int dof) {
 /* Columns of M^-1, by an own Cholesky of the dense M; trees on other roots do not feel them. */
 static void compare_impulses(void) {
     static mdyn_wide column[TN];
-    static ld e[TN];
+    static ld inverse[TN][TN];
     int n = t.dofs;
+    memset(inverse, 0, sizeof inverse);
     for (int i = 0; i < n; i++) {
-        memset(e, 0, sizeof e);
-        e[i] = 1;
-        truth_back(L, n, e);
+        inverse[i][i] = 1;
+        truth_back(L, n, inverse[i]);
+    }
+    for (int i = 0; i < n; i++) {
         CHECK_EQUAL(mdyn_impulse_column(&sim, i, column), MDYN_OK);
         for (int j = 0; j < n; j++) {
-            mdyn_wide ij, ji;
-            double scale = (double)sqrtl(e[i]) / unit_force(j);
+            mdyn_wide ij = wide(-1), ji = wide(1);
+            double scale = (double)sqrtl(inverse[i][i] * inverse[j][j]);
             CHECK_EQUAL(mdyn_impulse_response(&sim, i, j, &ij), MDYN_OK);
             CHECK_EQUAL(mdyn_impulse_response(&sim, j, i, &ji), MDYN_OK);
             double joined = root_of(body_of(i)) == root_of(body_of(j)) ? 1 : 0;
-            CHECK_NEAR(of_wide(ij), (double)e[j], tol(1e-11, 5e-3) * scale * joined);
-            CHECK_NEAR(of_wide(column[j]), of_wide(ij), tol(1e-11, 5e-3) * scale * joined);
-            CHECK_NEAR(of_wide(ij), of_wide(ji), tol(1e-11, 5e-3) * scale * joined);
+            double allowed = tol(1e-11, 1e-2) * scale * joined;
+            CHECK_NEAR(of_wide(ij), (double)inverse[i][j], allowed);
+            CHECK_NEAR(of_wide(column[j]), (double)inverse[i][j], allowed);
+            CHECK_NEAR(of_wide(ij), of_wide(ji), 0);
         }
     }
 }
@@ -221,7 +224,7 @@ static void compare_wrench(void) {
             power += of_wide(J[k * n + i]) * x[k];
         }
         double scale = unit_force(i) * norm_force(t.C);
-        CHECK_NEAR(of_wide(without[i]) - of_wide(with[i]), power, tol(1e-13, 5e-5) * scale);
+        CHECK_NEAR(of_wide(without[i]) - of_wide(with[i]), power, tol(1.5e-14, 3e-6) * scale);
     }
 }
 
@@ -295,8 +298,8 @@ static void test_jacobian_differences(void) {
                 int a = (i + 2) % 3, b = (i + 1) % 3;
                 double w = (double)((turn[a][b] - turn[b][a]) / (4 * h));
                 double v = (double)((p[0][i] - p[1][i]) / (2 * h));
-                CHECK_NEAR(of_wide(J[i * n + j]), w, tol(1e-9, 2e-4));
-                CHECK_NEAR(of_wide(J[(3 + i) * n + j]), v, tol(1e-9, 1e-3));
+                CHECK_NEAR(of_wide(J[i * n + j]), w, tol(1e-9, 5e-4));
+                CHECK_NEAR(of_wide(J[(3 + i) * n + j]), v, tol(1e-9, 5e-4));
             }
         }
     }
@@ -330,7 +333,7 @@ static void test_energy_differences(void) {
             power += of_wide(C[i]) * (double)t.v[i];
         }
         double rate = (energy_at((ld)h, moving) - energy_at(-(ld)h, moving)) / (2 * h);
-        CHECK_NEAR(power, rate, tol(1e-8, 2e-3) * size);
+        CHECK_NEAR(power, rate, tol(3e-9, 2e-3) * size);
     }
 }
 
@@ -372,7 +375,7 @@ static void test_pendulum(void) {
     for (int i = 1; i <= steps; i++) {
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
         double want = amplitude * cos(i * theta) + b * sin(i * theta);
-        if (!CHECK_NEAR(of_real(sim.q[0]), want, tol(1e-7, 1e-4) * amplitude)) {
+        if (!CHECK_NEAR(of_real(sim.q[0]), want, tol(1e-7, 1e-5) * amplitude)) {
             break;
         }
     }
@@ -395,9 +398,9 @@ static void test_projectile(void) {
     for (int i = 0; i < 3; i++) {
         double fall = i == 2 ? g : 0, time = steps * dt;
         double want = p[i] + v[i] * time + fall * dt * dt * steps * (steps + 1) / 2;
-        CHECK_NEAR(of_real(sim.q[i]), want, tol(1e-13, 5e-6));
-        CHECK_NEAR(of_real(sim.v[3 + i]), v[i] + fall * time, tol(1e-13, 5e-6));
-        CHECK_NEAR(of_real(sim.v[i]), 0, tol(1e-15, 1e-7));
+        CHECK_NEAR(of_real(sim.q[i]), want, tol(1e-14, 1e-7));
+        CHECK_NEAR(of_real(sim.v[3 + i]), v[i] + fall * time, tol(3e-14, 1e-7));
+        CHECK_NEAR(of_real(sim.v[i]), 0, tol(1e-14, 1e-7));
     }
     CHECK_NEAR(of_real(sim.q[3]), 1, tol(1e-15, 1e-7));
 }
@@ -441,8 +444,8 @@ static void test_top(void) {
         for (int i = 0; i < 3; i++) {
             CHECK_NEAR(a[i], want[i], 1e-2);
             CHECK_NEAR(2 * b[i] - a[i], want[i], tol(2e-5, 2e-5));
-            CHECK_NEAR(la[i], l[i], 5e-2);
-            CHECK_NEAR(2 * lb[i] - la[i], l[i], tol(2e-4, 2e-4));
+            CHECK_NEAR(la[i], l[i], 1e-2);
+            CHECK_NEAR(2 * lb[i] - la[i], l[i], tol(4e-5, 4e-5));
         }
     }
 }
@@ -460,14 +463,14 @@ static void test_screw(void) {
     sim.tau[0] = real(torque);
     double want = (torque - 2 * g * pitch) / (inertia + 2 * pitch * pitch);
     mdyn_forward_dynamics(&sim, a);
-    CHECK_NEAR(of_wide(a[0]), want, tol(1e-14, 1e-5));
+    CHECK_NEAR(of_wide(a[0]), want, tol(1e-13, 4e-5));
     for (int i = 0; i < 1024; i++) {
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     }
-    CHECK_NEAR(of_real(sim.v[0]), want, tol(1e-12, 1e-4));
-    CHECK_NEAR(of_real(sim.q[0]), want * 1025.0 / 2048, tol(1e-12, 1e-4));
+    CHECK_NEAR(of_real(sim.v[0]), want, tol(1e-13, 4e-5));
+    CHECK_NEAR(of_real(sim.q[0]), want * 1025.0 / 2048, tol(1e-13, 2e-5));
     mdyn_pose(&sim, 0, &position, &quaternion);
-    CHECK_NEAR(of_real(position.z), pitch * of_real(sim.q[0]), tol(1e-14, 1e-5));
+    CHECK_NEAR(of_real(position.z), pitch * of_real(sim.q[0]), tol(1e-15, 1e-6));
 }
 
 /* ---- motion ---- */
@@ -500,10 +503,10 @@ static double run(const truth *start, double dt) {
 }
 
 /* Work in is energy gained. The step is of first order: with half the step half the gap is left,
-   and twice that minus the first nothing. */
+   and twice that minus the first nothing. Without massless links, which whip round in no time. */
 static void test_energy_balance(void) {
     for (int k = 0; k < 8; k++) {
-        begin_tree(1 + random_int(5), 16, random_kind() | ARMATURES);
+        begin_tree(1 + random_int(5), 16, (random_kind() & ~MASSLESS) | ARMATURES);
         random_state(1, 2);
         double start = (double)(t.kinetic + t.potential), gap[2], work = 0;
         for (int fine = 0; fine < 2; fine++) {
@@ -582,7 +585,7 @@ static void test_momentum(void) {
         }
         for (int i = 0; i < 6; i++) {
             CHECK_NEAR((double)(drift[0][i] / size), 0, 1e-2);
-            CHECK_NEAR((double)((2 * drift[1][i] - drift[0][i]) / size), 0, tol(1e-3, 1e-3));
+            CHECK_NEAR((double)((2 * drift[1][i] - drift[0][i]) / size), 0, tol(2e-6, 2e-6));
         }
     }
 }
@@ -664,7 +667,7 @@ static void test_integration(void) {
         truth_copy(&t, &sim);
         truth_move(&want, &mech.model, t.v, (ld)of_wide(mech.model.dt));
         for (int i = 0; i < t.coordinates; i++) {
-            CHECK_NEAR((double)t.q[i], (double)want.q[i], tol(1e-14, 1e-6));
+            CHECK_NEAR((double)t.q[i], (double)want.q[i], tol(2e-15, 1e-6));
         }
     }
 }

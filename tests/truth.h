@@ -303,7 +303,8 @@ static inline void truth_update(truth *t, const mdyn_model *m) {
     }
 }
 
-/* q (+) h v, exact for constant speeds but for a turning free joint, whose path is an arc. */
+/* q (+) h v: quaternions turn on the spot, a free joint shifts along the axes that it has before
+   it turns. */
 static inline void truth_move(truth *t, const mdyn_model *m, const ld *v, ld h) {
     for (int i = 0; i < t->bodies; i++) {
         ld *q = t->q + t->coordinate[i], R[3][3], d[3];
@@ -320,10 +321,7 @@ static inline void truth_move(truth *t, const mdyn_model *m, const ld *v, ld h) 
             phi[k] = h * s[k];
         }
         if (m->bodies[i].joint == MDYN_FREE) {
-            ld middle[4], half[3] = { phi[0] / 2, phi[1] / 2, phi[2] / 2 };
-            memcpy(middle, q + 3, sizeof middle);
-            t_quaternion_move(middle, half);
-            t_quaternion(R, middle);
+            t_quaternion(R, q + 3);
             t_turn(d, R, s + 3);
             for (int k = 0; k < 3; k++) {
                 q[k] += h * d[k];

@@ -83,7 +83,7 @@ static inline void t_coupling_row(truth_step *s, const truth *t, const mdyn_coup
         t_spring(a, b, dt, &erp, &r->cfm);
     } else if (c->softness.kind == MDYN_OMEGA_ZETA) {
         ld inertia = t_row_inertia(s, t, r);
-        if (a > 0 && b > 0) {
+        if (a > 0) {
             t_spring(a * a / inertia, 2 * a * b / inertia, dt, &erp, &r->cfm);
         }
     }

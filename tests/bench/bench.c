@@ -209,7 +209,7 @@ static void check_chain(int n) {
             worst = error <= worst ? worst : error;
         }
     }
-    expect("chain, inverse of forward dynamics [N m]", n, worst, tol(1e-9, 1e-1));
+    expect("chain, inverse of forward dynamics [N m]", n, worst, tol(1e-11, 2e-3));
 }
 
 /* The four angles are those on which other engines with hard couplings and stops agree. */
@@ -235,14 +235,16 @@ static void check_hand(void) {
             off = miss <= off ? off : miss;
         }
     }
-    expect("hand, largest coupling error [rad]", HAND_JOINTS, worst, tol(1e-12, 1e-6));
+    expect("hand, largest coupling error [rad]", HAND_JOINTS, worst, tol(1e-14, 1e-6));
     expect("hand, largest way past a stop [rad]", HAND_JOINTS, over, tol(1e-12, 1e-6));
     expect("hand, proximal joint against other engines [rad]", HAND_JOINTS, off, 1e-5);
 }
 
-/* Disc 0 must follow the sum that the scheme makes of its acceleration, whatever hangs on it. */
+/* Disc 0 must follow the sum that the scheme makes of its acceleration, whatever hangs on it.
+   Rounding errors of the train's torque grow with the square of its length, and with the way. */
 static void check_gears(int n, gear_drive drive) {
-    double worst = 0, off = 0, v = 0, q = 0;
+    double worst = 0, off = 0, v = 0, q = 0, way = drive == SPIN ? 30 : 1.27;
+    double allowed = way * tol(3e-14 + 1e-17 * n * n, 3e-7 + 3e-9 * n * n);
     make(find("gears"), n);
     make_wave(drive);
     for (int i = 0; i < RUN; i++) {
@@ -255,10 +257,10 @@ static void check_gears(int n, gear_drive drive) {
     }
     expect(drive == SWING ? "gears to and fro, largest coupling error [rad]"
                           : "gears ever faster, largest coupling error [rad]",
-           n, worst, tol(1e-12, 1e-5));
+           n, worst, tol(2e-14, 1e-5));
     expect(drive == SWING ? "gears to and fro, disc 0 off its way [rad]"
                           : "gears ever faster, disc 0 off its way [rad]",
-           n, off, tol(1e-9, 1e-4));
+           n, off, allowed);
 }
 
 static int check_all(void) {

@@ -1,0 +1,54 @@
+#!/bin/sh
+# link_test.sh COMPILER SCRATCH [ROOT]: two files with equal knobs link and run; with any knob
+# different they do not link, and the message spells the configuration of the file that asks
+# (of both, where the compiler can put a symbol into a section of its own name: gcc with ELF).
+# Exit 77: there is no such compiler.
+set -u
+compiler=$1
+scratch=$2
+root=${3:-.}
+command -v "$compiler" >/dev/null 2>&1 || { echo "not run: no $compiler here"; exit 77; }
+mkdir -p "$scratch"
+name=$scratch/link-$(basename "$compiler")
+both=no
+if "$compiler" -dM -E -x c /dev/null | grep -q '__ELF__' &&
+    ! "$compiler" -dM -E -x c /dev/null | grep -q '__clang__'; then
+    both=yes
+fi
+failed=0
+fail() {
+    echo "FAIL: $compiler: $*"
+    failed=1
+}
+link() { # link KNOBS_OF_A KNOBS_OF_B: 0 if both files compile and link
+    # shellcheck disable=SC2086 # knobs are words
+    "$compiler" -std=c99 -O1 $1 -c "$root/tests/link_a.c" -o "$name-a.o" &&
+        "$compiler" -std=c99 -O1 $2 -c "$root/tests/link_b.c" -o "$name-b.o" || exit 1
+    "$compiler" "$name-a.o" "$name-b.o" -o "$name" >"$name.log" 2>&1
+}
+equal() {
+    link "$1" "$1" || { cat "$name.log"; fail "equal knobs do not link: $1"; }
+    "$name" || fail "equal knobs do not run: $1"
+}
+differ() { # differ KNOBS_A KNOBS_B SPELLED_A SPELLED_B
+    if link "$1" "$2"; then
+        fail "links with '$1' and '$2'"
+        return
+    fi
+    grep -q "$4" "$name.log" || fail "the message of '$1' and '$2' does not spell $4"
+    if [ $both = yes ]; then
+        grep -q "$3" "$name.log" || fail "the message of '$1' and '$2' does not spell $3"
+    fi
+}
+equal ""
+equal "-DMIMICDYN_SCALAR=F64"
+equal "-DMIMICDYN_SCALAR=F64 -DMIMICDYN_MAX_BODIES=3 -DMIMICDYN_MAX_TERMS=7"
+differ "-DMIMICDYN_SCALAR=F64" "" mimicdyn_F64_bodies_16 mimicdyn_F32_bodies_16
+differ "" "-DMIMICDYN_SCALAR=F64" mimicdyn_F32_bodies_16 mimicdyn_F64_bodies_16
+differ "-DMIMICDYN_MAX_BODIES=20" "" bodies_20_ bodies_16_
+differ "" "-DMIMICDYN_MAX_DOFS=9" dofs_default_ dofs_9_
+differ "-DMIMICDYN_MAX_COUPLINGS=2" "-DMIMICDYN_MAX_COUPLINGS=3" couplings_2_ couplings_3_
+differ "-DMIMICDYN_MAX_ROWS=12" "" rows_12_ rows_default_
+differ "" "-DMIMICDYN_MAX_TERMS=5" terms_4_ terms_5_
+differ "" "-DMIMICDYN_MAX_ENTRIES=99" entries_default entries_99
+exit $failed

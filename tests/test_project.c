@@ -1,0 +1,266 @@
+/* mdyn_project: the state moved onto the couplings, the shortest way in the metric of M, or by
+   the followers alone. */
+#define MIMICDYN_MAX_BODIES 10
+#define MIMICDYN_MAX_DOFS 20
+#define MIMICDYN_MAX_COUPLINGS 12
+#define MIMICDYN_MAX_ENTRIES 2048
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "truth.h"
+
+static mdyn_sim sim;
+static mechanism mech;
+static truth t;
+
+static double norm_speed(const ld *v) { /* sqrt(v' M v) */
+    ld s = 0;
+    for (int i = 0; i < t.dofs; i++) {
+        for (int j = 0; j < t.dofs; j++) {
+            s += v[i] * t.M[i][j] * v[j];
+        }
+    }
+    return (double)sqrtl(s);
+}
+
+static void couple(int follower, int leader, double multiplier, double offset) {
+    mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+    c.terms[0].body = (int16_t)follower;
+    c.terms[1].body = (int16_t)leader;
+    c.terms[1].coefficient = wide(-multiplier);
+    c.offset = wide(-offset);
+    mech.coupling[mech.model.coupling_count++] = c;
+}
+
+/* C and C' of a coupling in the present state. */
+static double coupling_error(const mdyn_coupling *c, int speeds) {
+    double sum = speeds ? -of_wide(c->speed) : of_wide(c->offset) - of_wide(c->lower);
+    for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        int body = c->terms[k].body;
+        double f = of_wide(c->terms[k].coefficient);
+        sum += f * of_real(speeds ? sim.v[t.dof[body]] : sim.q[t.coordinate[body]]);
+    }
+    return sum;
+}
+
+/* The dense answer: d = M^-1 J' (J M^-1 J')^-1 (wanted - J x), of positions or of speeds. */
+static void shortest_way(int count, int speeds, ld *d) {
+    static truth_system e;
+    static ld L[TN][TN], B[MIMICDYN_MAX_COUPLINGS][TN], J[MIMICDYN_MAX_COUPLINGS][TN];
+    int n = t.dofs;
+    memcpy(L, t.M, sizeof L);
+    CHECK(truth_cholesky(L, n));
+    memset(J, 0, sizeof J);
+    e.n = count;
+    for (int i = 0; i < count; i++) {
+        const mdyn_coupling *c = &mech.coupling[i];
+        for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+            J[i][t.dof[c->terms[k].body]] += (ld)of_wide(c->terms[k].coefficient);
+        }
+        memcpy(B[i], J[i], sizeof B[i]);
+        truth_back(L, n, B[i]);
+        e.b[i] = -(ld)coupling_error(c, speeds);
+    }
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < count; j++) {
+            e.A[i][j] = 0;
+            for (int k = 0; k < n; k++) {
+                e.A[i][j] += B[i][k] * J[j][k];
+            }
+        }
+    }
+    CHECK_EQUAL(truth_solve(&e, 1e-15L), count);
+    for (int k = 0; k < n; k++) {
+        d[k] = 0;
+        for (int i = 0; i < count; i++) {
+            d[k] += B[i][k] * e.x[i];
+        }
+    }
+}
+
+/* A tree of 4 to 8 joints of one speed, a ball on it, and a free body. */
+static void random_mechanism(void) {
+    int last = 4 + random_int(5);
+    mechanism_random(&mech, last, last, ONE_SPEED | ARMATURES);
+    mech.body[last] = mech.body[last - 1];
+    mech.body[last].parent = (int16_t)random_int(last);
+    mech.body[last].joint = MDYN_SPHERICAL;
+    mech.body[last + 1] = mech.body[last];
+    mech.body[last + 1].joint = MDYN_FREE;
+    mech.body[last + 1].armature = wide(0);
+    mech.model.body_count = last + 2;
+}
+
+static void test_mass_metric(void) {
+    for (int k = 0; k < 60; k++) {
+        ld place[TN], speed[TN], off[TN];
+        random_mechanism();
+        int joints = mech.model.body_count - 2, count = 1 + random_int(joints - 1);
+        for (int i = 0; i < count; i++) { /* followers all different: independent */
+            couple(i + 1, random_int(i + 1), random_in(-2, 2), random_in(-1, 1));
+            mech.coupling[i].terms[2].body = (int16_t)(i == 0 ? 2 : 0);
+            mech.coupling[i].speed = wide(random_int(2) ? random_in(-1, 1) : 0);
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        truth_init(&t, &mech.model);
+        sim_random(&sim, &mech.model, 2, 0);
+        truth_copy(&t, &sim);
+        truth_update(&t, &mech.model);
+        shortest_way(count, 0, place);
+        shortest_way(count, 1, speed);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_OK);
+        for (int i = 0; i < t.dofs; i++) {
+            off[i] = (ld)of_real(sim.v[i]) - t.v[i] - speed[i];
+        }
+        double scale = norm_speed(t.v) + norm_speed(speed);
+        CHECK_NEAR(norm_speed(off), 0, tol(1e-12, 1e-4) * scale);
+        truth_move(&t, &mech.model, place, 1);
+        for (int i = 0; i < t.coordinates; i++) {
+            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], tol(1e-12, 1e-4));
+        }
+        for (int i = 0; i < count; i++) {
+            CHECK_NEAR(coupling_error(&mech.coupling[i], 0), 0, tol(1e-13, 1e-5));
+            CHECK_NEAR(coupling_error(&mech.coupling[i], 1), 0, tol(1e-12, 1e-4));
+        }
+    }
+}
+
+/* Springs, ranges and couplings of bounded effort are not projected onto. */
+static void test_soft_rows_stay(void) {
+    random_mechanism();
+    mdyn_softness spring = MDYN_SPRING(100, 1);
+    couple(1, 0, 1.5, 0.5);
+    couple(2, 1, -1, 0.25);
+    couple(3, 0, 2, 1);
+    mech.coupling[0].softness = spring;
+    mech.coupling[1].effort = wide(1);
+    mech.coupling[2].upper = wide(0.5);
+    for (int metric = 0; metric < 2; metric++) {
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        truth_init(&t, &mech.model);
+        sim_random(&sim, &mech.model, 2, 0);
+        truth_copy(&t, &sim);
+        CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_OK);
+        for (int i = 0; i < 4; i++) {
+            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], tol(1e-15, 1e-6));
+            CHECK_NEAR(of_real(sim.v[i]), (double)t.v[i], tol(1e-15, 1e-6));
+        }
+    }
+}
+
+/* A chain of mimics in all orders of declaration: leaders do not move by a bit, followers go
+   where the products of the ratios lead, and their speeds too. */
+static void test_followers(void) {
+    static const double m[] = { 1.5, -0.75, 2 }, o[] = { 0.5, -0.25, 0.125 };
+    static const int orders[6][3] = {
+        { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 }
+    };
+    for (int k = 0; k < 6; k++) {
+        random_mechanism();
+        for (int i = 0; i < 3; i++) {
+            int link = orders[k][i];
+            couple(link + 1, link, m[link], o[link]);
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        truth_init(&t, &mech.model);
+        sim_random(&sim, &mech.model, 2, 0);
+        truth_copy(&t, &sim);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+        double q = of_real(sim.q[0]), v = of_real(sim.v[0]);
+        CHECK(q == (double)t.q[0] && v == (double)t.v[0]);
+        for (int i = 0; i < 3; i++) {
+            q = m[i] * q + o[i];
+            v = m[i] * v;
+            CHECK_NEAR(of_real(sim.q[i + 1]), q, tol(1e-14, 5e-6));
+            CHECK_NEAR(of_real(sim.v[i + 1]), v, tol(1e-14, 5e-6));
+        }
+        for (int i = 4; i < t.coordinates; i++) {
+            CHECK(of_real(sim.q[i]) == (double)t.q[i]);
+        }
+    }
+}
+
+/* A differential: the first joint named is the one that follows. */
+static void test_first_term_follows(void) {
+    random_mechanism();
+    mdyn_coupling c = MDYN_GEAR3(2, 2, 0, 1, 1, 1, -0.5);
+    mech.coupling[mech.model.coupling_count++] = c;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    truth_init(&t, &mech.model);
+    sim_random(&sim, &mech.model, 2, 0);
+    double q0 = of_real(sim.q[0]), q1 = of_real(sim.q[1]);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+    CHECK(of_real(sim.q[0]) == q0 && of_real(sim.q[1]) == q1);
+    CHECK_NEAR(of_real(sim.q[2]), (0.5 - q0 - q1) / 2, tol(1e-15, 1e-6));
+}
+
+/* Rows that cannot all hold: a warning, and a state that is still one. */
+static void test_contradiction(void) {
+    for (int metric = 0; metric < 2; metric++) {
+        random_mechanism();
+        couple(1, 0, 2, 0);
+        couple(1, 0, 2, 1);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_CONTRADICTION);
+        truth_init(&t, &mech.model);
+        sim_random(&sim, &mech.model, 1, 0);
+        CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_WARN_CONTRADICTION);
+        CHECK(fabs(coupling_error(&mech.coupling[0], 0)) <= 1 + 1e-5);
+        CHECK(fabs(coupling_error(&mech.coupling[1], 0)) <= 1 + 1e-5);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+}
+
+/* What is closed stays, and projecting twice is projecting once. */
+static void test_idempotent(void) {
+    for (int metric = 0; metric < 2; metric++) {
+        random_mechanism();
+        couple(1, 0, -1.25, 0.5);
+        couple(3, 1, 0.5, 0.25);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        truth_init(&t, &mech.model);
+        sim_random(&sim, &mech.model, 2, 0);
+        CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_OK);
+        truth_copy(&t, &sim);
+        CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_OK);
+        for (int i = 0; i < t.coordinates; i++) {
+            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], tol(1e-14, 1e-6));
+        }
+        for (int i = 0; i < t.dofs; i++) {
+            CHECK_NEAR(of_real(sim.v[i]), (double)t.v[i], tol(1e-14, 1e-6));
+        }
+    }
+}
+
+/* The poses follow at once. */
+static void test_pose_follows(void) {
+    mdyn_real3 position;
+    mdyn_real4 quaternion;
+    random_mechanism();
+    couple(2, 0, 2, 0.5);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    truth_init(&t, &mech.model);
+    for (int metric = 0; metric < 2; metric++) {
+        sim_random(&sim, &mech.model, 1, 0);
+        CHECK_EQUAL(mdyn_pose(&sim, 2, &position, &quaternion), MDYN_OK);
+        CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_OK);
+        CHECK_EQUAL(mdyn_pose(&sim, 2, &position, &quaternion), MDYN_OK);
+        truth_copy(&t, &sim);
+        truth_update(&t, &mech.model);
+        CHECK_NEAR(of_real(position.x), (double)t.o[2][0], tol(1e-14, 1e-5));
+        CHECK_NEAR(of_real(position.y), (double)t.o[2][1], tol(1e-14, 1e-5));
+        CHECK_NEAR(of_real(position.z), (double)t.o[2][2], tol(1e-14, 1e-5));
+    }
+}
+
+int main(int argc, char **argv) {
+    static void (*const tests[])(void) = {
+        test_mass_metric, test_soft_rows_stay, test_followers, test_first_term_follows,
+        test_contradiction, test_idempotent, test_pose_follows
+    };
+    check_begin(argc, argv);
+    for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
+        random_seed((uint64_t)i + 1);
+        tests[i]();
+    }
+    return check_end();
+}
