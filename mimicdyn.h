@@ -496,16 +496,17 @@ typedef struct md_dof { /* a column S of the joint, at the origin, world axes; s
 typedef struct md_row { /* see >>rows, >>equality */
     int16_t index;
     uint8_t kind, flags;
-    uint8_t exact, active;         /* solved exactly; or by sweeps, and there */
+    uint8_t boundless;             /* no bound on its impulse */
+    uint8_t turns, active;         /* set up: as an exact row; as one solved by sweeps */
     uint8_t resting;               /* not set up in this step */
-    int16_t first, owned, count;   /* its entries: those at owned coordinates first */
-    int16_t reflection[2];         /* counts of its reflections' entries, behind the row's */
+    int16_t first, owned, lone, shared; /* its entries: first of them, counts by kind */
+    int16_t given;                 /* of `owned`, those that rows of this solve own: all or none */
     int16_t pivot;                 /* coordinate that it owns; -1: none */
     md_num error, low, high, cfm;  /* low <= J v' + cfm impulse <= high */
     md_num least, most, impulse;   /* least <= impulse <= most */
     md_num scale, Jv;              /* 1/length in whitened coordinates; J v before */
-    md_unit diagonal, soft;        /* of the unit row: left of it for its pivot; cfm */
-    md_unit u_low, u_high, u_least, u_most, u_lambda;
+    md_unit knee, diagonal, soft;  /* second reflection at p; left of it for p; the part of cfm */
+    md_unit u_low, u_high, u_least, u_most, u_lambda; /* of the row scaled to length 1 */
 } md_row;
 
 typedef struct md_outcome { /* of a row, after a step */
@@ -536,6 +537,7 @@ typedef struct mdyn_sim {
     const mdyn_model *model;
     uint32_t ready, stale;
     int16_t bodies, dofs, coordinates, couplings, rows, entries;
+    int16_t lives, exacts, live[MIMICDYN_MAX_ROWS]; /* rows of this solve, the exact ones first */
     md_num dt, inverse_dt;
     mdyn_real q_seen[MDYN_COORDINATES], v_seen[MIMICDYN_MAX_DOFS];
     md_tail q_tail[MDYN_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];
@@ -549,11 +551,11 @@ typedef struct mdyn_sim {
     md_num b[MIMICDYN_MAX_DOFS], z[MIMICDYN_MAX_DOFS], x[MIMICDYN_MAX_DOFS];
     md_row row[MIMICDYN_MAX_ROWS];
     md_outcome outcome[MIMICDYN_MAX_ROWS];
-    md_unit du[MDYN_SPACE_], turned[MDYN_SPACE_], w[MDYN_SPACE_];
-    int16_t list[MDYN_SPACE_], next[MDYN_SPACE_], head[MDYN_SPACE_], tail[MDYN_SPACE_];
-    int16_t owner[MDYN_SPACE_], part[MDYN_SPACE_], last_use[MIMICDYN_MAX_DOFS];
+    md_unit du[MDYN_SPACE_], y[MDYN_SPACE_], w[MDYN_SPACE_];
+    int16_t owner[MDYN_SPACE_], last_use[MIMICDYN_MAX_DOFS], order[MIMICDYN_MAX_ROWS];
+    uint8_t mark[MDYN_SPACE_];
     md_unit entry[MIMICDYN_MAX_ENTRIES];
-    int16_t entry_at[MIMICDYN_MAX_ENTRIES], entry_next[MIMICDYN_MAX_ENTRIES];
+    int16_t entry_at[MIMICDYN_MAX_ENTRIES];
 } mdyn_sim;
 
 /* ============================================================================= // >>calls
@@ -863,6 +865,16 @@ MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
 #define MD_U(x) md_unit_of(MD_K(x), 0)
 #define MD_U_ENDLESS MD_U(1e30) /* a bound that nothing reaches */
 
+/* and `from` becomes 0 */
+MD_NOINLINE void md_move(md_num *MD_RESTRICT to, md_num *MD_RESTRICT from, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) {
+        to[k] = from[k];
+        from[k] = MD_K(0);
+    }
+}
+
 MD_NOINLINE void md_copy_units(md_unit *MD_RESTRICT to, const md_unit *MD_RESTRICT from, int n)
 {
     int k;
@@ -940,9 +952,10 @@ MD_STATIC md_num md_sqrt(md_num x)
     return MD_NUM(s + (mdyn_real)0.5 * y * (MD_RAW(x) - s * s));
 }
 
-MD_STATIC md_unit md_unit_sqrt(md_unit x)
+MD_STATIC md_unit md_unit_sqrt(md_unit x) { return md_unit_of(md_sqrt(md_of_unit(x, 0)), 0); }
+MD_STATIC md_unit md_unit_inverse_sqrt(md_unit x)
 {
-    return md_unit_of(md_sqrt(md_of_unit(x, 0)), 0);
+    return md_unit_of(md_rsqrt(md_of_unit(x, 0)), 0);
 }
 
 /* q + tail = k pi/2 + r, |r| <= pi/4 but for the tail: pi/2 in three parts (Cody and Waite), of
@@ -1849,8 +1862,6 @@ enum md_mode {
     MD_HALT          /* hard couplings: J dv = speed - J v */
 };
 
-enum { MD_NONE = INT16_MAX, MD_ABSENT = -1 }; /* in sim->head, next, tail, owner: see >>equality */
-
 typedef struct md_terms {
     int count;
     int16_t dof[MIMICDYN_MAX_TERMS];
@@ -1910,15 +1921,17 @@ MD_INLINE int md_coupling_is_equality(const mdyn_coupling *c)
     return md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
 }
 
-/* Rows without a bound on their impulse. */
+/* Rows without a bound on their impulse; see row->boundless. */
 MD_STATIC int md_row_is_boundless(const mdyn_sim *sim, const md_row *row)
 {
     if (row->kind == MDYN_ROW_COUPLING) {
         const mdyn_coupling *c = &sim->coupling[row->index];
-        return md_coupling_is_equality(c) && md_is_zero(md_of_wide(c->effort));
+        if (c->softness.kind == MDYN_KP_KD && md_is_null(c->softness.a)
+            && md_is_null(c->softness.b)) return 0; /* no force at all */
+        return md_coupling_is_equality(c) && md_is_null(c->effort);
     }
     return row->kind == MDYN_ROW_DRIVE
-        && md_is_zero(md_of_wide(sim->model->bodies[sim->dof[row->index].body].effort));
+        && md_is_null(sim->model->bodies[sim->dof[row->index].body].effort);
 }
 
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
@@ -2057,14 +2070,13 @@ MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
     }
 }
 
-/* x += L^-T b on the way from speed k to the world, where b = sim->b (0 elsewhere, and 0 again
-   afterwards). Speeds met for the first time are appended to sim->list, from `count` on, and
-   marked in sim->next until the caller clears it; returns the new count. */
-MD_STATIC int md_walk(mdyn_sim *sim, int k, int count)
+/* x += L^-T b on the way from speed k to the world, where b = sim->b and x = sim->x, both 0
+   elsewhere; b is 0 again afterwards. */
+MD_STATIC void md_walk(mdyn_sim *sim, int k)
 {
     int i = sim->dof[k].body;
     md_force p;
-    if (md_is_zero(sim->b[k])) return count; /* an earlier walk has passed here */
+    if (md_is_zero(sim->b[k])) return; /* an earlier walk has passed here */
     md_vec_zero(&p.ang);
     md_vec_zero(&p.lin);
     for (;;) {
@@ -2073,28 +2085,21 @@ MD_STATIC int md_walk(mdyn_sim *sim, int k, int count)
             const md_dof *d = &sim->dof[k];
             md_num z = md_mul(d->rsqrt_D, md_sub(sim->b[k], md_dof_dot_force(d, &p)));
             sim->b[k] = MD_K(0);
+            sim->x[k] = md_add(sim->x[k], z);
             md_force_add_scaled(&p, z, &d->W);
-            if (sim->next[k] == MD_ABSENT) {
-                sim->next[k] = sim->head[k];
-                sim->list[count++] = (int16_t)k;
-                sim->x[k] = z;
-            } else {
-                sim->x[k] = md_add(sim->x[k], z);
-            }
         }
-        if (link->parent < 0) return count;
+        if (link->parent < 0) return;
         md_add_cross(&p.ang, &sim->pose[i].arm, &p.lin);
         i = link->parent;
     }
 }
 
-/* The walks of all joints of a row. */
-MD_STATIC int md_whiten(mdyn_sim *sim, const md_terms *t)
+/* x = L^-T J^T of a row. */
+MD_STATIC void md_whiten(mdyn_sim *sim, const md_terms *t)
 {
-    int k, count = 0;
+    int k;
     for (k = 0; k < t->count; k++) sim->b[t->dof[k]] = t->coefficient[k];
-    for (k = 0; k < t->count; k++) count = md_walk(sim, t->dof[k], count);
-    return count;
+    for (k = 0; k < t->count; k++) md_walk(sim, t->dof[k]);
 }
 
 /* ========================================================================== // >>equality
@@ -2106,145 +2111,158 @@ MD_STATIC int md_whiten(mdyn_sim *sim, const md_terms *t)
    what it gives way. Nothing is squared, so nearly parallel rows keep their digits, and a row of
    which nothing is left depends on the rows before it.
 
-   A row first gathers the coordinates that no later row touches into one, then reflects that one
-   and the shared ones; so only shared coordinates stay mixed, and a train of gears costs what
-   its rows cost, however long. `next` chains the reflections that touch a coordinate; reflection
-   2k + s is the s-th of row k. */
+   A row first gathers the coordinates that no later row touches into one, p, then reflects p and
+   the shared ones; so only shared coordinates stay mixed, and a train of gears costs what its
+   rows cost, however long. Which coordinates these are follows from the model alone and is found
+   once (md_plan). The entries of a row stand in this order:
+      exact:   the row's own numbers at coordinates that earlier rows own, in the owners' order;
+               then its first reflection, of the lone coordinates, p last;
+               then its second, of the shared coordinates (and p: row->knee)
+      bounded: those at owned coordinates, then all others. */
 
-MD_INLINE int md_reflection_first(const md_row *row, int s)
+MD_INLINE int md_row_end(const md_row *row)
 {
-    return row->first + row->count + (s ? row->reflection[0] : 0);
+    return row->first + row->owned + row->lone + row->shared;
 }
 
-/* u -= 2 (e.u) e for the s-th reflection of a row */
-MD_INLINE void md_reflect(const mdyn_sim *sim, const md_row *row, int s, md_unit *u)
+/* u -= 2 (e.u) e for a reflection e of the lone coordinates */
+MD_INLINE void md_reflect_lone(const mdyn_sim *sim, const md_row *row, md_unit *u)
 {
-    int first = md_reflection_first(row, s), count = row->reflection[s];
-    md_unit a = md_dot_at(sim->entry + first, sim->entry_at + first, count, u);
-    md_add_at(u, md_unit_mul(MD_U(-2), a), sim->entry + first, sim->entry_at + first, count);
+    const int first = row->first + row->owned;
+    md_unit a;
+    if (row->lone < 2) return;
+    a = md_unit_mul(MD_U(-2), md_dot_at(sim->entry + first, sim->entry_at + first, row->lone, u));
+    md_add_at(u, a, sim->entry + first, sim->entry_at + first, row->lone);
 }
 
-/* Passes the row in sim->w, whose coordinates are sim->list[0..count), through the reflections
-   of earlier rows that touch it, in their order. Returns the new count. */
-MD_STATIC int md_reflect_row(mdyn_sim *sim, int count)
+/* ... and of p with the shared ones */
+MD_INLINE void md_reflect_shared(const mdyn_sim *sim, const md_row *row, md_unit *u)
 {
-    for (;;) {
-        int j = MD_NONE, k, e, first;
-        const md_row *row;
-        for (k = 0; k < count; k++)
-            if (sim->next[sim->list[k]] < j) j = sim->next[sim->list[k]];
-        if (j == MD_NONE) return count;
-        row = &sim->row[j / 2];
-        first = md_reflection_first(row, j % 2);
-        for (e = first; e < first + row->reflection[j % 2]; e++) {
-            int c = sim->entry_at[e];
-            if (sim->next[c] == MD_ABSENT) {
-                sim->w[c] = MD_U(0);
-                sim->list[count++] = (int16_t)c;
-            }
-            sim->next[c] = sim->entry_next[e];
-        }
-        md_reflect(sim, row, j % 2, sim->w);
+    const int first = row->first + row->owned + row->lone, p = row->pivot;
+    md_unit a;
+    if (row->shared == 0) return;
+    a = md_dot_at(sim->entry + first, sim->entry_at + first, row->shared, u);
+    a = md_unit_mul(MD_U(-2), md_unit_add(a, md_unit_mul(row->knee, u[p])));
+    u[p] = md_unit_add(u[p], md_unit_mul(a, row->knee));
+    md_add_at(u, a, sim->entry + first, sim->entry_at + first, row->shared);
+}
+
+/* The reflection that turns w = sim->w, at p and `count` entries from `first` on, onto p; w there
+   becomes 0, w at p its length or minus that. Returns e_p. */
+MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, int first, int count, int p)
+{
+    md_unit length = md_unit_mul(sim->w[p], sim->w[p]), scale, knee;
+    int e;
+    for (e = first; e < first + count; e++)
+        length = md_unit_add(length, md_unit_mul(sim->w[sim->entry_at[e]],
+                                                 sim->w[sim->entry_at[e]]));
+    if (count == 0 || md_unit_is_zero(length)) {
+        for (e = first; e < first + count; e++) sim->entry[e] = MD_U(0);
+        return MD_U(0);
     }
-}
-
-MD_INLINE void md_entry_put(mdyn_sim *sim, int coordinate, md_unit value)
-{
-    sim->entry_at[sim->entries] = (int16_t)coordinate;
-    sim->entry[sim->entries++] = value;
-}
-
-/* The reflection that turns sim->w on the given coordinates onto p, one of them. */
-MD_STATIC void md_make_reflection(mdyn_sim *sim, int k, int s, const int16_t *at, int count, int p)
-{
-    md_row *row = &sim->row[k];
-    md_unit square = MD_U(0), length, scale;
-    int i;
-    for (i = 0; i < count; i++)
-        square = md_unit_add(square, md_unit_mul(sim->w[at[i]], sim->w[at[i]]));
-    if (count < 2 || md_unit_is_zero(square)) return;
     /* e = (w + sign(w_p) |w| p) / its length, whose square is 2 |w| (|w| + |w_p|) */
-    length = md_unit_sqrt(square);
+    length = md_unit_sqrt(length);
     if (md_unit_less(sim->w[p], MD_U(0))) length = md_unit_neg(length);
-    sim->w[p] = md_unit_add(sim->w[p], length);
-    scale = md_unit_mul(length, sim->w[p]);
-    scale = md_unit_sqrt(md_unit_add(scale, scale));
-    row->reflection[s] = (int16_t)count;
-    for (i = 0; i < count; i++) {
-        int c = at[i], e = sim->entries;
-        md_entry_put(sim, c, md_unit_div(sim->w[c], scale));
-        sim->entry_next[e] = MD_NONE;
-        if (sim->tail[c] >= 0) sim->entry_next[sim->tail[c]] = (int16_t)(2 * k + s);
-        else sim->head[c] = (int16_t)(2 * k + s);
-        sim->tail[c] = (int16_t)e;
-        sim->w[c] = MD_U(0);
+    knee = md_unit_add(sim->w[p], length);
+    scale = md_unit_mul(length, knee);
+    scale = md_unit_inverse_sqrt(md_unit_add(scale, scale));
+    for (e = first; e < first + count; e++) {
+        sim->entry[e] = md_unit_mul(scale, sim->w[sim->entry_at[e]]);
+        sim->w[sim->entry_at[e]] = MD_U(0);
     }
     sim->w[p] = md_unit_neg(length);
+    return md_unit_mul(scale, knee);
 }
 
-/* Puts the numbers of sim->w at owned coordinates, then, if wanted, at the others; times s. */
-MD_STATIC void md_store_row(mdyn_sim *sim, md_row *row, int count, int others, md_unit s)
+/* An exact row, in w, takes its coordinate p. Returns 0 if earlier rows leave nothing of it. */
+MD_STATIC int md_own(mdyn_sim *sim, md_row *row)
 {
-    int k, pass;
-    row->first = sim->entries;
-    for (pass = 0; pass <= others; pass++) {
-        for (k = 0; k < count; k++)
-            if ((sim->owner[sim->list[k]] < 0) == pass)
-                md_entry_put(sim, sim->list[k], md_unit_mul(s, sim->w[sim->list[k]]));
-        if (pass == 0) row->owned = (int16_t)(sim->entries - row->first);
-    }
-    row->count = (int16_t)(sim->entries - row->first);
-}
-
-/* An exact row takes a coordinate of its own. `measure`: even if nothing is left of it, to see
-   how many entries rows can take at the most. */
-MD_STATIC void md_own(mdyn_sim *sim, int k, int count, int measure)
-{
-    md_row *row = &sim->row[k];
+    const int lone = row->first + row->owned, shared = lone + row->lone, end = md_row_end(row);
     md_unit left = MD_U(0);
-    int i, lone = 0, all, pass, p;
-    md_store_row(sim, row, count, 0, MD_U(1));
-    for (pass = 0, all = 0; pass < 2; pass++) {
-        for (i = 0; i < count; i++) {
-            int16_t c = sim->list[i];
-            if (sim->owner[c] >= 0 || (c < sim->dofs && sim->last_use[c] > k) != pass) continue;
-            sim->part[all++] = c;
-            left = md_unit_add(left, md_unit_mul(sim->w[c], sim->w[c]));
-        }
-        if (pass == 0) lone = all;
+    int e;
+    for (e = lone; e < end; e++)
+        left = md_unit_add(left, md_unit_mul(sim->w[sim->entry_at[e]], sim->w[sim->entry_at[e]]));
+    if (row->pivot < 0 || md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED))) {
+        for (e = lone; e < end; e++) sim->w[sim->entry_at[e]] = MD_U(0);
+        return 0;
     }
-    if (all == 0 || (!measure && md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED)))) {
-        row->flags |= MDYN_ROW_REDUNDANT;
-        return;
-    }
-    p = sim->part[lone ? lone - 1 : 0];
-    md_make_reflection(sim, k, 0, sim->part, lone, p);
-    if (lone) lone--;
-    md_make_reflection(sim, k, 1, sim->part + lone, all - lone, p);
-    row->diagonal = sim->w[p];
-    row->pivot = (int16_t)p;
-    sim->owner[p] = (int16_t)k;
+    sim->entry[shared - 1] = md_make_reflection(sim, lone, row->lone - 1, row->pivot);
+    row->knee = md_make_reflection(sim, shared, row->shared, row->pivot);
+    row->diagonal = sim->w[row->pivot];
+    sim->w[row->pivot] = MD_U(0);
+    return 1;
 }
 
-/* A bounded row acts on what nobody owns, scaled to length 1 there. */
-MD_STATIC void md_share(mdyn_sim *sim, int k, int count)
+/* A bounded row, in w, acts on what nobody owns, scaled to length 1 there. Returns 0 if nothing
+   is left of it. */
+MD_STATIC int md_share(mdyn_sim *sim, md_row *row)
+{
+    const int end = md_row_end(row);
+    md_unit left = row->soft, s;
+    int e;
+    for (e = row->first + row->given; e < end; e++) {
+        sim->entry[e] = sim->w[sim->entry_at[e]];
+        left = md_unit_add(left, md_unit_mul(sim->entry[e], sim->entry[e]));
+        sim->w[sim->entry_at[e]] = MD_U(0);
+    }
+    if (md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED))) return 0;
+    s = md_unit_inverse_sqrt(left);
+    for (e = row->first; e < end; e++) sim->entry[e] = md_unit_mul(s, sim->entry[e]);
+    row->soft = md_unit_mul(row->soft, md_unit_mul(s, s));
+    row->scale = md_mul(row->scale, md_of_unit(s, 0));
+    return 1;
+}
+
+/* The vector of row k, into its entries, and what it asks. Needs W and the rows before it. */
+MD_STATIC void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact)
 {
     md_row *row = &sim->row[k];
-    md_unit left = row->soft, s;
-    int i;
-    for (i = 0; i < count; i++) {
-        int c = sim->list[i];
-        if (sim->owner[c] < 0) left = md_unit_add(left, md_unit_mul(sim->w[c], sim->w[c]));
+    const int end = md_row_end(row);
+    md_terms t;
+    md_num r = MD_K(0), length2;
+    int e, c, there;
+    row->flags = row->active = row->turns = row->resting = 0;
+    row->given = exact || sim->model->solver.equality == MDYN_EXACT ? row->owned : 0;
+    md_row_terms(sim, row, &t);
+    md_whiten(sim, &t);
+    for (e = row->first; e < end; e++) {
+        c = sim->entry_at[e];
+        if (c < sim->dofs) r = md_add(r, md_mul(sim->x[c], sim->x[c]));
     }
-    if (md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED))) {
-        row->flags |= MDYN_ROW_REDUNDANT;
-        return;
+    there = md_row_ask(sim, row, r);
+    row->Jv = md_row_speed(sim, &t);
+    if (mode != MD_STEP) {
+        row->cfm = MD_K(0);
+        if (mode == MD_ACCELERATION) row->low = row->high = row->Jv;
+        if (mode == MD_PLACE) row->low = row->high = md_sub(row->Jv, row->error);
+        if (mode == MD_HALT) row->low = row->high = md_of_wide(sim->coupling[row->index].speed);
     }
-    s = md_unit_div(MD_U(1), md_unit_sqrt(left));
-    row->soft = md_unit_div(row->soft, left);
-    row->scale = md_mul(row->scale, md_of_unit(s, 0));
-    row->active = 1;
-    md_store_row(sim, row, count, 1, s);
+    length2 = md_add(r, row->cfm);
+    if (there && !md_less(MD_K(1e-30), length2)) row->flags = MDYN_ROW_REDUNDANT;
+    there = there && !row->flags;
+    row->scale = there ? md_rsqrt(length2) : MD_K(1);
+    row->soft = md_unit_of(md_mul(row->cfm, md_mul(row->scale, row->scale)), 0);
+    for (e = row->first; e < end; e++) {
+        c = sim->entry_at[e];
+        if (c >= sim->dofs) continue;
+        sim->w[c] = md_unit_of(md_mul(row->scale, sim->x[c]), 0);
+        sim->x[c] = MD_K(0);
+    }
+    if (exact && !md_is_zero(row->cfm)) sim->w[sim->dofs + k] = md_unit_sqrt(row->soft);
+    for (e = row->first; e < row->first + row->given; e++) {
+        const md_row *owner = &sim->row[sim->owner[sim->entry_at[e]]];
+        if (!owner->turns) continue;
+        md_reflect_lone(sim, owner, sim->w);
+        md_reflect_shared(sim, owner, sim->w);
+    }
+    for (e = row->first; e < row->first + row->given; e++) {
+        sim->entry[e] = sim->w[sim->entry_at[e]];
+        sim->w[sim->entry_at[e]] = MD_U(0);
+    }
+    if (exact) row->turns = (uint8_t)md_own(sim, row);
+    else row->active = (uint8_t)md_share(sim, row);
+    if (!there) row->turns = row->active = 0;
+    else if (!row->turns && !row->active) row->flags = MDYN_ROW_REDUNDANT;
 }
 
 /* A row with room between its bounds rests until the motion would leave them: it is set up only
@@ -2256,129 +2274,172 @@ MD_STATIC int md_row_may_rest(const mdyn_sim *sim, const md_row *row)
         || (row->kind == MDYN_ROW_COUPLING && !md_coupling_is_equality(&sim->coupling[row->index]));
 }
 
-/* Whether a row takes part, and is one of the exact ones. */
-MD_STATIC int md_row_takes_part(const mdyn_sim *sim, const md_row *row, enum md_mode mode,
-                                int *exact)
+/* Whether a row is one of the exact ones of a mode. */
+MD_INLINE int md_row_is_exact(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
     const mdyn_coupling *c = &sim->coupling[row->index];
-    *exact = md_row_is_boundless(sim, row);
-    if (mode == MD_STEP) {
-        *exact = *exact && sim->model->solver.equality == MDYN_EXACT;
-        return 1;
-    }
-    return *exact && row->kind == MDYN_ROW_COUPLING && md_softness_is_hard(&c->softness)
+    if (!row->boundless) return 0;
+    if (mode == MD_STEP) return sim->model->solver.equality == MDYN_EXACT;
+    return row->kind == MDYN_ROW_COUPLING && md_softness_is_hard(&c->softness)
         && (mode != MD_PLACE || c->level == MDYN_POSITION);
 }
 
-/* Takes the marks off sim->list. */
-MD_INLINE void md_forget(mdyn_sim *sim, int count)
+/* Takes row k into the solve: bounded ones in their order behind the exact ones. */
+MD_STATIC void md_enlist(mdyn_sim *sim, int k, enum md_mode mode, int exact)
 {
-    int i;
-    for (i = 0; i < count; i++) sim->next[sim->list[i]] = MD_ABSENT;
+    int i = sim->lives++;
+    for (; i > sim->exacts && sim->live[i - 1] > k; i--) sim->live[i] = sim->live[i - 1];
+    sim->live[i] = (int16_t)k;
+    sim->exacts = (int16_t)(sim->exacts + exact);
+    md_set_up_row(sim, k, mode, exact);
 }
 
-/* The vector of row k and what it asks. Needs W; entries may run out (returns the error). */
-MD_STATIC int md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact, int measure)
+/* Sets up all rows of a mode, the exact ones first. */
+MD_STATIC void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
 {
-    md_row *row = &sim->row[k];
-    md_terms t;
-    md_num r = MD_K(0), length2;
-    int count, i, c, there;
-    md_row_terms(sim, row, &t);
-    count = md_whiten(sim, &t);
-    for (i = 0; i < count; i++)
-        r = md_add(r, md_mul(sim->x[sim->list[i]], sim->x[sim->list[i]]));
-    there = md_row_ask(sim, row, r);
-    row->exact = (uint8_t)exact;
-    row->Jv = md_row_speed(sim, &t);
-    if (mode != MD_STEP) {
-        row->cfm = MD_K(0);
-        if (mode == MD_ACCELERATION) row->low = row->high = row->Jv;
-        if (mode == MD_PLACE) row->low = row->high = md_sub(row->Jv, row->error);
-        if (mode == MD_HALT) row->low = row->high = md_of_wide(sim->coupling[row->index].speed);
-    }
-    length2 = md_add(r, row->cfm);
-    row->scale = MD_K(1);
-    if (!md_less(MD_K(1e-30), length2)) row->flags |= MDYN_ROW_REDUNDANT;
-    if (!there || (row->flags & MDYN_ROW_REDUNDANT)) {
-        md_forget(sim, count);
-        return MDYN_OK;
-    }
-    row->scale = md_rsqrt(length2);
-    for (i = 0; i < count; i++) {
-        c = sim->list[i];
-        sim->w[c] = md_unit_of(md_mul(row->scale, sim->x[c]), 0);
-    }
-    row->soft = md_unit_of(md_mul(row->cfm, md_mul(row->scale, row->scale)), 0);
-    if (exact && !md_is_zero(row->cfm)) {
-        c = sim->dofs + k;
-        sim->w[c] = md_unit_sqrt(row->soft);
-        sim->next[c] = MD_NONE;
-        sim->list[count++] = (int16_t)c;
-    }
-    count = md_reflect_row(sim, count);
-    /* at most: the row itself, and both reflections with one coordinate twice */
-    if (sim->entries + 2 * count + 1 > MIMICDYN_MAX_ENTRIES)
-        return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, k);
-    if (exact) md_own(sim, k, count, measure);
-    else md_share(sim, k, count);
-    md_forget(sim, count);
-    return MDYN_OK;
-}
-
-/* Sets up all rows, the exact ones first. */
-MD_STATIC int md_set_up_rows(mdyn_sim *sim, enum md_mode mode, int measure)
-{
-    int k, pass, exact, code = MDYN_OK;
+    int k, i;
     for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_K(0);
+    for (k = 0; k < sim->rows; k++) sim->row[k].turns = sim->row[k].active = 0;
+    sim->lives = sim->exacts = 0;
+    for (i = 0; i < sim->rows; i++) {
+        k = sim->order[i];
+        if (!sim->row[k].boundless) break;
+        if (md_row_is_exact(sim, &sim->row[k], mode)) md_enlist(sim, k, mode, 1);
+    }
+    for (k = 0; k < sim->rows && mode == MD_STEP; k++) {
+        md_row *row = &sim->row[k];
+        if (row->boundless && sim->model->solver.equality == MDYN_EXACT) continue;
+        if (md_is_zero(sim->outcome[k].impulse) && md_row_may_rest(sim, row)) row->resting = 1;
+        else md_enlist(sim, k, mode, 0);
+    }
+}
+
+/* The rank of a row in the order of setting up: hard couplings first, of positions, of speeds;
+   then the other boundless rows, then the bounded ones. So the rows of every mode are a beginning
+   of the list. */
+MD_STATIC int md_row_rank(const mdyn_sim *sim, const md_row *row)
+{
+    if (!row->boundless) return 3;
+    if (row->kind != MDYN_ROW_COUPLING
+        || !md_softness_is_hard(&sim->coupling[row->index].softness)) return 2;
+    return sim->coupling[row->index].level == MDYN_VELOCITY;
+}
+
+/* Marks in sim->mark what a row touches: its joints and all joints that carry them, its private
+   coordinate, and what the reflections of the rows before it in the order bring in. */
+MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
+{
+    md_terms t;
+    int i, j, e, hit_lone, hit;
+    md_row_terms(sim, &sim->row[k], &t);
+    for (j = 0; j < t.count; j++)
+        for (i = sim->dof[t.dof[j]].body; i >= 0; i = sim->link[i].parent)
+            for (e = 0; e < sim->link[i].dofs; e++) sim->mark[sim->link[i].dof + e] = 1;
+    if (sim->row[k].boundless && md_row_rank(sim, &sim->row[k]) == 2) sim->mark[sim->dofs + k] = 1;
+    for (i = 0; i < before; i++) {
+        const md_row *row = &sim->row[sim->order[i]];
+        const int lone = row->first + row->owned, shared = lone + row->lone, end = md_row_end(row);
+        if (row->pivot < 0) continue;
+        for (hit_lone = 0, e = lone; e < shared; e++) hit_lone |= sim->mark[sim->entry_at[e]];
+        for (hit = hit_lone; e < end; e++) hit |= sim->mark[sim->entry_at[e]];
+        for (e = lone; hit_lone && e < shared; e++) sim->mark[sim->entry_at[e]] = 1;
+        for (e = shared - 1; hit && e < end; e++) sim->mark[sim->entry_at[e]] = 1;
+    }
+}
+
+/* Appends an entry at coordinate c if there is room. */
+MD_INLINE void md_plan_entry(mdyn_sim *sim, int c)
+{
+    if (sim->entries < MIMICDYN_MAX_ENTRIES) sim->entry_at[sim->entries] = (int16_t)c;
+    sim->entries++;
+    sim->mark[c] = 0;
+}
+
+/* Lays out the entries of the row at place i of the order. */
+MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
+{
+    const int k = sim->order[i], space = sim->dofs + sim->rows;
+    md_row *row = &sim->row[k];
+    int j, c;
+    row->first = sim->entries;
+    row->pivot = -1;
+    md_mark_row(sim, k, i);
+    for (j = 0; j < i; j++) {
+        c = sim->row[sim->order[j]].pivot;
+        if (c >= 0 && sim->mark[c]) md_plan_entry(sim, c);
+    }
+    row->owned = (int16_t)(sim->entries - row->first);
+    for (c = space - 1; c >= 0; c--) {
+        if (!sim->mark[c] || (row->boundless && c < sim->dofs && sim->last_use[c] > i)) continue;
+        md_plan_entry(sim, c);
+        row->pivot = (int16_t)c;
+    }
+    for (c = space - 1; c >= 0 && row->pivot < 0; c--) { /* none of its own: one of the shared */
+        if (!sim->mark[c]) continue;
+        md_plan_entry(sim, c);
+        row->pivot = (int16_t)c;
+    }
+    row->lone = (int16_t)(sim->entries - row->first - row->owned);
+    for (c = space - 1; c >= 0; c--)
+        if (sim->mark[c]) md_plan_entry(sim, c);
+    row->shared = (int16_t)(sim->entries - row->first - row->owned - row->lone);
+    if (!row->boundless) row->pivot = -1;
+    return sim->entries > MIMICDYN_MAX_ENTRIES ? md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, k)
+                                               : MDYN_OK;
+}
+
+/* Finds the order of the rows, the places of their entries, and which exact rows depend on others:
+   from the joints that they touch, and for the last from their vectors in the present pose (that
+   they depend on each other does not change with it). */
+MD_STATIC int md_plan(mdyn_sim *sim)
+{
+    md_row *row;
+    int i, j, k, n = 0, code = MDYN_OK;
+    for (k = 0; k < sim->dofs; k++) {
+        sim->b[k] = sim->x[k] = MD_K(0);
+        sim->last_use[k] = -1;
+    }
     for (k = 0; k < sim->dofs + sim->rows; k++) {
-        sim->head[k] = MD_NONE;
-        sim->next[k] = sim->tail[k] = sim->owner[k] = MD_ABSENT;
+        sim->mark[k] = 0;
+        sim->owner[k] = -1;
+        sim->w[k] = MD_U(0);
+    }
+    for (k = 0; k < sim->rows; k++) {
+        sim->row[k].boundless = (uint8_t)md_row_is_boundless(sim, &sim->row[k]);
+        sim->row[k].turns = 0;
+    }
+    for (j = 0; j < 4; j++)
+        for (k = 0; k < sim->rows; k++)
+            if (md_row_rank(sim, &sim->row[k]) == j) sim->order[n++] = (int16_t)k;
+    for (i = 0; i < n && sim->row[sim->order[i]].boundless; i++) {
+        md_mark_row(sim, sim->order[i], 0);
+        for (k = 0; k < sim->dofs + sim->rows; k++) {
+            if (sim->mark[k] && k < sim->dofs) sim->last_use[k] = (int16_t)i;
+            sim->mark[k] = 0;
+        }
     }
     sim->entries = 0;
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = &sim->row[k];
-        row->flags = row->active = row->exact = row->resting = 0;
-        row->pivot = -1;
-        row->first = row->owned = row->count = row->reflection[0] = row->reflection[1] = 0;
+    for (i = 0; i < n && code == MDYN_OK; i++) {
+        row = &sim->row[sim->order[i]];
+        code = md_plan_row(sim, i);
+        if (code != MDYN_OK || !row->boundless) continue;
+        md_set_up_row(sim, sim->order[i], MD_STEP, 1);
+        if (row->turns) sim->owner[row->pivot] = sim->order[i];
+        else row->pivot = -1; /* depends on the rows before it */
     }
-    for (pass = 0; pass < 2; pass++)
-        for (k = 0; k < sim->rows && code == MDYN_OK; k++) {
-            md_row *row = &sim->row[k];
-            if (!md_row_takes_part(sim, row, mode, &exact) || exact == pass) continue;
-            row->resting = !measure && md_is_zero(sim->outcome[k].impulse)
-                && md_row_may_rest(sim, row);
-            if (!row->resting) code = md_set_up_row(sim, k, mode, exact, measure);
-        }
     return code;
-}
-
-/* Which row is the last exact one to touch each speed: decided once, by the joints' places. */
-MD_STATIC void md_find_last_uses(mdyn_sim *sim)
-{
-    int k, i, j, d;
-    md_terms t;
-    for (k = 0; k < sim->dofs; k++) sim->last_use[k] = -1;
-    for (k = 0; k < sim->rows; k++) {
-        if (!md_row_is_boundless(sim, &sim->row[k])) continue;
-        md_row_terms(sim, &sim->row[k], &t);
-        for (j = 0; j < t.count; j++)
-            for (i = sim->dof[t.dof[j]].body; i >= 0; i = sim->link[i].parent)
-                for (d = 0; d < sim->link[i].dofs; d++)
-                    sim->last_use[sim->link[i].dof + d] = (int16_t)k;
-    }
 }
 
 /* Of a row of unit length, what owned coordinates give it: u holds their speeds. */
 MD_INLINE md_unit md_given(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
-    return md_dot_at(sim->entry + row->first, sim->entry_at + row->first, row->owned, u);
+    return md_dot_at(sim->entry + row->first, sim->entry_at + row->first, row->given, u);
 }
 
 /* u at owned coordinates += s times the row's entries there */
 MD_INLINE void md_give(const mdyn_sim *sim, const md_row *row, md_unit s, md_unit *u)
 {
-    md_add_at(u, s, sim->entry + row->first, sim->entry_at + row->first, row->owned);
+    md_add_at(u, s, sim->entry + row->first, sim->entry_at + row->first, row->given);
 }
 
 /* What a row asks beyond the present speed, for its unit length. */
@@ -2387,53 +2448,58 @@ MD_INLINE md_unit md_ask(const md_row *row, md_num speed, md_scale e)
     return md_unit_of(md_mul(row->scale, md_sub(speed, row->Jv)), e);
 }
 
-/* The speeds of the owned coordinates, into sim->w: one after the other, R^T y = u_low. */
-MD_STATIC void md_substitute(mdyn_sim *sim, int rows)
+/* The speeds of the owned coordinates, into sim->y: one after the other, R^T y = u_low. */
+MD_STATIC void md_substitute(mdyn_sim *sim)
 {
     int k;
-    for (k = 0; k < rows; k++) {
-        const md_row *row = &sim->row[k];
-        if (row->pivot >= 0)
-            sim->w[row->pivot] = md_unit_div(md_unit_sub(row->u_low, md_given(sim, row, sim->w)),
+    for (k = 0; k < sim->exacts; k++) {
+        const md_row *row = &sim->row[sim->live[k]];
+        if (row->turns)
+            sim->y[row->pivot] = md_unit_div(md_unit_sub(row->u_low, md_given(sim, row, sim->y)),
                                              row->diagonal);
+        else if (row->pivot >= 0)
+            sim->y[row->pivot] = sim->du[row->pivot];
     }
 }
 
-/* Row k, which earlier rows decide: do they decide otherwise than it asks? */
+/* A row that earlier rows decide: do they decide otherwise than it asks? */
 MD_STATIC int md_contradicts(const mdyn_sim *sim, const md_row *row, md_scale e, md_unit *miss)
 {
     md_unit size = md_unit_abs(row->u_low);
     int k;
-    for (k = row->first; k < row->first + row->owned; k++)
+    for (k = row->first; k < row->first + row->given; k++)
         size = md_unit_add(size, md_unit_abs(md_unit_mul(sim->entry[k],
-                                                         sim->w[sim->entry_at[k]])));
+                                                         sim->y[sim->entry_at[k]])));
     size = md_unit_add(size, md_unit_abs(md_unit_of(md_mul(row->scale, row->Jv), e)));
-    *miss = md_unit_sub(row->u_low, md_given(sim, row, sim->w));
+    *miss = md_unit_sub(row->u_low, md_given(sim, row, sim->y));
     return md_unit_less(md_unit_mul(MD_U(MD_AGREED), size), md_unit_abs(*miss));
 }
 
-/* Contradictory rows meet where the sum of their squared misses is least. Row k is the sum of
-   a_j times row j; what it misses is shared out to them by a_j / (1 + sum of a^2).
+/* Contradictory rows meet where the sum of their squared misses is least. Exact row k is the sum
+   of a_j times row j; what it misses is shared out to them by a_j / (1 + sum of a^2).
    sim->du at owned coordinates is scratch. */
 MD_STATIC void md_compromise(mdyn_sim *sim, int k, md_unit miss)
 {
     md_unit size = MD_U(1);
+    md_row *row;
     int j;
-    for (j = 0; j < k; j++)
-        if (sim->row[j].pivot >= 0) sim->du[sim->row[j].pivot] = MD_U(0);
-    md_give(sim, &sim->row[k], MD_U(1), sim->du);
+    for (j = 0; j < k; j++) {
+        row = &sim->row[sim->live[j]];
+        if (row->turns) sim->du[row->pivot] = MD_U(0);
+    }
+    md_give(sim, &sim->row[sim->live[k]], MD_U(1), sim->du);
     for (j = k - 1; j >= 0; j--) {
-        md_row *row = &sim->row[j];
-        if (row->pivot < 0) continue;
+        row = &sim->row[sim->live[j]];
+        if (!row->turns) continue;
         row->u_lambda = md_unit_div(sim->du[row->pivot], row->diagonal);
         md_give(sim, row, md_unit_neg(row->u_lambda), sim->du);
         size = md_unit_add(size, md_unit_mul(row->u_lambda, row->u_lambda));
     }
     miss = md_unit_div(miss, size);
-    for (j = 0; j < k; j++)
-        if (sim->row[j].pivot >= 0)
-            sim->row[j].u_low = md_unit_add(sim->row[j].u_low,
-                                            md_unit_mul(miss, sim->row[j].u_lambda));
+    for (j = 0; j < k; j++) {
+        row = &sim->row[sim->live[j]];
+        if (row->turns) row->u_low = md_unit_add(row->u_low, md_unit_mul(miss, row->u_lambda));
+    }
 }
 
 /* Turns sim->du with the reflections, and gives the owned coordinates what their rows ask;
@@ -2442,67 +2508,69 @@ MD_STATIC void md_satisfy(mdyn_sim *sim, md_scale e)
 {
     int k;
     md_unit miss;
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = &sim->row[k];
-        if (!row->exact) continue;
+    md_row *row;
+    for (k = 0; k < sim->exacts; k++) {
+        row = &sim->row[sim->live[k]];
         row->u_low = md_ask(row, row->low, e);
-        if (row->pivot < 0) continue;
-        md_reflect(sim, row, 0, sim->du);
-        md_reflect(sim, row, 1, sim->du);
+        if (!row->turns) continue;
+        md_reflect_lone(sim, row, sim->du);
+        md_reflect_shared(sim, row, sim->du);
         row->u_high = sim->du[row->pivot];
     }
-    md_substitute(sim, sim->rows);
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = &sim->row[k];
-        if (!row->exact || !(row->flags & MDYN_ROW_REDUNDANT)) continue;
-        if (!md_contradicts(sim, row, e, &miss)) continue;
+    md_substitute(sim);
+    for (k = 0; k < sim->exacts; k++) {
+        row = &sim->row[sim->live[k]];
+        if (!(row->flags & MDYN_ROW_REDUNDANT) || !md_contradicts(sim, row, e, &miss)) continue;
         row->flags |= MDYN_ROW_CONTRADICTORY;
         md_compromise(sim, k, miss);
-        md_substitute(sim, sim->rows);
+        md_substitute(sim);
     }
-    for (k = 0; k < sim->rows; k++)
-        if (sim->row[k].pivot >= 0) sim->du[sim->row[k].pivot] = sim->w[sim->row[k].pivot];
+    for (k = 0; k < sim->exacts; k++) {
+        row = &sim->row[sim->live[k]];
+        if (row->turns) sim->du[row->pivot] = sim->y[row->pivot];
+    }
 }
 
 /* sim->z = sim->du, turned back by the reflections. */
 MD_STATIC void md_turn_back(mdyn_sim *sim, md_scale e)
 {
     int k;
-    md_copy_units(sim->turned, sim->du, sim->dofs + sim->rows);
-    for (k = sim->rows - 1; k >= 0; k--) {
-        const md_row *row = &sim->row[k];
-        if (row->pivot < 0) continue;
-        md_reflect(sim, row, 1, sim->turned);
-        md_reflect(sim, row, 0, sim->turned);
+    md_copy_units(sim->y, sim->du, sim->dofs + sim->rows);
+    for (k = sim->exacts - 1; k >= 0; k--) {
+        const md_row *row = &sim->row[sim->live[k]];
+        if (!row->turns) continue;
+        md_reflect_shared(sim, row, sim->y);
+        md_reflect_lone(sim, row, sim->y);
     }
-    md_of_units(sim->z, sim->turned, sim->dofs, e);
+    md_of_units(sim->z, sim->y, sim->dofs, e);
 }
 
 /* The impulses of all rows. Those of the exact rows, last row first, from how far the owned
-   coordinates were moved, less what the bounded rows did to them: R lambda = w. */
+   coordinates were moved, less what the bounded rows did to them: R lambda = y. */
 MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
 {
     int k;
-    for (k = 0; k < sim->rows; k++) {
-        const md_row *row = &sim->row[k];
-        if (row->pivot >= 0)
-            sim->w[row->pivot] = md_unit_sub(sim->du[row->pivot], row->u_high);
+    md_row *row;
+    for (k = 0; k < sim->exacts; k++) {
+        row = &sim->row[sim->live[k]];
+        row->impulse = MD_K(0);
+        if (row->turns) sim->y[row->pivot] = md_unit_sub(sim->du[row->pivot], row->u_high);
     }
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = &sim->row[k];
+    for (; k < sim->lives; k++) {
+        row = &sim->row[sim->live[k]];
         row->impulse = MD_K(0);
         if (!row->active) continue;
-        md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
+        md_give(sim, row, md_unit_neg(row->u_lambda), sim->y);
         row->impulse = !md_unit_less(row->u_lambda, row->u_most) ? row->most
             : !md_unit_less(row->u_least, row->u_lambda) ? row->least
             : md_mul(row->scale, md_of_unit(row->u_lambda, e));
     }
-    for (k = sim->rows - 1; k >= 0; k--) {
-        md_row *row = &sim->row[k];
-        if (row->pivot < 0) continue;
-        row->u_lambda = md_unit_div(sim->w[row->pivot], row->diagonal);
+    for (k = sim->exacts - 1; k >= 0; k--) {
+        row = &sim->row[sim->live[k]];
+        if (!row->turns) continue;
+        row->u_lambda = md_unit_div(sim->y[row->pivot], row->diagonal);
         row->impulse = md_mul(row->scale, md_of_unit(row->u_lambda, e));
-        md_give(sim, row, md_unit_neg(row->u_lambda), sim->w);
+        md_give(sim, row, md_unit_neg(row->u_lambda), sim->y);
     }
 }
 
@@ -2516,7 +2584,7 @@ MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
 MD_STATIC void md_begin_row(mdyn_sim *sim, int k, md_scale e)
 {
     md_row *row = &sim->row[k];
-    int first = row->first + row->owned;
+    const int first = row->first + row->given;
     md_num length = md_div(MD_K(1), row->scale), impulse = sim->outcome[k].impulse;
     md_unit given = md_given(sim, row, sim->du);
     row->u_low = md_unit_sub(md_ask(row, row->low, e), given);
@@ -2528,15 +2596,15 @@ MD_STATIC void md_begin_row(mdyn_sim *sim, int k, md_scale e)
     impulse = md_max(row->least, md_min(row->most, impulse));
     row->u_lambda = md_unit_of(md_mul(length, impulse), e);
     md_add_at(sim->du, row->u_lambda, sim->entry + first, sim->entry_at + first,
-              row->count - row->owned);
+              md_row_end(row) - first);
 }
 
 /* One visit; returns by how much the impulse moved. */
 MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
 {
-    const md_unit *x = sim->entry + row->first + row->owned;
-    const int16_t *at = sim->entry_at + row->first + row->owned;
-    int count = row->count - row->owned;
+    const int first = row->first + row->given, count = md_row_end(row) - first;
+    const md_unit *x = sim->entry + first;
+    const int16_t *at = sim->entry_at + first;
     md_unit zero = MD_U(0), old = row->u_lambda, up, down, d;
     md_unit s = md_unit_add(md_dot_at(x, at, count, sim->du), md_unit_mul(row->soft, old));
     up = md_unit_add(old, md_unit_mul(omega, md_unit_sub(row->u_low, s)));
@@ -2563,8 +2631,8 @@ MD_STATIC void md_sweep(mdyn_sim *sim)
     part = md_unit_of(tolerance, 0);
     do {
         moved = largest = MD_U(0);
-        for (k = 0; k < sim->rows; k++) {
-            md_row *row = &sim->row[k];
+        for (k = sim->exacts; k < sim->lives; k++) {
+            md_row *row = &sim->row[sim->live[k]];
             md_unit d;
             if (!row->active) continue;
             d = md_unit_abs(md_visit(sim, row, step));
@@ -2580,25 +2648,39 @@ MD_STATIC void md_sweep(mdyn_sim *sim)
     } while (md_unit_less(md_unit_mul(part, largest), moved) && sim->report.sweeps < most);
 }
 
-/* Sets up the resting rows that the motion sim->z would break; returns how many, or an error. */
+/* Whether a resting row is needed: C or where the motion sim->z takes it is out of its range. */
+MD_STATIC int md_row_is_needed(const mdyn_sim *sim, const md_row *row)
+{
+    const md_num endless = MD_K(1e12);
+    md_num C = md_row_position(sim, row), lower, upper, way;
+    md_terms t;
+    int k;
+    if (row->kind == MDYN_ROW_LIMIT) {
+        const mdyn_body *b = &sim->model->bodies[sim->dof[row->index].body];
+        lower = md_of_wide(b->lower);
+        upper = md_of_wide(b->upper);
+        way = md_add(md_of_real(sim->v[row->index]), sim->z[row->index]);
+    } else {
+        lower = md_of_wide(sim->coupling[row->index].lower);
+        upper = md_of_wide(sim->coupling[row->index].upper);
+        md_row_terms(sim, row, &t);
+        way = md_row_speed(sim, &t);
+        for (k = 0; k < t.count; k++)
+            way = md_add(way, md_mul(t.coefficient[k], sim->z[t.dof[k]]));
+    }
+    way = md_add(C, md_mul(sim->dt, way));
+    return (md_less(md_neg(endless), lower) && (md_less(C, lower) || md_less(way, lower)))
+        || (md_less(upper, endless) && (md_less(upper, C) || md_less(upper, way)));
+}
+
+/* Takes in the resting rows that are needed; returns how many. */
 MD_STATIC int md_wake_rows(mdyn_sim *sim, md_scale e)
 {
-    int k, woken = 0, code;
+    int k, woken = 0;
     for (k = 0; k < sim->rows; k++) {
         md_row *row = &sim->row[k];
-        md_terms t;
-        md_num speed;
-        int i;
-        if (!row->resting) continue;
-        md_row_terms(sim, row, &t);
-        md_row_ask(sim, row, MD_K(1));
-        speed = md_row_speed(sim, &t);
-        for (i = 0; i < t.count; i++)
-            speed = md_add(speed, md_mul(t.coefficient[i], sim->z[t.dof[i]]));
-        if (!md_less(speed, row->low) && !md_less(row->high, speed)) continue;
-        row->resting = 0;
-        code = md_set_up_row(sim, k, MD_STEP, 0, 0);
-        if (code != MDYN_OK) return code;
+        if (!row->resting || !md_row_is_needed(sim, row)) continue;
+        md_enlist(sim, k, MD_STEP, 0);
         if (!row->active) continue;
         md_begin_row(sim, k, e);
         woken++;
@@ -2678,7 +2760,7 @@ MD_STATIC int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
 /* q := q (+) u for displacements u of all speeds that md_check_motion has passed. */
 MD_STATIC void md_displace(mdyn_sim *sim, const md_num *u)
 {
-    int i, k;
+    int i;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         mdyn_real *q = sim->q + link->coordinate;
@@ -2703,8 +2785,8 @@ MD_STATIC void md_displace(mdyn_sim *sim, const md_num *u)
             }
             md_turn_quaternion(q, tail, &turn);
         }
-        for (k = link->coordinate; k < link->coordinate + n; k++) sim->q_seen[k] = sim->q[k];
     }
+    md_copy(sim->q_seen, sim->q, sim->coordinates);
     sim->stale = 1;
 }
 
@@ -2712,10 +2794,8 @@ MD_STATIC void md_displace(mdyn_sim *sim, const md_num *u)
 MD_STATIC void md_hasten(mdyn_sim *sim, const md_num *dv)
 {
     int k;
-    for (k = 0; k < sim->dofs; k++) {
-        md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
-        sim->v_seen[k] = sim->v[k];
-    }
+    for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
+    md_copy(sim->v_seen, sim->v, sim->dofs);
     sim->stale = 1;
 }
 
@@ -2757,16 +2837,16 @@ MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
 }
 
 /* What the rows of a mode make of the whitened motion sim->z; as changes of speed, in sim->z. */
-MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
+MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
 {
     md_scale e = md_scale_of(sim->z, sim->dofs);
-    int k, code = md_set_up_rows(sim, mode, 0), woken = 1;
-    if (code != MDYN_OK) return code;
+    int k, woken = 1;
+    md_set_up_rows(sim, mode);
     md_units_of(sim->du, sim->z, sim->dofs, e);
     for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
     md_satisfy(sim, e);
-    for (k = 0; k < sim->rows; k++)
-        if (sim->row[k].active) md_begin_row(sim, k, e);
+    for (k = sim->exacts; k < sim->lives; k++)
+        if (sim->row[sim->live[k]].active) md_begin_row(sim, sim->live[k], e);
     sim->report.sweeps = 0;
     while (woken > 0) {
         if (mode == MD_STEP) md_sweep(sim);
@@ -2774,9 +2854,7 @@ MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
         md_outward(sim, sim->z, sim->z);
         woken = mode == MD_STEP ? md_wake_rows(sim, e) : 0;
     }
-    if (woken < 0) return woken;
     md_settle(sim, e);
-    return MDYN_OK;
 }
 
 MD_STATIC void md_report_rows(mdyn_sim *sim)
@@ -2787,6 +2865,10 @@ MD_STATIC void md_report_rows(mdyn_sim *sim)
     for (k = 0; k < sim->rows; k++) {
         md_row *row = &sim->row[k];
         md_outcome *o = &sim->outcome[k];
+        if (row->resting) {
+            o->flags = 0;
+            continue;
+        }
         if (row->active && (!md_unit_less(row->u_least, row->u_lambda)
                             || !md_unit_less(row->u_lambda, row->u_most)))
             row->flags |= MDYN_ROW_SATURATED;
@@ -2812,14 +2894,13 @@ MD_STATIC int md_step(mdyn_sim *sim)
     }
     md_inward(sim, sim->b, sim->z);
     for (k = 0; k < sim->dofs; k++) sim->z[k] = md_mul(sim->dt, sim->z[k]);
-    code = md_apply_rows(sim, MD_STEP);
-    if (code != MDYN_OK) return code;
+    md_apply_rows(sim, MD_STEP);
     for (k = 0; k < sim->dofs; k++)
-        sim->x[k] = md_mul(sim->dt, md_add(md_of_real(sim->v[k]), sim->z[k]));
-    code = md_check_motion(sim, sim->z, sim->x);
+        sim->b[k] = md_mul(sim->dt, md_add(md_of_real(sim->v[k]), sim->z[k]));
+    code = md_check_motion(sim, sim->z, sim->b);
     if (code != MDYN_OK) return code;
     md_hasten(sim, sim->z);
-    md_displace(sim, sim->x);
+    md_displace(sim, sim->b);
     md_report_rows(sim);
     return MDYN_OK;
 }
@@ -2831,8 +2912,8 @@ MD_STATIC int md_accelerate(mdyn_sim *sim, int coupled)
     if (code != MDYN_OK) return code;
     md_copy_in(sim->b, sim->tau, sim->dofs);
     md_inward(sim, sim->b, sim->z);
-    if (coupled) return md_apply_rows(sim, MD_ACCELERATION);
-    md_outward(sim, sim->z, sim->z);
+    if (coupled) md_apply_rows(sim, MD_ACCELERATION);
+    else md_outward(sim, sim->z, sim->z);
     return MDYN_OK;
 }
 
@@ -2885,20 +2966,13 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
                                    &sim->pose[i].arm);
 }
 
-/* x = L^-T e_i; the other speeds 0. */
-MD_STATIC void md_unit_impulse(mdyn_sim *sim, int i, md_num *x)
+/* sim->x = L^-T e_i */
+MD_STATIC void md_unit_impulse(mdyn_sim *sim, int i)
 {
-    int k, count;
-    for (k = 0; k < sim->dofs; k++) {
-        x[k] = sim->b[k] = MD_K(0);
-        sim->next[k] = MD_ABSENT;
-    }
+    int k;
+    for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_K(0);
     sim->b[i] = MD_K(1);
-    count = md_walk(sim, i, 0);
-    for (k = 0; k < count; k++) {
-        x[sim->list[k]] = sim->x[sim->list[k]];
-        sim->next[sim->list[k]] = MD_ABSENT;
-    }
+    md_walk(sim, i);
 }
 
 /* A hard coupling of exactly two joints and without bounds ties their positions. */
@@ -2914,31 +2988,31 @@ MD_STATIC int md_coupling_ties(const mdyn_coupling *c, md_terms *t, const mdyn_s
 }
 
 /* The range that limits leave the coordinate of speed `dof`: every speed tied to it has
-   q = x q_dof + z with x, z in sim->x, sim->z; sim->list marks the tied ones. */
+   q = x q_dof + z with x, z in sim->b, sim->z; sim->mark marks the tied ones. */
 MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num none = MD_K(1e12);
     int i, k, found = 1;
     md_terms t;
-    for (k = 0; k < sim->dofs; k++) sim->list[k] = 0;
-    sim->list[dof] = 1;
-    sim->x[dof] = MD_K(1);
+    for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
+    sim->mark[dof] = 1;
+    sim->b[dof] = MD_K(1);
     sim->z[dof] = MD_K(0);
     while (found)
         for (found = 0, i = 0; i < sim->couplings; i++) {
             const mdyn_coupling *c = &sim->coupling[i];
             int from, to;
             if (!md_coupling_ties(c, &t, sim)) continue;
-            from = sim->list[t.dof[0]] ? 0 : 1;
+            from = sim->mark[t.dof[0]] ? 0 : 1;
             to = 1 - from;
-            if (!sim->list[t.dof[from]] || sim->list[t.dof[to]]) continue;
+            if (!sim->mark[t.dof[from]] || sim->mark[t.dof[to]]) continue;
             /* c_to q_to + c_from q_from + offset = lower */
-            sim->x[t.dof[to]] = md_neg(md_div(md_mul(t.coefficient[from], sim->x[t.dof[from]]),
+            sim->b[t.dof[to]] = md_neg(md_div(md_mul(t.coefficient[from], sim->b[t.dof[from]]),
                                               t.coefficient[to]));
             sim->z[t.dof[to]] = md_neg(md_div(md_add(md_mul(t.coefficient[from],
                 sim->z[t.dof[from]]), md_sub(md_of_wide(c->offset), md_of_wide(c->lower))),
                 t.coefficient[to]));
-            sim->list[t.dof[to]] = 1;
+            sim->mark[t.dof[to]] = 1;
             found = 1;
         }
     *lower = md_neg(none);
@@ -2946,15 +3020,16 @@ MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *uppe
     for (k = 0; k < sim->dofs; k++) {
         const mdyn_body *b = &sim->model->bodies[sim->dof[k].body];
         md_num lo = md_of_wide(b->lower), hi = md_of_wide(b->upper), swap;
-        if (!sim->list[k] || (md_is_zero(lo) && md_is_zero(hi)) || md_is_zero(sim->x[k])) continue;
-        lo = md_less(md_neg(none), lo) ? md_div(md_sub(lo, sim->z[k]), sim->x[k])
-           : md_less(sim->x[k], MD_K(0)) ? none : md_neg(none);
-        hi = md_less(hi, none) ? md_div(md_sub(hi, sim->z[k]), sim->x[k])
-           : md_less(sim->x[k], MD_K(0)) ? md_neg(none) : none;
-        if (md_less(sim->x[k], MD_K(0))) { swap = lo; lo = hi; hi = swap; }
+        if (!sim->mark[k] || (md_is_zero(lo) && md_is_zero(hi)) || md_is_zero(sim->b[k])) continue;
+        lo = md_less(md_neg(none), lo) ? md_div(md_sub(lo, sim->z[k]), sim->b[k])
+           : md_less(sim->b[k], MD_K(0)) ? none : md_neg(none);
+        hi = md_less(hi, none) ? md_div(md_sub(hi, sim->z[k]), sim->b[k])
+           : md_less(sim->b[k], MD_K(0)) ? md_neg(none) : none;
+        if (md_less(sim->b[k], MD_K(0))) { swap = lo; lo = hi; hi = swap; }
         *lower = md_max(*lower, lo);
         *upper = md_min(*upper, hi);
     }
+    for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
 }
 
 /* A range counts as empty beyond rounding. */
@@ -3090,30 +3165,21 @@ MD_STATIC int md_check_inertias(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* Room for the entries in every mode, whatever the state. */
-MD_STATIC int md_measure_rows(mdyn_sim *sim)
-{
-    int code;
-    md_find_last_uses(sim);
-    code = md_set_up_rows(sim, MD_STEP, 1);
-    return code == MDYN_OK ? md_set_up_rows(sim, MD_ACCELERATION, 1) : code;
-}
-
 /* Warnings of couplings that repeat or contradict others, and of empty ranges. */
 MD_STATIC int md_check_couplings(mdyn_sim *sim)
 {
-    int k, mode, code = MDYN_OK, worst = MDYN_OK, index = -1;
+    int k, mode, worst = MDYN_OK, index = -1;
     md_num lower, upper;
     for (mode = MD_PLACE; mode <= MD_HALT; mode++) {
         for (k = 0; k < sim->dofs; k++) sim->z[k] = MD_K(0);
-        code = md_apply_rows(sim, (enum md_mode)mode);
-        if (code != MDYN_OK) return code;
-        for (k = 0; k < sim->couplings; k++) {
-            int found = sim->row[k].flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
-                : sim->row[k].flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
+        md_apply_rows(sim, (enum md_mode)mode);
+        for (k = 0; k < sim->exacts; k++) {
+            int flags = sim->row[sim->live[k]].flags;
+            int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
+                : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
             if (found <= worst) continue;
             worst = found;
-            index = k;
+            index = sim->live[k];
         }
     }
     for (k = 0; k < sim->dofs; k++) {
@@ -3146,7 +3212,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
     md_kinematics(sim);
     code = md_check_inertias(sim);
     if (code == MDYN_OK) code = md_articulate(sim, MD_K(0));
-    if (code == MDYN_OK) code = md_measure_rows(sim);
+    if (code == MDYN_OK) code = md_plan(sim);
     if (code == MDYN_OK) code = md_check_couplings(sim);
     if (code < 0) return code;
     md_copy(sim->q_seen, sim->q, sim->coordinates);
@@ -3176,11 +3242,11 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
     if (code != MDYN_OK) return code;
     old = sim->coupling[coupling];
     sim->coupling[coupling] = *c;
-    code = md_measure_rows(sim);
+    code = md_plan(sim);
     if (code == MDYN_OK) return code;
     sim->coupling[coupling] = old;
-    md_find_last_uses(sim);
-    return code;
+    (void)md_plan(sim); /* which had room before */
+    return md_blame(sim, code, coupling);
 }
 
 /* Leaders stay: each coupling in turn moves its first joint, until none has to be moved. */
@@ -3193,8 +3259,7 @@ MD_STATIC int md_follow(mdyn_sim *sim)
             md_row *row = &sim->row[i];
             const mdyn_coupling *c = &sim->coupling[i];
             md_num C, speed, slack;
-            int exact;
-            if (!md_row_takes_part(sim, row, MD_HALT, &exact)) continue;
+            if (!md_row_is_exact(sim, row, MD_HALT)) continue;
             md_row_terms(sim, row, &t);
             k = t.dof[0];
             slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->v[k]))));
@@ -3222,9 +3287,9 @@ MD_STATIC int md_project(mdyn_sim *sim)
     for (commit = 0; commit < 2; commit++)
         for (halt = 0; halt < 2 && code == MDYN_OK; halt++) {
             for (k = 0; k < sim->dofs; k++) sim->z[k] = MD_K(0);
-            code = md_apply_rows(sim, halt ? MD_HALT : MD_PLACE);
-            if (code != MDYN_OK) break;
-            for (k = 0; k < sim->rows; k++) open |= sim->row[k].flags & MDYN_ROW_CONTRADICTORY;
+            md_apply_rows(sim, halt ? MD_HALT : MD_PLACE);
+            for (k = 0; k < sim->exacts; k++)
+                open |= sim->row[sim->live[k]].flags & MDYN_ROW_CONTRADICTORY;
             if (!commit) code = md_check_motion(sim, halt ? sim->z : NULL, halt ? NULL : sim->z);
             else if (halt) md_hasten(sim, sim->z);
             else md_displace(sim, sim->z);
@@ -3262,7 +3327,7 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
 
 MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_row_report *report)
 {
-    int k;
+    int k, resting;
     if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
     if (!report) return MDYN_ERR_NULL;
     for (k = 0; k < sim->rows; k++) {
@@ -3274,13 +3339,14 @@ MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_r
         md_row_terms(sim, row, &t);
         speed = md_row_speed(sim, &t);
         given = md_add(speed, md_mul(o->cfm, o->impulse));
+        resting = row->resting;
         force = md_mul(sim->inverse_dt, o->impulse);
         report->impulse = md_to_wide(o->impulse);
         report->force = md_to_wide(force);
         report->power = md_to_wide(md_mul(force, speed));
-        report->error = md_to_wide(o->error);
+        report->error = md_to_wide(resting ? MD_K(0) : o->error);
         report->speed = md_to_wide(speed);
-        report->residual = md_to_wide(md_less(given, o->low) ? md_sub(given, o->low)
+        report->residual = md_to_wide(resting ? MD_K(0) : md_less(given, o->low) ? md_sub(given, o->low)
             : md_less(o->high, given) ? md_sub(given, o->high) : MD_K(0));
         report->flags = o->flags;
         return MDYN_OK;
@@ -3707,18 +3773,20 @@ MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a)
 
 MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r)
 {
-    int k, count, code = md_open_query(sim, 0, r, r);
+    int k, code = md_open_query(sim, 0, r, r);
     md_num sum = MD_K(0);
     if (code != MDYN_OK) return code;
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
     if (j < 0 || j >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, j);
     code = md_articulate(sim, MD_K(0));
     if (code != MDYN_OK) return code;
-    md_unit_impulse(sim, i < j ? i : j, sim->z);
-    sim->b[i < j ? j : i] = MD_K(1);
-    count = md_walk(sim, i < j ? j : i, 0);
-    for (k = 0; k < count; k++)
-        sum = md_add(sum, md_mul(sim->z[sim->list[k]], sim->x[sim->list[k]]));
+    md_unit_impulse(sim, i);
+    md_move(sim->z, sim->x, sim->dofs);
+    md_unit_impulse(sim, j);
+    for (k = 0; k < sim->dofs; k++) {
+        sum = md_add(sum, md_mul(sim->z[k], sim->x[k]));
+        sim->x[k] = MD_K(0);
+    }
     *r = md_to_wide(sum);
     return MDYN_OK;
 }
@@ -3730,7 +3798,8 @@ MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv)
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
     code = md_articulate(sim, MD_K(0));
     if (code != MDYN_OK) return code;
-    md_unit_impulse(sim, i, sim->z);
+    md_unit_impulse(sim, i);
+    md_move(sim->z, sim->x, sim->dofs);
     md_outward(sim, sim->z, sim->z);
     md_copy_out(dv, sim->z, sim->dofs);
     return MDYN_OK;

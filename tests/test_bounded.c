@@ -109,7 +109,7 @@ static void random_bounded(int bounded) {
     for (int b = 0; b < t.bodies; b++) {
         mech.body[b].damping = wide(random_int(3) ? 0 : random_in(0, 1));
     }
-    mech.model.solver.sweeps = 65535; /* the limit of the sweeps is what is compared here */
+    mech.model.solver.sweeps = 5000; /* the limit of the sweeps is what is compared here */
 }
 
 static void random_bounded_state(double dt) {
