@@ -1596,11 +1596,16 @@ MD_STATIC void md_kinematics(mdyn_sim *sim)
         md_vec w, u, t;
         md_joint_pose(sim, link, parent, &p->rotation, &p->arm);
         md_joint_velocity(sim, link, &w, &u);
-        md_vec_add(&p->omega, &parent->omega, &w);
-        md_cross(&t, &parent->omega, &w);
-        md_vec_add(&p->alpha, &parent->alpha, &t);
-        md_mat_vec(&t, &parent->spin, &p->arm);
-        md_vec_add(&p->acc, &parent->acc, &t);
+        p->omega = w;
+        p->alpha = world.alpha;
+        p->acc = world.acc;
+        if (link->parent >= 0) {
+            md_vec_add(&p->omega, &parent->omega, &w);
+            md_cross(&t, &parent->omega, &w);
+            md_vec_add(&p->alpha, &parent->alpha, &t);
+            md_mat_vec(&t, &parent->spin, &p->arm);
+            md_vec_add(&p->acc, &parent->acc, &t);
+        }
         if (link->joint != MDYN_REVOLUTE) {
             md_vec_add(&t, &parent->omega, &p->omega);
             md_add_cross(&p->acc, &t, &u);
@@ -1821,7 +1826,7 @@ MD_STATIC void md_inward(mdyn_sim *sim, const md_num *b, md_num *z)
         for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
             const md_dof *d = &sim->dof[k];
             z[k] = md_mul(d->rsqrt_D, md_sub(b[k], md_dof_dot_force(d, &p)));
-            md_force_add_scaled(&p, z[k], &d->W);
+            if (k > link->dof || link->parent >= 0) md_force_add_scaled(&p, z[k], &d->W);
         }
         if (link->parent >= 0)
             md_force_add_shifted(&sim->force[link->parent], &p, &sim->pose[i].arm);
@@ -2086,7 +2091,7 @@ MD_STATIC void md_walk(mdyn_sim *sim, int k)
             md_num z = md_mul(d->rsqrt_D, md_sub(sim->b[k], md_dof_dot_force(d, &p)));
             sim->b[k] = MD_K(0);
             sim->x[k] = md_add(sim->x[k], z);
-            md_force_add_scaled(&p, z, &d->W);
+            if (k > link->dof || link->parent >= 0) md_force_add_scaled(&p, z, &d->W);
         }
         if (link->parent < 0) return;
         md_add_cross(&p.ang, &sim->pose[i].arm, &p.lin);
@@ -2488,7 +2493,7 @@ MD_STATIC void md_compromise(mdyn_sim *sim, int k, md_unit miss)
         if (row->turns) sim->du[row->pivot] = MD_U(0);
     }
     md_give(sim, &sim->row[sim->live[k]], MD_U(1), sim->du);
-    for (j = k - 1; j >= 0; j--) {
+    for (j = k; j-- > 0;) {
         row = &sim->row[sim->live[j]];
         if (!row->turns) continue;
         row->u_lambda = md_unit_div(sim->du[row->pivot], row->diagonal);
@@ -2740,19 +2745,19 @@ MD_STATIC int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
         if (!md_stays(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     for (i = 0; u && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        int n = md_joint_coordinates((mdyn_joint)link->joint), c = link->coordinate;
+        const md_num *d = u + link->dof;
+        const mdyn_real *q = sim->q + link->coordinate;
         md_num way, back;
-        if (n == 1 && !md_stays(sim->q[c], u[link->dof])) return md_blame(sim, MDYN_ERR_OVERFLOW, c);
-        for (k = 0; n > 1 && k < link->dofs; k += 3) { /* however the axes lie: the whole length */
-            const md_num *d = u + link->dof + k;
-            way = md_add(md_add(md_abs(d[0]), md_abs(d[1])), md_abs(d[2]));
+        int bad = link->dofs == 1 && !md_stays(q[0], d[0]);
+        for (k = 0; link->dofs > 1 && k < link->dofs; k += 3) { /* whichever way the axes point */
+            way = md_add(md_add(md_abs(d[k]), md_abs(d[k + 1])), md_abs(d[k + 2]));
             back = md_neg(way);
-            if (!md_stays(0, way)
-                || (k == 3 && !(md_stays(sim->q[c], way) && md_stays(sim->q[c], back)
-                                && md_stays(sim->q[c + 1], way) && md_stays(sim->q[c + 1], back)
-                                && md_stays(sim->q[c + 2], way) && md_stays(sim->q[c + 2], back))))
-                return md_blame(sim, MDYN_ERR_OVERFLOW, c);
+            bad |= !md_stays(0, way);
+            if (k == 3)
+                bad |= !md_stays(q[0], way) || !md_stays(q[0], back) || !md_stays(q[1], way)
+                    || !md_stays(q[1], back) || !md_stays(q[2], way) || !md_stays(q[2], back);
         }
+        if (bad) return md_blame(sim, MDYN_ERR_OVERFLOW, link->coordinate);
     }
     return MDYN_OK;
 }
