@@ -117,15 +117,15 @@
 #define MIMICDYN_MAX_TERMS 4
 #endif
 
-/* MIMICDYN_MAX_ENTRIES - room for the numbers of all rows together. A row takes one for each speed
-   between its joints and the world, and those of the rows that it shares joints with.
-   mdyn_init refuses a model that does not fit; sim.report.entries says what it took.
+/* MIMICDYN_MAX_ENTRIES - room for the numbers of the mass matrix and of all rows. Each speed, and
+   each row, takes one for each speed between its joints and the world; a row also those of the
+   couplings that it shares joints with. mdyn_init refuses a model that does not fit; sim.report.entries says what it took.
    1 to 32767. */
 #ifdef MIMICDYN_MAX_ENTRIES
 #define MDYN_SPELL_ENTRIES_ MIMICDYN_MAX_ENTRIES
 #else
 #define MDYN_SPELL_ENTRIES_ default
-#define MIMICDYN_MAX_ENTRIES (8 * MIMICDYN_MAX_ROWS)
+#define MIMICDYN_MAX_ENTRIES (8 * (MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS))
 #endif
 
 /* MIMICDYN_STATIC - 1 makes every function static: for a program of one file. 0 or 1. */
@@ -461,6 +461,14 @@ typedef struct md_inertia { /* (moment, force) = [A B; B^T M] (angular, linear),
     md_sym M;
 } md_inertia;
 
+typedef struct md_rigid { /* a rigid body at some origin */
+    md_num mass;
+    md_vec moment;   /* mass times centre of mass */
+    md_sym inertia;  /* about the origin */
+} md_rigid;
+
+typedef union md_work { md_inertia inertia; md_rigid rigid; } md_work;
+
 typedef struct md_link { /* constant; the joint turns or shifts along x, y or z of its frame */
     int16_t parent, dof, coordinate;
     uint8_t joint, dofs;
@@ -485,8 +493,8 @@ typedef struct md_pose { /* in world axes; see >>kinematics */
 } md_pose;
 
 typedef struct md_dof { /* a column S of the joint, at the origin, world axes; see >>dynamics */
-    int16_t body;
-    uint8_t kind;   /* MD_ANGULAR, MD_LINEAR, MD_SCREW */
+    int16_t body, up; /* up: the next speed on the way to the world; -1: none */
+    uint8_t kind;     /* MD_ANGULAR, MD_LINEAR, MD_SCREW */
     md_num pitch;
     md_vec axis;
     md_force W;     /* articulated inertia times S, over sqrt(D) */
@@ -545,7 +553,7 @@ typedef struct mdyn_sim {
     md_link link[MIMICDYN_MAX_BODIES];
     md_pose pose[MIMICDYN_MAX_BODIES];
     md_dof dof[MIMICDYN_MAX_DOFS];
-    md_inertia inertia[MIMICDYN_MAX_BODIES];
+    md_work work[MIMICDYN_MAX_BODIES];
     md_force force[MIMICDYN_MAX_BODIES];
     md_motion motion[MIMICDYN_MAX_BODIES];
     md_num b[MIMICDYN_MAX_DOFS], z[MIMICDYN_MAX_DOFS], x[MIMICDYN_MAX_DOFS];
@@ -554,6 +562,7 @@ typedef struct mdyn_sim {
     md_unit du[MDYN_SPACE_], y[MDYN_SPACE_], w[MDYN_SPACE_];
     int16_t owner[MDYN_SPACE_], last_use[MIMICDYN_MAX_DOFS], order[MIMICDYN_MAX_ROWS];
     uint8_t mark[MDYN_SPACE_];
+    int16_t path[MIMICDYN_MAX_DOFS + 1]; /* where the rows of L begin in `entry` */
     md_unit entry[MIMICDYN_MAX_ENTRIES];
     int16_t entry_at[MIMICDYN_MAX_ENTRIES];
 } mdyn_sim;
@@ -897,6 +906,13 @@ MD_NOINLINE void md_of_units(md_num *MD_RESTRICT to, const md_unit *MD_RESTRICT 
 
 /* The common scale for a block that has to hold these. */
 MD_INLINE md_scale md_scale_of(const md_num *x, int n) { (void)x; (void)n; return 0; }
+
+/* row[k] -= a other[k] */
+MD_INLINE void md_sub_row(md_unit *row, md_unit a, const md_unit *other, int count)
+{
+    int k;
+    for (k = 0; k < count; k++) row[k] = MD_UNIT(MD_RAW(row[k]) - MD_RAW(a) * MD_RAW(other[k]));
+}
 
 /* Sum of entry[k] u[at[k]] */
 MD_INLINE md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
@@ -1246,6 +1262,31 @@ MD_INLINE void md_inertia_of_body(md_inertia *r, md_num mass, const md_vec *mome
     r->B.zx = md_neg(moment->y); r->B.zy = moment->x; r->B.zz = zero;
     r->M.xx = mass; r->M.yy = mass; r->M.zz = mass;
     r->M.xy = zero; r->M.xz = zero; r->M.yz = zero;
+}
+
+/* to += the body a of a child whose origin is reached by r, with k = 2 h + m r:
+   I + (r.k) 1 - (r k^T + k r^T)/2, h + m r, m */
+MD_STATIC void md_rigid_add_shifted(md_rigid *to, const md_rigid *a, const md_vec *r)
+{
+    const md_num half = MD_K(0.5);
+    md_vec mr, k;
+    md_num rk;
+    md_vec_scale(&mr, a->mass, r);
+    md_vec_add(&k, &a->moment, &a->moment);
+    md_vec_add(&k, &k, &mr);
+    rk = md_dot(r, &k);
+    to->inertia.xx = md_add(to->inertia.xx, md_add(a->inertia.xx, md_sub(rk, md_mul(r->x, k.x))));
+    to->inertia.yy = md_add(to->inertia.yy, md_add(a->inertia.yy, md_sub(rk, md_mul(r->y, k.y))));
+    to->inertia.zz = md_add(to->inertia.zz, md_add(a->inertia.zz, md_sub(rk, md_mul(r->z, k.z))));
+    to->inertia.xy = md_add(to->inertia.xy, md_sub(a->inertia.xy,
+                            md_mul(half, md_sum2(r->x, k.y, r->y, k.x))));
+    to->inertia.xz = md_add(to->inertia.xz, md_sub(a->inertia.xz,
+                            md_mul(half, md_sum2(r->x, k.z, r->z, k.x))));
+    to->inertia.yz = md_add(to->inertia.yz, md_sub(a->inertia.yz,
+                            md_mul(half, md_sum2(r->y, k.z, r->z, k.y))));
+    md_vec_add(&to->moment, &to->moment, &a->moment);
+    md_vec_add(&to->moment, &to->moment, &mr);
+    to->mass = md_add(to->mass, a->mass);
 }
 
 /* to += the inertia a of a child whose origin is reached by r:
@@ -1706,14 +1747,15 @@ MD_STATIC void md_origin_position(const mdyn_sim *sim, int body, md_vec *p)
 }
 
 /* ========================================================================== // >>dynamics
-   M = L^T L without ever forming either. One pass inward makes the articulated inertias and, for
-   each speed, D = S^T IA S and W = IA S / sqrt(D) (Featherstone 2008, table 7.1, with the square
-   root of D shared out: then W W^T is what the joint takes away from the inertia). With these
-      inward  z = L^-T b:  z_k = (b_k - S_k^T p)/sqrt(D_k),  p += W_k z_k,  p to the parent
-      outward y = L^-1 z:  y_k = (z_k - W_k^T a)/sqrt(D_k),  a += S_k y_k,  a to the children
-   so that M^-1 b = L^-1 L^-T b. A joint of several speeds is several columns at one place.
+   The mass matrix by composite bodies (Featherstone 2008, table 6.2), factored as M = L^T L
+   (section 6.5, Cholesky's form): row k of L has a number for each speed on the way from speed k
+   to the world and no other, so a forest of short trees costs little. With it
+      inward  z = L^-T b,   outward  y = L^-1 z,   M^-1 b = L^-1 L^-T b
    z is called whitened: kinetic energy is |L v|^2/2, a row J is the vector x = L^-T J^T there,
-   and J M^-1 J^T = |x|^2. x is the inward half of the PhysX "test impulse". */
+   and J M^-1 J^T = |x|^2. x is the inward half of the PhysX "test impulse".
+
+   Forward dynamics alone goes by articulated bodies (table 7.1): its cost is linear in the depth
+   of a tree, and on long chains it keeps more digits. */
 
 /* S^T f */
 MD_INLINE md_num md_dof_dot_force(const md_dof *d, const md_force *f)
@@ -1731,7 +1773,25 @@ MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
     if (d->kind != MD_ANGULAR) md_vec_add_scaled(&a->lin, s, &d->axis);
 }
 
-/* f = I S */
+/* f = I S of a composite body */
+MD_INLINE void md_dof_momentum(md_force *f, const md_rigid *I, const md_dof *d)
+{
+    if (d->kind == MD_LINEAR) {
+        md_vec_scale(&f->lin, I->mass, &d->axis);
+        md_cross(&f->ang, &I->moment, &d->axis);
+        return;
+    }
+    md_sym_vec(&f->ang, &I->inertia, &d->axis);
+    md_cross(&f->lin, &d->axis, &I->moment);
+    if (d->kind == MD_SCREW) {
+        md_force g;
+        md_vec_scale(&g.lin, I->mass, &d->axis);
+        md_cross(&g.ang, &I->moment, &d->axis);
+        md_force_add_scaled(f, d->pitch, &g);
+    }
+}
+
+/* f = I S of an articulated body */
 MD_INLINE void md_dof_inertia(md_force *f, const md_inertia *I, const md_dof *d)
 {
     if (d->kind == MD_LINEAR) {
@@ -1749,15 +1809,6 @@ MD_INLINE void md_dof_inertia(md_force *f, const md_inertia *I, const md_dof *d)
     }
 }
 
-/* Each body's own inertia, at its origin. */
-MD_STATIC void md_own_inertias(mdyn_sim *sim)
-{
-    int i;
-    for (i = 0; i < sim->bodies; i++)
-        md_inertia_of_body(&sim->inertia[i], sim->link[i].mass, &sim->pose[i].moment,
-                           &sim->pose[i].inertia);
-}
-
 /* What is added to the diagonal of M: armature + dt damping. */
 MD_INLINE md_num md_diagonal(const mdyn_sim *sim, int body, md_num dt)
 {
@@ -1765,31 +1816,89 @@ MD_INLINE md_num md_diagonal(const mdyn_sim *sim, int body, md_num dt)
     return md_add(md_of_wide(b->armature), md_mul(dt, md_of_wide(b->damping)));
 }
 
-/* W and 1/sqrt(D) of every speed; dt = 0 leaves the damping out. */
-MD_STATIC int md_articulate(mdyn_sim *sim, md_num dt)
+/* Each body with all that it carries, seen from its origin. */
+MD_STATIC void md_composite_bodies(mdyn_sim *sim)
 {
-    int i, k;
-    md_own_inertias(sim);
-    for (i = sim->bodies - 1; i >= 0; i--) {
-        const md_link *link = &sim->link[i];
-        md_inertia *I = &sim->inertia[i];
-        md_num diagonal = md_diagonal(sim, i, dt);
-        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
-            md_dof *d = &sim->dof[k];
-            md_force U;
-            md_num D;
-            md_dof_inertia(&U, I, d);
-            D = md_add(md_dof_dot_force(d, &U), diagonal);
-            if (!md_less(MD_K(1e-30), D)) return md_blame(sim, MDYN_ERR_SINGULAR, k);
-            d->rsqrt_D = md_rsqrt(D);
-            md_vec_scale(&d->W.ang, d->rsqrt_D, &U.ang);
-            md_vec_scale(&d->W.lin, d->rsqrt_D, &U.lin);
-            if (link->parent >= 0 || k > link->dof) md_inertia_sub_square(I, &d->W);
+    int i;
+    for (i = 0; i < sim->bodies; i++) {
+        md_rigid *I = &sim->work[i].rigid;
+        I->mass = sim->link[i].mass;
+        I->moment = sim->pose[i].moment;
+        I->inertia = sim->pose[i].inertia;
+    }
+    for (i = sim->bodies - 1; i >= 0; i--)
+        if (sim->link[i].parent >= 0)
+            md_rigid_add_shifted(&sim->work[sim->link[i].parent].rigid, &sim->work[i].rigid,
+                                 &sim->pose[i].arm);
+}
+
+/* M + dt damping into the rows of L: row k from sim->path[k] on, its diagonal first, then the
+   speeds on the way to the world. */
+MD_STATIC void md_mass_rows(mdyn_sim *sim, md_num dt)
+{
+    int i, j, k, l;
+    md_composite_bodies(sim);
+    for (k = 0; k < sim->dofs; k++) {
+        md_unit *row = sim->entry + sim->path[k];
+        md_force F;
+        i = sim->dof[k].body;
+        md_dof_momentum(&F, &sim->work[i].rigid, &sim->dof[k]);
+        *row++ = md_unit_of(md_add(md_dof_dot_force(&sim->dof[k], &F), md_diagonal(sim, i, dt)), 0);
+        for (l = k - 1; l >= sim->link[i].dof; l--)
+            *row++ = md_unit_of(md_dof_dot_force(&sim->dof[l], &F), 0);
+        for (j = i; sim->link[j].parent >= 0;) {
+            md_add_cross(&F.ang, &sim->pose[j].arm, &F.lin);
+            j = sim->link[j].parent;
+            for (l = sim->link[j].dof + sim->link[j].dofs - 1; l >= sim->link[j].dof; l--)
+                *row++ = md_unit_of(md_dof_dot_force(&sim->dof[l], &F), 0);
         }
-        if (link->parent >= 0)
-            md_inertia_add_shifted(&sim->inertia[link->parent], I, &sim->pose[i].arm);
+    }
+}
+
+/* M = L^T L in place, from the leaves to the roots; the diagonal then holds 1/L_kk. dt = 0 leaves
+   the damping out. Error if a pivot is no more than the rounding of M_kk. */
+MD_STATIC int md_factor(mdyn_sim *sim, md_num dt)
+{
+    int k, j, p, n;
+    md_mass_rows(sim, dt);
+    for (k = 0; k < sim->dofs; k++)
+        sim->z[k] = md_mul(MD_K(64 * MD_EPSILON), md_of_unit(sim->entry[sim->path[k]], 0));
+    for (k = sim->dofs - 1; k >= 0; k--) {
+        md_unit *row = sim->entry + sim->path[k];
+        if (!md_less(md_max(sim->z[k], MD_K(1e-30)), md_of_unit(row[0], 0)))
+            return md_blame(sim, MDYN_ERR_SINGULAR, k);
+        n = sim->path[k + 1] - sim->path[k];
+        row[0] = md_unit_inverse_sqrt(row[0]);
+        for (p = 1; p < n; p++) row[p] = md_unit_mul(row[0], row[p]);
+        for (p = 1, j = sim->dof[k].up; p < n; p++, j = sim->dof[j].up)
+            md_sub_row(sim->entry + sim->path[j], row[p], row + p, n - p);
     }
     return MDYN_OK;
+}
+
+/* z = L^-T b; z may be b. */
+MD_STATIC void md_inward(mdyn_sim *sim, md_num *z)
+{
+    int k, j;
+    for (k = sim->dofs - 1; k >= 0; k--) {
+        const md_unit *row = sim->entry + sim->path[k];
+        z[k] = md_mul(z[k], md_of_unit(row[0], 0));
+        for (j = sim->dof[k].up; j >= 0; j = sim->dof[j].up)
+            z[j] = md_sub(z[j], md_mul(md_of_unit(*++row, 0), z[k]));
+    }
+}
+
+/* y = L^-1 z; in place. */
+MD_STATIC void md_outward(mdyn_sim *sim, md_num *z)
+{
+    int k, j;
+    for (k = 0; k < sim->dofs; k++) {
+        const md_unit *row = sim->entry + sim->path[k];
+        md_num inverse = md_of_unit(row[0], 0);
+        for (j = sim->dof[k].up; j >= 0; j = sim->dof[j].up)
+            z[k] = md_sub(z[k], md_mul(md_of_unit(*++row, 0), z[j]));
+        z[k] = md_mul(z[k], inverse);
+    }
 }
 
 MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w)
@@ -1815,26 +1924,56 @@ MD_STATIC void md_bias_wrenches(mdyn_sim *sim)
     }
 }
 
-/* z = L^-T (b - C): the bias wrenches ride along as p. */
-MD_STATIC void md_inward(mdyn_sim *sim, const md_num *b, md_num *z)
+/* The wrenches in sim->force handed inward, and what of them the joints feel taken from b. */
+MD_STATIC void md_gather(mdyn_sim *sim, md_num *b)
 {
     int i, k;
-    md_bias_wrenches(sim);
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        md_force p = sim->force[i];
-        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
-            const md_dof *d = &sim->dof[k];
-            z[k] = md_mul(d->rsqrt_D, md_sub(b[k], md_dof_dot_force(d, &p)));
-            if (k > link->dof || link->parent >= 0) md_force_add_scaled(&p, z[k], &d->W);
-        }
+        for (k = link->dof; k < link->dof + link->dofs; k++)
+            b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], &sim->force[i]));
         if (link->parent >= 0)
-            md_force_add_shifted(&sim->force[link->parent], &p, &sim->pose[i].arm);
+            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
     }
 }
 
-/* y = L^-1 z; y may be z. */
-MD_STATIC void md_outward(mdyn_sim *sim, const md_num *z, md_num *y)
+/* Articulated bodies, inward: for each speed D = S^T IA S and W = IA S/sqrt(D), so that W W^T is
+   what the joint takes from the inertia; and z = (b - S^T p)/sqrt(D), p += W z. */
+MD_STATIC int md_articulate(mdyn_sim *sim, const md_num *b)
+{
+    int i, k;
+    for (i = 0; i < sim->bodies; i++)
+        md_inertia_of_body(&sim->work[i].inertia, sim->link[i].mass, &sim->pose[i].moment,
+                           &sim->pose[i].inertia);
+    for (i = sim->bodies - 1; i >= 0; i--) {
+        const md_link *link = &sim->link[i];
+        md_inertia *I = &sim->work[i].inertia;
+        md_force *p = &sim->force[i];
+        md_num diagonal = md_diagonal(sim, i, MD_K(0));
+        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
+            md_dof *d = &sim->dof[k];
+            md_force U;
+            md_num D;
+            md_dof_inertia(&U, I, d);
+            D = md_add(md_dof_dot_force(d, &U), diagonal);
+            if (!md_less(MD_K(1e-30), D)) return md_blame(sim, MDYN_ERR_SINGULAR, k);
+            d->rsqrt_D = md_rsqrt(D);
+            md_vec_scale(&d->W.ang, d->rsqrt_D, &U.ang);
+            md_vec_scale(&d->W.lin, d->rsqrt_D, &U.lin);
+            sim->z[k] = md_mul(d->rsqrt_D, md_sub(b[k], md_dof_dot_force(d, p)));
+            if (link->parent < 0 && k == link->dof) continue;
+            md_inertia_sub_square(I, &d->W);
+            md_force_add_scaled(p, sim->z[k], &d->W);
+        }
+        if (link->parent < 0) continue;
+        md_inertia_add_shifted(&sim->work[link->parent].inertia, I, &sim->pose[i].arm);
+        md_force_add_shifted(&sim->force[link->parent], p, &sim->pose[i].arm);
+    }
+    return MDYN_OK;
+}
+
+/* ... and outward: a' = (z - W^T a)/sqrt(D), a += S a'; in place in sim->z. */
+MD_STATIC void md_release(mdyn_sim *sim)
 {
     int i, k;
     for (i = 0; i < sim->bodies; i++) {
@@ -1850,8 +1989,8 @@ MD_STATIC void md_outward(mdyn_sim *sim, const md_num *z, md_num *y)
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
             md_num t = md_add(md_dot(&d->W.ang, &a->ang), md_dot(&d->W.lin, &a->lin));
-            y[k] = md_mul(d->rsqrt_D, md_sub(z[k], t));
-            md_dof_add_motion(a, y[k], d);
+            sim->z[k] = md_mul(d->rsqrt_D, md_sub(sim->z[k], t));
+            md_dof_add_motion(a, sim->z[k], d);
         }
     }
 }
@@ -2079,23 +2218,15 @@ MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
    elsewhere; b is 0 again afterwards. */
 MD_STATIC void md_walk(mdyn_sim *sim, int k)
 {
-    int i = sim->dof[k].body;
-    md_force p;
-    if (md_is_zero(sim->b[k])) return; /* an earlier walk has passed here */
-    md_vec_zero(&p.ang);
-    md_vec_zero(&p.lin);
-    for (;;) {
-        const md_link *link = &sim->link[i];
-        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
-            const md_dof *d = &sim->dof[k];
-            md_num z = md_mul(d->rsqrt_D, md_sub(sim->b[k], md_dof_dot_force(d, &p)));
-            sim->b[k] = MD_K(0);
-            sim->x[k] = md_add(sim->x[k], z);
-            if (k > link->dof || link->parent >= 0) md_force_add_scaled(&p, z, &d->W);
-        }
-        if (link->parent < 0) return;
-        md_add_cross(&p.ang, &sim->pose[i].arm, &p.lin);
-        i = link->parent;
+    int j;
+    for (; k >= 0; k = sim->dof[k].up) {
+        const md_unit *row = sim->entry + sim->path[k];
+        md_num z = md_mul(sim->b[k], md_of_unit(row[0], 0));
+        if (md_is_zero(sim->b[k])) continue;
+        sim->b[k] = MD_K(0);
+        sim->x[k] = md_add(sim->x[k], z);
+        for (j = sim->dof[k].up; j >= 0; j = sim->dof[j].up)
+            sim->b[j] = md_sub(sim->b[j], md_mul(md_of_unit(*++row, 0), z));
     }
 }
 
@@ -2423,7 +2554,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
             sim->mark[k] = 0;
         }
     }
-    sim->entries = 0;
+    sim->entries = sim->path[sim->dofs];
     for (i = 0; i < n && code == MDYN_OK; i++) {
         row = &sim->row[sim->order[i]];
         code = md_plan_row(sim, i);
@@ -2832,12 +2963,12 @@ MD_STATIC int md_check_inputs(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* Inputs checked, kinematics up to date, W and D for the step (dt) or for now (0). */
+/* Inputs checked, kinematics up to date, L for the step (dt) or for now (0). */
 MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
 {
     int code = md_check_inputs(sim);
     if (code == MDYN_OK) code = md_refresh(sim);
-    if (code == MDYN_OK) code = md_articulate(sim, dt);
+    if (code == MDYN_OK) code = md_factor(sim, dt);
     return code;
 }
 
@@ -2856,7 +2987,7 @@ MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
     while (woken > 0) {
         if (mode == MD_STEP) md_sweep(sim);
         md_turn_back(sim, e);
-        md_outward(sim, sim->z, sim->z);
+        md_outward(sim, sim->z);
         woken = mode == MD_STEP ? md_wake_rows(sim, e) : 0;
     }
     md_settle(sim, e);
@@ -2895,9 +3026,11 @@ MD_STATIC int md_step(mdyn_sim *sim)
     if (code != MDYN_OK) return code;
     for (k = 0; k < sim->dofs; k++) {
         md_num damping = md_of_wide(sim->model->bodies[sim->dof[k].body].damping);
-        sim->b[k] = md_sub(md_command(sim, k), md_mul(damping, md_of_real(sim->v[k])));
+        sim->z[k] = md_sub(md_command(sim, k), md_mul(damping, md_of_real(sim->v[k])));
     }
-    md_inward(sim, sim->b, sim->z);
+    md_bias_wrenches(sim);
+    md_gather(sim, sim->z);
+    md_inward(sim, sim->z);
     for (k = 0; k < sim->dofs; k++) sim->z[k] = md_mul(sim->dt, sim->z[k]);
     md_apply_rows(sim, MD_STEP);
     for (k = 0; k < sim->dofs; k++)
@@ -2910,16 +3043,30 @@ MD_STATIC int md_step(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* Forward dynamics, free or with the hard couplings holding; into sim->z. */
-MD_STATIC int md_accelerate(mdyn_sim *sim, int coupled)
+/* Accelerations with the hard couplings holding, into sim->z. */
+MD_STATIC int md_accelerate(mdyn_sim *sim)
 {
     int code = md_ready_dynamics(sim, MD_K(0));
     if (code != MDYN_OK) return code;
-    md_copy_in(sim->b, sim->tau, sim->dofs);
-    md_inward(sim, sim->b, sim->z);
-    if (coupled) md_apply_rows(sim, MD_ACCELERATION);
-    else md_outward(sim, sim->z, sim->z);
+    md_copy_in(sim->z, sim->tau, sim->dofs);
+    md_bias_wrenches(sim);
+    md_gather(sim, sim->z);
+    md_inward(sim, sim->z);
+    md_apply_rows(sim, MD_ACCELERATION);
     return MDYN_OK;
+}
+
+/* Accelerations without any row, into sim->z. */
+MD_STATIC int md_fall(mdyn_sim *sim)
+{
+    int code = md_check_inputs(sim);
+    if (code == MDYN_OK) code = md_refresh(sim);
+    if (code != MDYN_OK) return code;
+    md_copy_in(sim->b, sim->tau, sim->dofs);
+    md_bias_wrenches(sim);
+    code = md_articulate(sim, sim->b);
+    if (code == MDYN_OK) md_release(sim);
+    return code;
 }
 
 /* Inverse dynamics: the wrenches of the bias and of the accelerations a (NULL: none), handed
@@ -2948,27 +3095,11 @@ MD_STATIC void md_torques(mdyn_sim *sim, const mdyn_wide *a)
         md_add_cross(&t, &p->moment, &m->lin);
         md_vec_add(&sim->force[i].ang, &sim->force[i].ang, &t);
     }
-    for (i = sim->bodies - 1; i >= 0; i--) {
-        const md_link *link = &sim->link[i];
-        md_num armature = md_diagonal(sim, i, MD_K(0));
-        for (k = link->dof; k < link->dof + link->dofs; k++) {
-            sim->z[k] = md_dof_dot_force(&sim->dof[k], &sim->force[i]);
-            if (a) sim->z[k] = md_add(sim->z[k], md_mul(armature, md_of_wide(a[k])));
-        }
-        if (link->parent >= 0)
-            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
-    }
-}
-
-/* Inertia of each body with all that it carries (composite bodies). */
-MD_STATIC void md_composite_inertias(mdyn_sim *sim)
-{
-    int i;
-    md_own_inertias(sim);
-    for (i = sim->bodies - 1; i >= 0; i--)
-        if (sim->link[i].parent >= 0)
-            md_inertia_add_shifted(&sim->inertia[sim->link[i].parent], &sim->inertia[i],
-                                   &sim->pose[i].arm);
+    for (k = 0; k < sim->dofs; k++)
+        sim->z[k] = !a ? MD_K(0) : md_neg(md_mul(md_of_wide(a[k]),
+                                                 md_diagonal(sim, sim->dof[k].body, MD_K(0))));
+    md_gather(sim, sim->z);
+    for (k = 0; k < sim->dofs; k++) sim->z[k] = md_neg(sim->z[k]);
 }
 
 /* sim->x = L^-T e_i */
@@ -3151,23 +3282,31 @@ MD_STATIC void md_build_rows(mdyn_sim *sim)
         }
 }
 
-/* Every speed has inertia in the pose of q = 0: D is more than the rounding of M_kk. */
+/* Where the rows of L begin, and which speeds are on the way to the world. */
+MD_STATIC int md_plan_paths(mdyn_sim *sim)
+{
+    int i, j, k, n = 0;
+    for (k = 0; k < sim->dofs; k++) {
+        i = sim->dof[k].body;
+        sim->dof[k].up = (int16_t)(k > sim->link[i].dof ? k - 1 : -1);
+        while (sim->dof[k].up < 0 && sim->link[i].parent >= 0) {
+            i = sim->link[i].parent;
+            if (sim->link[i].dofs) sim->dof[k].up = (int16_t)(sim->link[i].dof + sim->link[i].dofs - 1);
+        }
+        sim->path[k] = (int16_t)n;
+        for (j = k; j >= 0; j = sim->dof[j].up) n++;
+        if (n > MIMICDYN_MAX_ENTRIES) return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
+    }
+    sim->path[k] = (int16_t)n;
+    return MDYN_OK;
+}
+
+/* L in the pose of q = 0; every speed must have inertia. */
 MD_STATIC int md_check_inertias(mdyn_sim *sim)
 {
-    int i, k, code = md_articulate(sim, MD_K(0));
-    if (code != MDYN_OK)
-        return md_blame(sim, MDYN_ERR_MASSLESS, sim->dof[sim->culprit.index].body);
-    md_composite_inertias(sim);
-    for (i = 0; i < sim->bodies; i++)
-        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
-            const md_dof *d = &sim->dof[k];
-            md_num s = MD_K(64 * MD_EPSILON);
-            md_force F;
-            md_dof_inertia(&F, &sim->inertia[i], d);
-            s = md_mul(s, md_mul(md_mul(d->rsqrt_D, d->rsqrt_D), md_dof_dot_force(d, &F)));
-            if (md_less(MD_K(1), s)) return md_blame(sim, MDYN_ERR_MASSLESS, i);
-        }
-    return MDYN_OK;
+    int code = md_factor(sim, MD_K(0));
+    if (code == MDYN_OK) return code;
+    return md_blame(sim, MDYN_ERR_MASSLESS, sim->dof[sim->culprit.index].body);
 }
 
 /* Warnings of couplings that repeat or contradict others, and of empty ranges. */
@@ -3215,8 +3354,8 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
     for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
     md_build_rows(sim);
     md_kinematics(sim);
-    code = md_check_inertias(sim);
-    if (code == MDYN_OK) code = md_articulate(sim, MD_K(0));
+    code = md_plan_paths(sim);
+    if (code == MDYN_OK) code = md_check_inertias(sim);
     if (code == MDYN_OK) code = md_plan(sim);
     if (code == MDYN_OK) code = md_check_couplings(sim);
     if (code < 0) return code;
@@ -3714,27 +3853,16 @@ MDYN_API int mdyn_jacobian(mdyn_sim *sim, int body, const mdyn_real3 *point, mdy
 
 MDYN_API int mdyn_mass_matrix(mdyn_sim *sim, mdyn_wide *M)
 {
-    int i, j, k, l, n, code = md_open_query(sim, 0, M, M);
+    int j, k, n, code = md_open_query(sim, 0, M, M);
     if (code != MDYN_OK) return code;
     n = sim->dofs;
-    md_composite_inertias(sim);
+    md_mass_rows(sim, MD_K(0));
     for (k = 0; k < n * n; k++) M[k] = MDYN_C(0);
-    for (i = 0; i < sim->bodies; i++)
-        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
-            md_force F, G;
-            md_dof_inertia(&F, &sim->inertia[i], &sim->dof[k]);
-            for (j = i; j >= 0; j = sim->link[j].parent) {
-                for (l = sim->link[j].dof; l < sim->link[j].dof + sim->link[j].dofs; l++)
-                    if (l <= k) M[k * n + l] = M[l * n + k]
-                        = md_to_wide(md_dof_dot_force(&sim->dof[l], &F));
-                G = F;
-                md_vec_zero(&F.ang);
-                md_vec_zero(&F.lin);
-                md_force_add_shifted(&F, &G, &sim->pose[j].arm);
-            }
-            M[k * n + k] = md_to_wide(md_add(md_of_wide(M[k * n + k]),
-                                             md_diagonal(sim, i, MD_K(0))));
-        }
+    for (k = 0; k < n; k++) {
+        const md_unit *row = sim->entry + sim->path[k];
+        for (j = k; j >= 0; j = sim->dof[j].up)
+            M[k * n + j] = M[j * n + k] = md_to_wide(md_of_unit(*row++, 0));
+    }
     return MDYN_OK;
 }
 
@@ -3763,7 +3891,7 @@ MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, mdyn_wide 
 MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a)
 {
     int code = md_check_query(sim, 0, a, a);
-    if (code == MDYN_OK) code = md_accelerate(sim, 0);
+    if (code == MDYN_OK) code = md_fall(sim);
     if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
     return code;
 }
@@ -3771,7 +3899,7 @@ MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a)
 MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a)
 {
     int code = md_check_query(sim, 0, a, a);
-    if (code == MDYN_OK) code = md_accelerate(sim, 1);
+    if (code == MDYN_OK) code = md_accelerate(sim);
     if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
     return code;
 }
@@ -3783,7 +3911,7 @@ MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r)
     if (code != MDYN_OK) return code;
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
     if (j < 0 || j >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, j);
-    code = md_articulate(sim, MD_K(0));
+    code = md_factor(sim, MD_K(0));
     if (code != MDYN_OK) return code;
     md_unit_impulse(sim, i);
     md_move(sim->z, sim->x, sim->dofs);
@@ -3801,11 +3929,11 @@ MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv)
     int code = md_open_query(sim, 0, dv, dv);
     if (code != MDYN_OK) return code;
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
-    code = md_articulate(sim, MD_K(0));
+    code = md_factor(sim, MD_K(0));
     if (code != MDYN_OK) return code;
     md_unit_impulse(sim, i);
     md_move(sim->z, sim->x, sim->dofs);
-    md_outward(sim, sim->z, sim->z);
+    md_outward(sim, sim->z);
     md_copy_out(dv, sim->z, sim->dofs);
     return MDYN_OK;
 }

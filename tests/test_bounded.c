@@ -226,6 +226,34 @@ static void test_warm_and_cold(void) {
     }
 }
 
+/* A warm start is worth something, and after mdyn_reset the sweeps begin anew: as many as those
+   of a sim that always starts cold. */
+static void test_sweeps(void) {
+    int warm = 0, cold = 0;
+    for (int k = 0; k < 20; k++) {
+        random_bounded(6);
+        mdyn_model always_cold = mech.model;
+        always_cold.solver.start = MDYN_COLD;
+        mdyn_init(&sim, &mech.model);
+        mdyn_init(&other, &always_cold);
+        for (int s = 0; s < 20; s++) {
+            if (s == 19) {
+                CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+            }
+            memcpy(other.q, sim.q, sizeof sim.q);
+            memcpy(other.v, sim.v, sizeof sim.v);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+            warm += s == 0 || s == 19 ? 0 : sim.report.sweeps;
+            cold += s == 0 || s == 19 ? 0 : other.report.sweeps;
+        }
+        CHECK_EQUAL(sim.report.sweeps, other.report.sweeps);
+    }
+    if (!CHECK(warm < 0.8 * cold)) {
+        CHECK_NOTE("%d sweeps warm, %d cold\n", warm, cold);
+    }
+}
+
 /* ---- mechanisms of known motion ---- */
 
 /* `count` blocks of 2 kg on rails along x. */
@@ -456,6 +484,12 @@ static void test_range(void) {
     CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
     CHECK_NEAR(of_wide(lower), 0.72349796, tol(1e-15, 1e-6));
     CHECK_NEAR(of_wide(upper), 2.6586, tol(1e-15, 1e-6));
+    mech.body[0].upper = wide(1.5); /* now the leader's own stop comes first */
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(upper), 1.5, 0);
+    mech.body[0].upper = wide(2.0944);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
     CHECK_EQUAL(mdyn_range(&sim, 2, &lower, &upper), MDYN_OK);
     CHECK_NEAR(of_wide(lower), -of_wide(MDYN_UNLIMITED), 0);
     CHECK_NEAR(of_wide(upper), of_wide(MDYN_UNLIMITED), 0);
@@ -519,7 +553,7 @@ static void test_passive(void) {
 
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
-        test_brute_force, test_warm_and_cold, test_friction, test_stop, test_no_penetration,
+        test_brute_force, test_warm_and_cold, test_sweeps, test_friction, test_stop, test_no_penetration,
         test_drive, test_effort_of_command, test_clutch, test_backlash, test_range,
         test_range_of_chains, test_passive
     };

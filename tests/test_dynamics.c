@@ -450,6 +450,33 @@ static void test_top(void) {
     }
 }
 
+/* A quaternion's length is led back to 1, and stays there however long the body tumbles. */
+static void test_quaternion_length(void) {
+    static const double start[] = { 1, 1.0004, 0.9996, 3, 0.01 };
+    for (int k = 0; k < 5; k++) {
+        begin_one(MDYN_SPHERICAL, 0, 0x1p-10);
+        one_body.inertia.xx = wide(1);
+        one_body.inertia.yy = wide(1.25);
+        one_body.inertia.zz = wide(1.5);
+        CHECK_EQUAL(mdyn_init(&sim, &one_model), MDYN_OK);
+        sim.q[0] = real(0.6 * start[k]);
+        sim.q[2] = real(0.8 * start[k]);
+        sim.v[0] = real(10);
+        sim.v[1] = real(1);
+        sim.v[2] = real(-20);
+        for (int i = 0; i < 20000; i++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            double length2 = 0;
+            for (int j = 0; j < 4; j++) {
+                length2 += of_real(sim.q[j]) * of_real(sim.q[j]);
+            }
+            if (i >= 10 && !CHECK_NEAR(length2, 1, tol(2e-15, 2e-6))) {
+                break;
+            }
+        }
+    }
+}
+
 /* A nut on a vertical screw: (I + m p^2) a = tau - m g p. */
 static void test_screw(void) {
     double pitch = 0.125, inertia = 0.03125, g = 9.75, torque = 0.75;
@@ -675,7 +702,7 @@ static void test_integration(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_trees, test_jacobian_differences, test_energy_differences, test_pendulum,
-        test_projectile, test_top, test_screw, test_energy_balance, test_momentum,
+        test_projectile, test_top, test_quaternion_length, test_screw, test_energy_balance, test_momentum,
         test_queries_change_nothing, test_changes_are_noticed, test_integration
     };
     check_begin(argc, argv);

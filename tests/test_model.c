@@ -133,6 +133,8 @@ static void test_mistakes_of_bodies(void) {
     REFUSED(MDYN_ERR_INERTIA, FOLLOWER, body[FOLLOWER].inertia.xx = wide(-1e-3));
     REFUSED(MDYN_ERR_INERTIA, FOLLOWER, body[FOLLOWER].inertia.xy = wide(0.75));
     REFUSED(MDYN_ERR_INERTIA, SHIP, body[SHIP].inertia.yz = wide(-0.75));
+    REFUSED(MDYN_ERR_INERTIA, BALL, body[BALL].inertia.xy = body[BALL].inertia.xz =
+            body[BALL].inertia.yz = wide(-0.375)); /* only the determinant tells */
     REFUSED(MDYN_ERR_NEGATIVE, LEADER, body[LEADER].armature = wide(-1));
     REFUSED(MDYN_ERR_NEGATIVE, SHIP, body[SHIP].armature = wide(1));
     REFUSED(MDYN_ERR_NEGATIVE, BALL, body[BALL].damping = wide(-1));
@@ -188,17 +190,9 @@ static void test_mistakes_of_couplings(void) {
     }
 }
 
-/* One more than there is room for, of each kind. */
-static void test_capacities(void) {
-    REFUSED(MDYN_ERR_CAPACITY_DOFS, 4, (model.body_count = 6, body[4] = body[5] = body[SHIP]));
+/* Rows over all speeds of one chain: each takes 12 entries and more. */
+static void long_rows(int count) {
     good_model();
-    for (int i = 0; i < BODIES; i++) {
-        body[i].friction = wide(1); /* 11 rows, beside 2 couplings, limit and drive */
-    }
-    refused("rows", MDYN_ERR_CAPACITY_ROWS, SHIP);
-    good_model(); /* rows of all 13 speeds of one chain: each takes 13 entries and more */
-    body[BALL].parent = SHIP;
-    body[SHIP].parent = FOLLOWER;
     for (int i = BALL; i < 6; i++) {
         body[i] = body[BALL];
         body[i].parent = (int16_t)(i - 1);
@@ -209,8 +203,8 @@ static void test_capacities(void) {
     body[BALL].friction = wide(0);
     body[FOLLOWER].drive_kd = wide(0);
     model.body_count = 6;
-    model.coupling_count = 5;
-    for (int i = 0; i < 5; i++) {
+    model.coupling_count = count;
+    for (int i = 0; i < count; i++) {
         mdyn_coupling c = MDYN_GEAR3(0, 1, 4, 2, 1, 3, 0);
         c.terms[2].coefficient = wide(i);
         c.terms[3].body = SHIP;
@@ -219,7 +213,43 @@ static void test_capacities(void) {
         c.level = MDYN_VELOCITY;
         coupling[i] = c;
     }
+}
+
+/* One more than there is room for, of each kind. */
+static void test_capacities(void) {
+    REFUSED(MDYN_ERR_CAPACITY_DOFS, 4, (model.body_count = 6, body[4] = body[5] = body[SHIP]));
+    good_model();
+    for (int i = 0; i < BODIES; i++) {
+        body[i].friction = wide(1); /* 11 rows, beside 2 couplings, limit and drive */
+    }
+    refused("rows", MDYN_ERR_CAPACITY_ROWS, SHIP);
+    long_rows(5);
     refused("entries", MDYN_ERR_CAPACITY_ENTRIES, -1);
+}
+
+/* The same on the run: a coupling that needs more room than is left is refused, and the old one
+   goes on as if nobody had asked. */
+static void test_no_room_for_coupling(void) {
+    static mdyn_sim twin;
+    mdyn_coupling large, little = MDYN_GEAR(0, 1, 1, 0, 0);
+    int last = 5, code;
+    little.level = MDYN_VELOCITY;
+    long_rows(5);
+    do {
+        last--;
+        large = coupling[last];
+        coupling[last] = little;
+        code = mdyn_init(&sim, &model);
+    } while (code == MDYN_ERR_CAPACITY_ENTRIES && last > 0);
+    CHECK(code >= 0);
+    memcpy(&twin, &sim, sizeof sim);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, last, &large), MDYN_ERR_CAPACITY_ENTRIES);
+    for (int i = 0; i < 10; i++) {
+        sim.tau[0] = twin.tau[0] = real(i - 4.5);
+        CHECK_EQUAL(mdyn_step(&sim), mdyn_step(&twin));
+        CHECK(memcmp(sim.q, twin.q, sizeof sim.q) == 0);
+        CHECK(memcmp(sim.v, twin.v, sizeof sim.v) == 0);
+    }
 }
 
 /* NaN of every kind and both infinities, in every number of the tables. */
@@ -770,7 +800,7 @@ static void test_explain(void) {
 
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
-        test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_capacities,
+        test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_capacities, test_no_room_for_coupling,
         test_bad_numbers, test_redundant, test_contradictory, test_empty_range, test_not_ready,
         test_null, test_indices, test_set_coupling, test_bad_inputs, test_overflow, test_singular,
         test_explain, test_texts

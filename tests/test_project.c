@@ -249,13 +249,46 @@ static void test_pose_follows(void) {
         CHECK_NEAR(of_real(position.x), (double)t.o[2][0], tol(1e-14, 1e-5));
         CHECK_NEAR(of_real(position.y), (double)t.o[2][1], tol(1e-14, 1e-5));
         CHECK_NEAR(of_real(position.z), (double)t.o[2][2], tol(1e-14, 1e-5));
+        ld R[3][3], q[4] = { (ld)of_real(quaternion.w), (ld)of_real(quaternion.x),
+                             (ld)of_real(quaternion.y), (ld)of_real(quaternion.z) };
+        t_quaternion(R, q);
+        for (int i = 0; i < 9; i++) {
+            CHECK_NEAR((double)R[i / 3][i % 3], (double)t.R[2][i / 3][i % 3], tol(1e-14, 5e-6));
+        }
+    }
+}
+
+/* A way that leads out of range is not taken at all, and what follows is as if nobody had asked:
+   the digits beyond q and v are there still. */
+static void test_refused(void) {
+    static mdyn_sim twin;
+    random_mechanism();
+    couple(1, 0, 1, 0);
+    couple(2, 1, 8000000, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (int i = 0; i < 10; i++) {
+        sim.tau[0] = real(0.7 * i);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    sim.q[0] = real(3);
+    mdyn_mass_matrix(&sim, (mdyn_wide[TN * TN]){ wide(0) }); /* notices q */
+    memcpy(&twin, &sim, sizeof sim);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_ERR_OVERFLOW);
+    CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)7), MDYN_ERR_INDEX);
+    CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)-1), MDYN_ERR_INDEX);
+    twin.culprit = sim.culprit;
+    CHECK(memcmp(&twin, &sim, offsetof(mdyn_sim, model)) == 0);
+    for (int i = 0; i < 10; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), mdyn_step(&twin));
+        CHECK(memcmp(twin.q, sim.q, sizeof sim.q) == 0);
+        CHECK(memcmp(twin.v, sim.v, sizeof sim.v) == 0);
     }
 }
 
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_mass_metric, test_soft_rows_stay, test_followers, test_first_term_follows,
-        test_contradiction, test_idempotent, test_pose_follows
+        test_contradiction, test_idempotent, test_pose_follows, test_refused
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

@@ -664,6 +664,22 @@ static void test_same_bits(void) {
     }
 }
 
+/* A q or v that is written has no digits beyond, as that of a fresh sim. */
+static void test_written_state(void) {
+    for (int k = 0; k < 10; k++) {
+        two_geared_arms();
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 2, 5);
+        for (int s = 0; s < 20; s++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        sim_random(&sim, &mech.model, 2, 5);
+        CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_OK);
+        copy_inputs(&other, &sim);
+        steps_agree(&sim, &other, 20);
+    }
+}
+
 /* A coupling replaced on the run is as if it had always been there. */
 static void test_set_coupling(void) {
     for (int k = 0; k < 10; k++) {
@@ -715,8 +731,8 @@ int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_random_couplings, test_extreme_ratios, test_reaction, test_spring, test_frequency,
         test_fan, test_chain_of_mimics, test_multiplier_zero, test_redundant, test_contradictory,
-        test_compromise, test_two_ratios, test_coupled_dynamics, test_iterated, test_passive, test_same_bits,
-        test_set_coupling, test_order_of_couplings
+        test_compromise, test_two_ratios, test_coupled_dynamics, test_iterated, test_passive,
+        test_same_bits, test_written_state, test_set_coupling, test_order_of_couplings
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

@@ -1,0 +1,333 @@
+#!/bin/sh
+# figures.sh check|write PART COMPILER SCRATCH [ROOT]: what a machine writes into the README.
+#   codes     the table of codes, from MDYN_CODES
+#   knobs     the table of knobs, from the header's text and sizes of mdyn_sim
+#   measured  instructions and accuracy, from tests/bench/bench.sh; code size; stack
+#   picture   examples/gripper.svg, from examples/demo.c in F64 (check: in all compilers here)
+#   all       (write only) all of them
+# `check` compares with a fresh one: to the letter, `measured` within 2 percent.
+# Exit 77: what is needed is not here, or the README's figures are another compiler's.
+set -u
+mode=$1
+part=$2
+cc=$3
+scratch=$4/figures-$part
+root=${5:-.}
+readme=$root/README.md
+picture=$root/examples/gripper.svg
+mkdir -p "$scratch"
+
+die() { echo "FAIL: $*"; exit 1; }
+absent() { echo "not run: $*"; exit 77; }
+
+# ---- codes ----
+
+codes() {
+    cat >"$scratch/codes.c" <<'END'
+#include "mimicdyn.h"
+#include <stdio.h>
+#define ROW(name, value, sentence, remedy) \
+    printf("| %d | `MDYN_" #name "` | %s | %s |\n", value, sentence, remedy);
+int main(void) {
+    puts("| value | code | what it says | what to do |\n| ---: | --- | --- | --- |");
+    MDYN_CODES(ROW)
+    return 0;
+}
+END
+    "$cc" -std=c99 -I"$root" "$scratch/codes.c" -o "$scratch/codes" || exit 1
+    "$scratch/codes"
+}
+
+# ---- knobs ----
+
+bytes() { # bytes KNOBS: of a sim; ends with 77 where pointers have other than 64 bits
+    # shellcheck disable=SC2086 # knobs are words
+    "$cc" -std=c99 -DMIMICDYN_SCALAR=$scalar $1 -I"$root" "$scratch/bytes.c" -o "$scratch/bytes" ||
+        return 1
+    "$scratch/bytes"
+}
+
+# Sizes are taken 60 units apart, so that padding and the third coordinate of three speeds even out.
+sizes() { # prints lines "KNOB SCALAR BYTES" of a unit
+    cat >"$scratch/bytes.c" <<'END'
+#include "mimicdyn.h"
+#include <stdio.h>
+int main(void) {
+    printf("%lu\n", (unsigned long)sizeof(mdyn_sim));
+    return sizeof(void *) == 8 ? 0 : 77;
+}
+END
+    for scalar in F32 F64; do
+        set_to() { # set_to BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
+            echo "-DMIMICDYN_MAX_BODIES=$1 -DMIMICDYN_MAX_DOFS=$2 -DMIMICDYN_MAX_COUPLINGS=$3 \
+                -DMIMICDYN_MAX_ROWS=$4 -DMIMICDYN_MAX_TERMS=$5 -DMIMICDYN_MAX_ENTRIES=$6"
+        }
+        base=$(bytes "$(set_to 60 60 60 60 4 60)") || return $?
+        unit() { # unit KNOB UNITS KNOBS
+            more=$(bytes "$3") || return $?
+            awk -v name="$1" -v scalar=$scalar -v bytes=$((more - base)) -v units="$2" \
+                'BEGIN { printf "%s %s %.0f\n", name, scalar, bytes / units }'
+        }
+        unit MAX_BODIES 60 "$(set_to 120 60 60 60 4 60)" || return $?
+        unit MAX_DOFS 60 "$(set_to 60 120 60 60 4 60)" || return $?
+        unit MAX_COUPLINGS 60 "$(set_to 60 60 120 60 4 60)" || return $?
+        unit MAX_ROWS 60 "$(set_to 60 60 60 120 4 60)" || return $?
+        unit MAX_TERMS 3600 "$(set_to 60 60 60 60 64 60)" || return $?
+        unit MAX_ENTRIES 60 "$(set_to 60 60 60 60 4 120)" || return $?
+        usual=$(bytes "") || return $?
+        echo "default $scalar $usual"
+        more=$(bytes -DMIMICDYN_MAX_BODIES=76) || return $?
+        echo "each $scalar $(((more - usual) / 60))"
+        least=$(bytes "-DMIMICDYN_MAX_BODIES=2 -DMIMICDYN_MAX_DOFS=2 \
+            -DMIMICDYN_MAX_COUPLINGS=1 -DMIMICDYN_MAX_ROWS=1 -DMIMICDYN_MAX_TERMS=2") || return $?
+        echo "least $scalar $least"
+    done
+}
+
+knobs() {
+    sizes >"$scratch/sizes" || return $?
+    awk '
+        FILENAME ~ /sizes$/ { bytes[$1, $2] = $3; next }
+        /^#define MDYN_PASTE_/ { exit }
+        /^\/\* MIMICDYN_[A-Z_]* - / { name = $2; text = ""; comment = 1; order[++n] = name }
+        comment {
+            text = text " " $0
+            if (/\*\//) {
+                sub(/^.* - /, "", text)
+                gsub(/ +/, " ", text)
+                sub(/\. .*$/, "", text)
+                sub(/\.? *\*\/.*$/, "", text)
+                about[name] = text
+                comment = 0
+            }
+        }
+        /^#define MIMICDYN_/ && ($2 in about) {
+            value[$2] = $0
+            sub(/^#define [A-Z_]* */, "", value[$2])
+            gsub(/[()]/, "", value[$2])
+        }
+        END {
+            print "| knob | what it is | range | default | bytes, F32 | bytes, F64 |"
+            print "| --- | --- | --- | --- | ---: | ---: |"
+            for (i = 1; i <= n; i++) {
+                name = order[i]
+                while ((getline line <header) > 0)
+                    if (line ~ "^#error \"" name " must be ") {
+                        sub(/.* must be /, "", line)
+                        sub(/( \(.*)?"$/, "", line)
+                        range[name] = line
+                    }
+                close(header)
+                short = substr(name, 10)
+                a = bytes[short, "F32"]
+                b = bytes[short, "F64"]
+                per = short == "MAX_TERMS" ? " a coupling" : ""
+                if (a == "") a = b = "-"
+                printf "| `%s` | %s | %s | `%s` | %s%s | %s%s |\n", name, about[name],
+                    range[name], value[name], a, per, b, per
+                if (about[name] == "" || range[name] == "" || value[name] == "") exit 1
+            }
+            print ""
+            print "| `sizeof(mdyn_sim)` | F32 | F64 |"
+            print "| --- | ---: | ---: |"
+            printf "| all knobs at their defaults | %d | %d |\n", bytes["default", "F32"],
+                bytes["default", "F64"]
+            printf "| for each body more, the other knobs following | %d | %d |\n",
+                bytes["each", "F32"], bytes["each", "F64"]
+            printf "| 2 bodies, 2 speeds, 1 coupling of 2 terms, 1 row | %d | %d |\n",
+                bytes["least", "F32"], bytes["least", "F64"]
+            if (n < 8) exit 1
+        }' header="$root/mimicdyn.h" "$scratch/sizes" "$root/mimicdyn.h"
+}
+
+# ---- measured ----
+
+compiler() {
+    if "$cc" -dM -E -x c /dev/null | grep -q '__clang__'; then
+        version=$("$cc" --version | sed -n '1s/.*version \([0-9.]*\).*/clang \1/p')
+    else
+        version="gcc $("$cc" -dumpfullversion)"
+    fi
+    machine=$("$cc" -dumpmachine)
+    echo "Compiler: $version, \`-std=c99 -O2\`, ${machine%%-*}. Instructions as callgrind counts."
+}
+
+measured() {
+    command -v valgrind >/dev/null 2>&1 || return 77
+    for scalar in F32 F64; do
+        lower=$(echo $scalar | tr FR fr)
+        "$cc" -std=c99 -O2 -DMIMICDYN_SCALAR=$scalar -DEXPECT_SCALAR_$scalar=1 -I"$root" \
+            "$root/tests/bench/bench.c" -lm -o "$scratch/bench-$lower" || return 1
+    done
+    sh "$root/tests/bench/bench.sh" "$scratch" >"$scratch/bench" # its bounds are not judged here
+    sh "$root/tests/stack.sh" "$cc" "$scratch" "$root" >"$scratch/stack"
+    [ $? -ne 1 ] || return 1
+    printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$scratch/code.c"
+    printf '%s\n' '#define MIMICDYN_STATIC 1' '#define MIMICDYN_IMPLEMENTATION' \
+        '#include "mimicdyn.h"' 'mdyn_sim sim;' 'extern const mdyn_model model;' \
+        'int start(void) { return mdyn_init_configured(&sim, &model, 0); }' \
+        'int tick(void) { return mdyn_step(&sim); }' >"$scratch/part.c"
+    for scalar in F32 F64; do
+        code() { # code FILE LEVEL TEXT
+            "$cc" -std=c99 $2 -DMIMICDYN_SCALAR=$scalar -I"$root" -c "$scratch/$1.c" \
+                -o "$scratch/$1.o" || return 1
+            size "$scratch/$1.o" | awk -v what="$scalar $3" 'NR == 2 { print "code", $1, what }'
+        }
+        code code -O2 "code and constants, all functions, \`-O2\`" || return 1
+        code code -Os "code and constants, all functions, \`-Os\`" || return 1
+        code part -Os "the same, \`mdyn_init\` and \`mdyn_step\` only, \`-Os\`" || return 1
+    done >"$scratch/code"
+    compiler
+    awk '
+        function tell(kind, format,    i, a, b) {
+            for (i = 1; i <= count[kind]; i++) {
+                a = found[kind, i, "f32"]
+                b = found[kind, i, "f64"]
+                if (a == "" || b == "") bad = 1
+                printf format, label[kind, i], a, b
+            }
+            if (count[kind] == 0) bad = 1
+        }
+        function short(value) { # 1.2e-07 as 1.2e-7
+            return value ~ /e-0/ ? substr(value, 1, index(value, "e") + 1) substr(value, \
+                index(value, "e") + 3) : value
+        }
+        function keep(kind, text, scalar, value) {
+            if (!((kind, text) in at)) {
+                at[kind, text] = ++count[kind]
+                label[kind, count[kind]] = text
+            }
+            found[kind, at[kind, text], scalar] = value
+        }
+        BEGIN {
+            called["fd"] = "`mdyn_forward_dynamics`, a chain of %d links"
+            called["id"] = "`mdyn_inverse_dynamics`, a chain of %d links"
+            called["hand"] = "`mdyn_step`, a hand of %d joints, 10 couplings, limits"
+            called["gears"] = "`mdyn_step`, a train of %d gears"
+        }
+        $1 == "bench" {
+            keep("speed", sprintf(called[$2], $3), $4, $6)
+            if ($6 !~ /^[0-9]+$/) bad = 1
+        }
+        /^# accuracy/ { scalar = $3 }
+        /^# (PASS|FAIL)/ && !/ against / {
+            text = $0
+            sub(/^# [A-Z]+ /, "", text)
+            sub(/ [0-9]+: .*/, "", text)
+            value = $0
+            sub(/.*: /, "", value)
+            sub(/,.*/, "", value)
+            if (!((text, scalar) in worst) || value + 0 > worst[text, scalar] + 0) {
+                worst[text, scalar] = value
+                keep("accuracy", text, scalar, short(value))
+            }
+        }
+        $1 == "code" {
+            text = $0
+            sub(/^code [0-9]+ F[0-9]+ /, "", text)
+            keep("code", text, tolower($3), $2)
+        }
+        $1 == "stack" && $3 == "O2" && $4 ~ /^mdyn_(init_configured|step|project)$/ {
+            sub(/_configured/, "", $4)
+            keep("stack", "deepest stack of `" $4 "`, `-O2`", tolower($2), $5)
+        }
+        END {
+            print "\n| instructions for one call | F32 | F64 |\n| --- | ---: | ---: |"
+            tell("speed", "| %s | %s | %s |\n")
+            print "\n| largest error of all sizes | F32 | F64 |\n| --- | ---: | ---: |"
+            tell("accuracy", "| %s | %s | %s |\n")
+            print "\n| bytes | F32 | F64 |\n| --- | ---: | ---: |"
+            tell("code", "| %s | %s | %s |\n")
+            if (count["stack"] > 0) tell("stack", "| %s | %s | %s |\n")
+            exit bad
+        }' "$scratch/bench" "$scratch/code" "$scratch/stack"
+}
+
+# ---- picture ----
+
+draw() { # draw COMPILER FLAGS FILE
+    "$1" -std=c99 $2 -DMIMICDYN_SCALAR=F64 "$root/examples/demo.c" -lm -o "$scratch/demo" &&
+        "$scratch/demo" "$3" >"$scratch/demo.log" || { cat "$scratch/demo.log"; return 1; }
+}
+
+check_picture() {
+    [ -f "$picture" ] || die "there is no $picture"
+    drawn=0
+    for one in "$cc" gcc clang; do
+        command -v "$one" >/dev/null 2>&1 || continue
+        for flags in -O0 -O2; do
+            draw "$one" $flags "$scratch/demo.svg" || die "$one $flags: the demo failed"
+            cmp "$scratch/demo.svg" "$picture" || die "$one $flags: the picture is another one"
+            drawn=$((drawn + 1))
+        done
+    done
+    echo "drawn $drawn times, always the same bytes"
+}
+
+# ---- the README ----
+
+block() { # block PART: as it stands in the README
+    awk -v from="<!-- begin $1: written by tests/figures.sh -->" -v to="<!-- end $1 -->" '
+        $0 == to { inside = 0 }
+        inside
+        $0 == from { inside = 1; found++ }
+        END { if (found != 1 || inside) exit 1 }' "$readme"
+}
+
+check_block() { # check_block PART TOLERANCE
+    block "$1" >"$scratch/old" || die "$readme has no block $1, or two, or one without an end"
+    if [ "$1" = measured ] && [ "$(head -n 1 "$scratch/old")" != "$(compiler)" ]; then
+        absent "the README's figures are of: $(head -n 1 "$scratch/old")"
+    fi
+    "$1" >"$scratch/new"
+    case $? in
+    0) ;;
+    77) absent "it needs valgrind and 64-bit pointers" ;;
+    *) die "$1 could not be made" ;;
+    esac
+    awk -v tolerance="$2" '
+        function number(text) { return text ~ /^[0-9.]+(e-?[0-9]+)?$/ }
+        function close_to(a, b) {
+            if (!number(a) || !number(b) || tolerance == 0) return a == b
+            a += 0
+            b += 0
+            return (a > b ? a - b : b - a) <= tolerance * (a > b ? a : b)
+        }
+        NR == FNR { old[++n] = $0; next }
+        {
+            words = split($0, b)
+            same = FNR <= n && split(old[FNR], a) == words
+            for (i = 1; same && i <= words; i++) same = close_to(a[i], b[i])
+            if (!same) { print "README: " old[FNR] "\nfresh:  " $0; bad = 1 }
+        }
+        END {
+            if (FNR != n) { print "README has " n " lines, fresh are " FNR; bad = 1 }
+            exit bad
+        }' "$scratch/old" "$scratch/new" ||
+        die "stale: tests/figures.sh write $1 $cc build writes it anew"
+    echo "$(wc -l <"$scratch/new") lines of the README agree"
+}
+
+write_block() { # write_block PART
+    block "$1" >/dev/null || die "$readme has no block $1, or two, or one without an end"
+    "$1" >"$scratch/new" || die "$1 could not be made (exit $?)"
+    awk -v from="<!-- begin $1: written by tests/figures.sh -->" -v to="<!-- end $1 -->" '
+        NR == FNR { fresh[++n] = $0; next }
+        $0 == to { inside = 0 }
+        !inside { print }
+        $0 == from { inside = 1; for (i = 1; i <= n; i++) print fresh[i] }
+        ' "$scratch/new" "$readme" >"$scratch/README.md" && cat "$scratch/README.md" >"$readme"
+}
+
+case $mode-$part in
+check-picture) check_picture ;;
+check-codes | check-knobs) check_block "$part" 0 ;;
+check-measured) check_block measured 0.02 ;;
+write-picture) draw "$cc" -O2 "$picture" ;;
+write-codes | write-knobs | write-measured) write_block "$part" ;;
+write-all)
+    for one in codes knobs measured picture; do
+        sh "$0" write $one "$cc" "$4" "$root" || exit 1
+    done ;;
+*) echo "usage: $0 check|write codes|knobs|measured|picture COMPILER SCRATCH [ROOT]"; exit 2 ;;
+esac

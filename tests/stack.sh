@@ -1,0 +1,71 @@
+#!/bin/sh
+# stack.sh COMPILER SCRATCH [ROOT]: follows every path through the call graph that gcc writes and
+# prints, for each scalar and optimisation,
+#     stack SCALAR LEVEL CALL BYTES
+# the deepest stack of some calls. Fails if a function can reach itself, calls what the compiler
+# cannot name, or has a frame whose size is not fixed. Exit 77: the compiler writes no call graph.
+set -u
+cc=$1
+scratch=$2
+root=${3:-.}
+mkdir -p "$scratch"
+source=$scratch/stack.c
+printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$source"
+"$cc" -std=c99 -fcallgraph-info=su -I"$root" -c "$source" -o "$scratch/stack.o" 2>/dev/null &&
+    [ -s "$scratch/stack.ci" ] || { echo "not run: $cc writes no call graph"; exit 77; }
+
+failed=0
+for scalar in F32 F64; do
+    for level in O2 Os; do
+        rm -f "$scratch/stack.ci"
+        "$cc" -std=c99 "-$level" -DMIMICDYN_SCALAR=$scalar -fcallgraph-info=su,da -I"$root" \
+            -c "$source" -o "$scratch/stack.o" || exit 1
+        # Names are FILE:FUNCTION for static ones; a call's own bytes count its frame.
+        awk -v what="$scalar $level" '
+            function quoted(line, key) {
+                line = substr(line, index(line, key ": \"") + length(key) + 3)
+                return substr(line, 1, index(line, "\"") - 1)
+            }
+            function fail(text) { print "FAIL " what ": " text; bad = 1 }
+            function deepest(name,    i, most, below) { # locals behind the gap
+                if (name in known) return known[name]
+                if (name in open) { fail(name " can reach itself"); return 0 }
+                open[name] = 1
+                most = 0
+                for (i = 1; i <= calls[name]; i++) {
+                    below = deepest(callee[name, i])
+                    if (below > most) most = below
+                }
+                delete open[name]
+                return known[name] = frame[name] + most
+            }
+            /^node:/ {
+                name = quoted($0, "title")
+                label = quoted($0, "label")
+                if (name == "__indirect_call") fail("a call that the compiler cannot name")
+                if (match(label, /[0-9]+ bytes \([a-z, ]*\)/)) {
+                    text = substr(label, RSTART, RLENGTH)
+                    frame[name] = text + 0
+                    if (text !~ /\(static\)/) fail("no fixed frame: " name)
+                    nodes++
+                }
+            }
+            /^edge:/ {
+                name = quoted($0, "sourcename")
+                callee[name, ++calls[name]] = quoted($0, "targetname")
+                edges++
+            }
+            END {
+                for (name in frame) deepest(name)
+                if (nodes < 50 || edges < 100) fail("only " nodes " functions, " edges " calls")
+                n = split("mdyn_init_configured mdyn_step mdyn_project mdyn_coupled_dynamics " \
+                          "mdyn_mass_matrix mdyn_explain", shown, " ")
+                for (i = 1; i <= n; i++) {
+                    if (shown[i] in known) print "stack", what, shown[i], known[shown[i]]
+                    else fail("there is no " shown[i])
+                }
+                exit bad
+            }' "$scratch/stack.ci" || failed=1
+    done
+done
+exit $failed
