@@ -12,7 +12,7 @@ F32      = -DMIMICDYN_SCALAR=F32 -DEXPECT_SCALAR_F32=1
 F64      = -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test examples replay bench fuzz lint sanitize coverage clean $(SCALARS:%=fuzz-%)
+.PHONY: help demo test examples replay bench figures fuzz lint sanitize coverage clean $(SCALARS:%=fuzz-%)
 
 ## Lists what can be made (this).
 help:
@@ -41,6 +41,10 @@ replay: $(SCALARS:%=build/replay-%)
 ## Times the workloads of tests/bench and checks them; fails when a bound is missed.
 bench: $(SCALARS:%=build/bench-%)
 	@tests/bench/bench.sh build
+
+## Writes the tables of the README and its picture anew.
+figures: | build
+	@tests/figures.sh write all $(CC) build
 
 ## Fuzzes for FUZZ_TIME seconds in each scalar, with clang's libFuzzer, ASan and UBSan.
 fuzz: $(SCALARS:%=fuzz-%)

@@ -493,7 +493,8 @@ typedef struct md_pose { /* in world axes; see >>kinematics */
 } md_pose;
 
 typedef struct md_dof { /* a column S of the joint, at the origin, world axes; see >>dynamics */
-    int16_t body, up; /* up: the next speed on the way to the world; -1: none */
+    int16_t body, coordinate;
+    int16_t up;       /* the next speed on the way to the world; -1: none */
     uint8_t kind;     /* MD_ANGULAR, MD_LINEAR, MD_SCREW */
     md_num pitch;
     md_vec axis;
@@ -913,6 +914,9 @@ MD_INLINE void md_sub_row(md_unit *row, md_unit a, const md_unit *other, int cou
     int k;
     for (k = 0; k < count; k++) row[k] = MD_UNIT(MD_RAW(row[k]) - MD_RAW(a) * MD_RAW(other[k]));
 }
+
+/* What brings a row of this squared length to numbers of O(1) (floats need nothing: 1). */
+MD_INLINE md_num md_near_inverse_root(md_num square) { (void)square; return MD_K(1); }
 
 /* Sum of entry[k] u[at[k]] */
 MD_INLINE md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
@@ -1836,21 +1840,20 @@ MD_STATIC void md_composite_bodies(mdyn_sim *sim)
    speeds on the way to the world. */
 MD_STATIC void md_mass_rows(mdyn_sim *sim, md_num dt)
 {
-    int i, j, k, l;
+    int i, j, k;
     md_composite_bodies(sim);
     for (k = 0; k < sim->dofs; k++) {
+        const md_dof *d = &sim->dof[k];
         md_unit *row = sim->entry + sim->path[k];
         md_force F;
-        i = sim->dof[k].body;
-        md_dof_momentum(&F, &sim->work[i].rigid, &sim->dof[k]);
-        *row++ = md_unit_of(md_add(md_dof_dot_force(&sim->dof[k], &F), md_diagonal(sim, i, dt)), 0);
-        for (l = k - 1; l >= sim->link[i].dof; l--)
-            *row++ = md_unit_of(md_dof_dot_force(&sim->dof[l], &F), 0);
-        for (j = i; sim->link[j].parent >= 0;) {
-            md_add_cross(&F.ang, &sim->pose[j].arm, &F.lin);
-            j = sim->link[j].parent;
-            for (l = sim->link[j].dof + sim->link[j].dofs - 1; l >= sim->link[j].dof; l--)
-                *row++ = md_unit_of(md_dof_dot_force(&sim->dof[l], &F), 0);
+        i = d->body;
+        md_dof_momentum(&F, &sim->work[i].rigid, d);
+        *row = md_unit_of(md_add(md_dof_dot_force(d, &F), md_diagonal(sim, i, dt)), 0);
+        for (j = d->up; j >= 0; j = d->up) {
+            d = &sim->dof[j];
+            for (; i != d->body; i = sim->link[i].parent)
+                md_add_cross(&F.ang, &sim->pose[i].arm, &F.lin);
+            *++row = md_unit_of(md_dof_dot_force(d, &F), 0);
         }
     }
 }
@@ -2042,20 +2045,15 @@ MD_STATIC md_num md_row_speed(const mdyn_sim *sim, const md_terms *t)
 }
 
 /* The coordinate of a row of one joint; sum of coefficient q + offset of a coupling. */
-MD_STATIC md_num md_row_position(const mdyn_sim *sim, const md_row *row)
+MD_INLINE md_num md_row_position(const mdyn_sim *sim, const md_row *row, const md_terms *t)
 {
     md_sum s;
-    int k;
-    if (row->kind != MDYN_ROW_COUPLING) {
-        k = sim->link[sim->dof[row->index].body].coordinate;
-        return md_coordinate_of(sim->q[k], sim->q_tail[k]);
-    }
+    int k, c = sim->dof[t->dof[0]].coordinate;
+    if (row->kind != MDYN_ROW_COUPLING) return md_coordinate_of(sim->q[c], sim->q_tail[c]);
     md_sum_start(&s, sim->coupling[row->index].offset);
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *term = &sim->coupling[row->index].terms[k];
-        int c = sim->link[term->body].coordinate;
-        if (!md_is_zero(md_of_wide(term->coefficient)))
-            md_sum_product(&s, term->coefficient, sim->q[c], sim->q_tail[c]);
+    for (k = 0; k < t->count; k++) {
+        c = sim->dof[t->dof[k]].coordinate;
+        md_sum_product(&s, md_to_wide(t->coefficient[k]), sim->q[c], sim->q_tail[c]);
     }
     return md_sum_value(&s);
 }
@@ -2136,7 +2134,7 @@ MD_STATIC void md_impulse_bound(const mdyn_sim *sim, md_row *row, mdyn_wide effo
     row->least = md_neg(row->most);
 }
 
-MD_STATIC int md_ask_coupling(const mdyn_sim *sim, md_row *row, md_num r)
+MD_STATIC int md_ask_coupling(const mdyn_sim *sim, md_row *row, const md_terms *t, md_num r)
 {
     const mdyn_coupling *c = &sim->coupling[row->index];
     const md_num endless = MD_K(1e12);
@@ -2148,13 +2146,13 @@ MD_STATIC int md_ask_coupling(const mdyn_sim *sim, md_row *row, md_num r)
         return there;
     }
     if (md_coupling_is_equality(c)) {
-        row->error = md_sub(md_row_position(sim, row), md_of_wide(c->lower));
+        row->error = md_sub(md_row_position(sim, row, t), md_of_wide(c->lower));
         row->low = row->high = md_sub(md_of_wide(c->speed),
                                       md_mul(md_mul(erp, sim->inverse_dt), row->error));
         return there;
     }
     {
-        md_num C = md_row_position(sim, row);
+        md_num C = md_row_position(sim, row, t);
         md_num lower = md_of_wide(c->lower), upper = md_of_wide(c->upper);
         int open_below = !md_less(md_neg(endless), lower), open_above = !md_less(upper, endless);
         md_row_range(sim, row, erp, open_below ? MD_K(0) : md_sub(C, lower),
@@ -2174,22 +2172,22 @@ MD_STATIC md_num md_command(const mdyn_sim *sim, int dof)
 }
 
 /* What the row asks in this step, now that r is known. Returns 0 if it has no force at all. */
-MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
+MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, const md_terms *t, md_num r)
 {
-    const mdyn_body *b = &sim->model->bodies[sim->dof[row->index].body];
+    const mdyn_body *b = &sim->model->bodies[sim->dof[t->dof[0]].body];
     mdyn_softness spring;
     md_num erp;
     row->cfm = row->error = row->low = row->high = MD_K(0);
     row->least = MD_K(-1e30);
     row->most = MD_K(1e30);
     switch (row->kind) {
-    case MDYN_ROW_COUPLING: return md_ask_coupling(sim, row, r);
+    case MDYN_ROW_COUPLING: return md_ask_coupling(sim, row, t, r);
     case MDYN_ROW_DRIVE:
         spring.kind = MDYN_KP_KD;
         spring.a = b->drive_kp;
         spring.b = b->drive_kd;
         md_soften(sim, &spring, r, &erp, &row->cfm);
-        row->error = md_sub(md_row_position(sim, row), md_of_real(sim->target[row->index]));
+        row->error = md_sub(md_row_position(sim, row, t), md_of_real(sim->target[row->index]));
         /* -lambda cfm = v' + erp error/dt - (1 - erp) target_speed is the spring at the step's end */
         row->low = md_mul(md_sub(MD_K(1), erp), md_of_real(sim->target_speed[row->index]));
         row->low = md_sub(row->low, md_mul(md_mul(erp, sim->inverse_dt), row->error));
@@ -2205,7 +2203,7 @@ MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, md_num r)
         return 1;
     default: { /* MDYN_ROW_LIMIT */
         md_num endless = MD_K(1e12), lower = md_of_wide(b->lower), upper = md_of_wide(b->upper), C;
-        C = md_row_position(sim, row);
+        C = md_row_position(sim, row, t);
         md_row_range(sim, row, MD_K(0.2), md_sub(C, lower), md_sub(C, upper));
         if (!md_less(md_neg(endless), lower)) row->low = MD_K(-1e30);
         if (!md_less(upper, endless)) row->high = MD_K(1e30);
@@ -2283,25 +2281,29 @@ MD_INLINE void md_reflect_shared(const mdyn_sim *sim, const md_row *row, md_unit
     md_add_at(u, a, sim->entry + first, sim->entry_at + first, row->shared);
 }
 
-/* The reflection that turns w = sim->w, at p and `count` entries from `first` on, onto p; w there
-   becomes 0, w at p its length or minus that. Returns e_p. */
-MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, int first, int count, int p)
+/* The sum of squares of w at `count` entries from `first` on. */
+MD_INLINE md_unit md_square_at(const mdyn_sim *sim, int first, int count)
 {
-    md_unit length = md_unit_mul(sim->w[p], sim->w[p]), scale, knee;
+    md_unit sum = MD_U(0);
     int e;
     for (e = first; e < first + count; e++)
-        length = md_unit_add(length, md_unit_mul(sim->w[sim->entry_at[e]],
-                                                 sim->w[sim->entry_at[e]]));
-    if (count == 0 || md_unit_is_zero(length)) {
-        for (e = first; e < first + count; e++) sim->entry[e] = MD_U(0);
-        return MD_U(0);
-    }
+        sum = md_unit_add(sum, md_unit_mul(sim->w[sim->entry_at[e]], sim->w[sim->entry_at[e]]));
+    return sum;
+}
+
+/* The reflection that turns w = sim->w, at p and `count` entries from `first` on, onto p; w there
+   becomes 0, w at p its length or minus that, the root of `square`. Returns e_p. */
+MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, int first, int count, int p, md_unit square)
+{
+    md_unit length, scale, knee;
+    int e;
+    if (count == 0) return MD_U(0);
     /* e = (w + sign(w_p) |w| p) / its length, whose square is 2 |w| (|w| + |w_p|) */
-    length = md_unit_sqrt(length);
+    length = md_unit_sqrt(square);
     if (md_unit_less(sim->w[p], MD_U(0))) length = md_unit_neg(length);
     knee = md_unit_add(sim->w[p], length);
     scale = md_unit_mul(length, knee);
-    scale = md_unit_inverse_sqrt(md_unit_add(scale, scale));
+    scale = md_unit_is_zero(scale) ? scale : md_unit_inverse_sqrt(md_unit_add(scale, scale));
     for (e = first; e < first + count; e++) {
         sim->entry[e] = md_unit_mul(scale, sim->w[sim->entry_at[e]]);
         sim->w[sim->entry_at[e]] = MD_U(0);
@@ -2310,28 +2312,28 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, int first, int count, int p)
     return md_unit_mul(scale, knee);
 }
 
-/* An exact row, in w, takes its coordinate p. Returns 0 if earlier rows leave nothing of it. */
-MD_STATIC int md_own(mdyn_sim *sim, md_row *row)
+/* An exact row, in w, takes its coordinate p. Returns 0 if earlier rows leave less of it than
+   `least`, a squared length. */
+MD_STATIC int md_own(mdyn_sim *sim, md_row *row, md_unit least)
 {
     const int lone = row->first + row->owned, shared = lone + row->lone, end = md_row_end(row);
-    md_unit left = MD_U(0);
+    md_unit square = md_square_at(sim, lone, row->lone);
+    md_unit left = md_unit_add(square, md_square_at(sim, shared, row->shared));
     int e;
-    for (e = lone; e < end; e++)
-        left = md_unit_add(left, md_unit_mul(sim->w[sim->entry_at[e]], sim->w[sim->entry_at[e]]));
-    if (row->pivot < 0 || md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED))) {
+    if (row->pivot < 0 || md_unit_less(left, least)) {
         for (e = lone; e < end; e++) sim->w[sim->entry_at[e]] = MD_U(0);
         return 0;
     }
-    sim->entry[shared - 1] = md_make_reflection(sim, lone, row->lone - 1, row->pivot);
-    row->knee = md_make_reflection(sim, shared, row->shared, row->pivot);
+    sim->entry[shared - 1] = md_make_reflection(sim, lone, row->lone - 1, row->pivot, square);
+    row->knee = md_make_reflection(sim, shared, row->shared, row->pivot, left);
     row->diagonal = sim->w[row->pivot];
     sim->w[row->pivot] = MD_U(0);
     return 1;
 }
 
-/* A bounded row, in w, acts on what nobody owns, scaled to length 1 there. Returns 0 if nothing
-   is left of it. */
-MD_STATIC int md_share(mdyn_sim *sim, md_row *row)
+/* A bounded row, in w, acts on what nobody owns, scaled to length 1 there. Returns 0 if less than
+   `least` is left of it. */
+MD_STATIC int md_share(mdyn_sim *sim, md_row *row, md_unit least)
 {
     const int end = md_row_end(row);
     md_unit left = row->soft, s;
@@ -2341,7 +2343,7 @@ MD_STATIC int md_share(mdyn_sim *sim, md_row *row)
         left = md_unit_add(left, md_unit_mul(sim->entry[e], sim->entry[e]));
         sim->w[sim->entry_at[e]] = MD_U(0);
     }
-    if (md_unit_less(left, MD_U(MD_DECIDED * MD_DECIDED))) return 0;
+    if (md_unit_less(left, least)) return 0;
     s = md_unit_inverse_sqrt(left);
     for (e = row->first; e < end; e++) sim->entry[e] = md_unit_mul(s, sim->entry[e]);
     row->soft = md_unit_mul(row->soft, md_unit_mul(s, s));
@@ -2355,7 +2357,7 @@ MD_STATIC void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact)
     md_row *row = &sim->row[k];
     const int end = md_row_end(row);
     md_terms t;
-    md_num r = MD_K(0), length2;
+    md_num r = MD_K(0), length2, least;
     int e, c, there;
     row->flags = row->active = row->turns = row->resting = 0;
     row->given = exact || sim->model->solver.equality == MDYN_EXACT ? row->owned : 0;
@@ -2365,7 +2367,7 @@ MD_STATIC void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact)
         c = sim->entry_at[e];
         if (c < sim->dofs) r = md_add(r, md_mul(sim->x[c], sim->x[c]));
     }
-    there = md_row_ask(sim, row, r);
+    there = md_row_ask(sim, row, &t, r);
     row->Jv = md_row_speed(sim, &t);
     if (mode != MD_STEP) {
         row->cfm = MD_K(0);
@@ -2376,8 +2378,10 @@ MD_STATIC void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact)
     length2 = md_add(r, row->cfm);
     if (there && !md_less(MD_K(1e-30), length2)) row->flags = MDYN_ROW_REDUNDANT;
     there = there && !row->flags;
-    row->scale = there ? md_rsqrt(length2) : MD_K(1);
-    row->soft = md_unit_of(md_mul(row->cfm, md_mul(row->scale, row->scale)), 0);
+    row->scale = md_near_inverse_root(length2);
+    least = md_mul(row->scale, row->scale);
+    row->soft = md_unit_of(md_mul(row->cfm, least), 0);
+    least = md_mul(MD_K(MD_DECIDED * MD_DECIDED), md_mul(length2, least));
     for (e = row->first; e < end; e++) {
         c = sim->entry_at[e];
         if (c >= sim->dofs) continue;
@@ -2395,8 +2399,8 @@ MD_STATIC void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact)
         sim->entry[e] = sim->w[sim->entry_at[e]];
         sim->w[sim->entry_at[e]] = MD_U(0);
     }
-    if (exact) row->turns = (uint8_t)md_own(sim, row);
-    else row->active = (uint8_t)md_share(sim, row);
+    if (exact) row->turns = (uint8_t)md_own(sim, row, md_unit_of(least, 0));
+    else row->active = (uint8_t)md_share(sim, row, md_unit_of(least, 0));
     if (!there) row->turns = row->active = 0;
     else if (!row->turns && !row->active) row->flags = MDYN_ROW_REDUNDANT;
 }
@@ -2413,11 +2417,11 @@ MD_STATIC int md_row_may_rest(const mdyn_sim *sim, const md_row *row)
 /* Whether a row is one of the exact ones of a mode. */
 MD_INLINE int md_row_is_exact(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
-    const mdyn_coupling *c = &sim->coupling[row->index];
     if (!row->boundless) return 0;
     if (mode == MD_STEP) return sim->model->solver.equality == MDYN_EXACT;
-    return row->kind == MDYN_ROW_COUPLING && md_softness_is_hard(&c->softness)
-        && (mode != MD_PLACE || c->level == MDYN_POSITION);
+    return row->kind == MDYN_ROW_COUPLING
+        && md_softness_is_hard(&sim->coupling[row->index].softness)
+        && (mode != MD_PLACE || sim->coupling[row->index].level == MDYN_POSITION);
 }
 
 /* Takes row k into the solve: bounded ones in their order behind the exact ones. */
@@ -2788,25 +2792,28 @@ MD_STATIC void md_sweep(mdyn_sim *sim)
 MD_STATIC int md_row_is_needed(const mdyn_sim *sim, const md_row *row)
 {
     const md_num endless = MD_K(1e12);
-    md_num C = md_row_position(sim, row), lower, upper, way;
+    md_num C, lower, upper, way;
     md_terms t;
     int k;
     if (row->kind == MDYN_ROW_LIMIT) {
-        const mdyn_body *b = &sim->model->bodies[sim->dof[row->index].body];
+        const md_dof *d = &sim->dof[row->index];
+        const mdyn_body *b = &sim->model->bodies[d->body];
         lower = md_of_wide(b->lower);
         upper = md_of_wide(b->upper);
+        C = md_coordinate_of(sim->q[d->coordinate], sim->q_tail[d->coordinate]);
         way = md_add(md_of_real(sim->v[row->index]), sim->z[row->index]);
     } else {
         lower = md_of_wide(sim->coupling[row->index].lower);
         upper = md_of_wide(sim->coupling[row->index].upper);
         md_row_terms(sim, row, &t);
+        C = md_row_position(sim, row, &t);
         way = md_row_speed(sim, &t);
         for (k = 0; k < t.count; k++)
             way = md_add(way, md_mul(t.coefficient[k], sim->z[t.dof[k]]));
     }
     way = md_add(C, md_mul(sim->dt, way));
-    return (md_less(md_neg(endless), lower) && (md_less(C, lower) || md_less(way, lower)))
-        || (md_less(upper, endless) && (md_less(upper, C) || md_less(upper, way)));
+    return ((md_less(C, lower) || md_less(way, lower)) && md_less(md_neg(endless), lower))
+        || ((md_less(upper, C) || md_less(upper, way)) && md_less(upper, endless));
 }
 
 /* Takes in the resting rows that are needed; returns how many. */
@@ -2998,16 +3005,13 @@ MD_STATIC void md_report_rows(mdyn_sim *sim)
     int k;
     sim->report.redundant = sim->report.contradictory = 0;
     sim->report.entries = sim->entries;
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = &sim->row[k];
-        md_outcome *o = &sim->outcome[k];
-        if (row->resting) {
-            o->flags = 0;
-            continue;
-        }
+    for (k = 0; k < sim->lives; k++) {
+        const md_row *row = &sim->row[sim->live[k]];
+        md_outcome *o = &sim->outcome[sim->live[k]];
+        o->flags = row->flags;
         if (row->active && (!md_unit_less(row->u_least, row->u_lambda)
                             || !md_unit_less(row->u_lambda, row->u_most)))
-            row->flags |= MDYN_ROW_SATURATED;
+            o->flags |= MDYN_ROW_SATURATED;
         if (row->flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
         if (row->flags & MDYN_ROW_CONTRADICTORY) sim->report.contradictory++;
         o->error = row->error;
@@ -3015,7 +3019,6 @@ MD_STATIC void md_report_rows(mdyn_sim *sim)
         o->high = row->high;
         o->cfm = row->cfm;
         o->impulse = row->impulse;
-        o->flags = row->flags;
     }
 }
 
@@ -3223,6 +3226,7 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     sim->coordinates = (int16_t)(sim->coordinates + md_joint_coordinates(b->joint));
     for (k = link->dof; k < sim->dofs; k++) {
         sim->dof[k].body = (int16_t)i;
+        sim->dof[k].coordinate = (int16_t)(link->coordinate + k - link->dof);
         sim->dof[k].pitch = md_of_wide(b->pitch);
     }
     k = md_quaternion_of(link);
@@ -3414,7 +3418,7 @@ MD_STATIC int md_follow(mdyn_sim *sim)
             if (c->level == MDYN_VELOCITY) continue;
             k = sim->link[sim->dof[k].body].coordinate;
             slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->q[k]))));
-            C = md_sub(md_row_position(sim, row), md_of_wide(c->lower));
+            C = md_sub(md_row_position(sim, row, &t), md_of_wide(c->lower));
             C = md_div(C, md_neg(t.coefficient[0]));
             if (md_less(slack, md_abs(C))) moved = 1;
             md_accumulate(&sim->q[k], &sim->q_tail[k], C);
@@ -3492,7 +3496,7 @@ MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_r
         report->speed = md_to_wide(speed);
         report->residual = md_to_wide(resting ? MD_K(0) : md_less(given, o->low) ? md_sub(given, o->low)
             : md_less(o->high, given) ? md_sub(given, o->high) : MD_K(0));
-        report->flags = o->flags;
+        report->flags = resting ? 0 : o->flags;
         return MDYN_OK;
     }
     return MDYN_ERR_INDEX;

@@ -72,10 +72,10 @@ static void run_train(int count, double allowed) {
 }
 
 static void test_trains(void) {
-    run_train(2, tol(1e-13, 1e-6));
-    run_train(8, tol(1e-13, 1e-6));
-    run_train(32, tol(1e-13, 1e-6));
-    run_train(128, tol(1e-12, 1e-5));
+    run_train(2, tol(3e-14, 1e-6));
+    run_train(8, tol(3e-14, 1e-5));
+    run_train(32, tol(3e-14, 3e-5));
+    run_train(128, tol(3e-14, 1e-4));
 }
 
 /* The exact motion is that of the sum of q_i gains: the step knows more digits of a coordinate
@@ -111,10 +111,10 @@ static void test_many_turns(void) {
             worst = fmax(worst, fabs(error_of(0)));
         }
         CHECK(fabs(of_real(sim.q[0])) > 0.999 * turns * two_pi);
-        CHECK_NEAR(worst, 0, tol(1e-11, 1e-4) * (teeth ? 7 : 1));
+        CHECK_NEAR(worst, 0, tol(2e-14, 1e-5) * (teeth ? 7 : 1));
         /* And the pair still turns at the speed it had. */
-        CHECK_NEAR(of_real(sim.v[0]) / 300, 1, tol(1e-12, 1e-5));
-        CHECK_NEAR(of_real(sim.q[0]) / (300 * dt * steps), 1, tol(1e-12, 1e-5));
+        CHECK_NEAR(of_real(sim.v[0]) / 300, 1, tol(3e-15, 1e-6));
+        CHECK_NEAR(of_real(sim.q[0]) / (300 * dt * steps), 1, tol(1e-15, 1e-6));
     }
 }
 
@@ -128,7 +128,7 @@ static void test_slow_joint(void) {
     for (int n = 0; n < 1 << 20; n++) {
         mdyn_step(&sim);
     }
-    CHECK_NEAR(of_real(sim.q[0]), start + 1, tol(1e-9, 1e-4));
+    CHECK_NEAR(of_real(sim.q[0]), start + 1, tol(1e-12, 6.2e-5));
     /* The same for the speed: 2^20 pushes that are below its last digit. */
     sim.v[0] = real(1000);
     sim.q[0] = real(0);
@@ -136,7 +136,7 @@ static void test_slow_joint(void) {
     for (int n = 0; n < 1 << 20; n++) {
         mdyn_step(&sim);
     }
-    CHECK_NEAR(of_real(sim.v[0]), 1001, tol(1e-9, 1e-4));
+    CHECK_NEAR(of_real(sim.v[0]), 1001, tol(1e-12, 6.2e-5));
 }
 
 int main(int argc, char **argv) {

@@ -115,7 +115,7 @@ static inline void t_joint_rows(truth_step *s, const truth *t, const mdyn_body *
             r->J[i] = 1;
             t_spring(kp, kd, dt, &erp, &r->cfm);
             r->error = q - (ld)of_real(sim->target[i]);
-            r->low = (ld)of_real(sim->target_speed[i]) - erp * r->error / dt;
+            r->low = (1 - erp) * (ld)of_real(sim->target_speed[i]) - erp * r->error / dt;
             r->high = r->low;
             if (effort > 0) {
                 tau = tau > effort ? effort : tau < -effort ? -effort : tau;
