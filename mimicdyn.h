@@ -119,7 +119,8 @@
 
 /* MIMICDYN_MAX_ENTRIES - room for the numbers of the mass matrix and of all rows. Each speed, and
    each row, takes one for each speed between its joints and the world; a row also those of the
-   couplings that it shares joints with. mdyn_init refuses a model that does not fit; sim.report.entries says what it took.
+   couplings that it shares joints with. mdyn_init refuses a model that does not fit;
+   sim.report.entries says what it took.
    1 to 32767. */
 #ifdef MIMICDYN_MAX_ENTRIES
 #define MDYN_SPELL_ENTRIES_ MIMICDYN_MAX_ENTRIES
@@ -493,7 +494,8 @@ typedef struct md_pose { /* in world axes; see >>kinematics */
 } md_pose;
 
 typedef struct md_dof { /* a column S of the joint, at the origin, world axes; see >>dynamics */
-    int16_t body, coordinate;
+    int16_t body;
+    int16_t coordinate; /* of a joint with one speed; -1: another */
     int16_t up;       /* the next speed on the way to the world; -1: none */
     uint8_t kind;     /* MD_ANGULAR, MD_LINEAR, MD_SCREW */
     md_num pitch;
@@ -514,7 +516,8 @@ typedef struct md_row { /* see >>rows, >>equality */
     md_num error, low, high, cfm;  /* low <= J v' + cfm impulse <= high */
     md_num least, most, impulse;   /* least <= impulse <= most */
     md_num scale, Jv;              /* 1/length in whitened coordinates; J v before */
-    md_unit knee, diagonal, soft;  /* second reflection at p; left of it for p; the part of cfm */
+    md_unit tau_lone, tau_shared;  /* of its reflections */
+    md_unit diagonal, soft;        /* left of it at its pivot; the part of cfm in its length */
     md_unit u_low, u_high, u_least, u_most, u_lambda; /* of the row scaled to length 1 */
 } md_row;
 
@@ -545,19 +548,21 @@ typedef struct mdyn_sim {
     /* private */
     const mdyn_model *model;
     uint32_t ready, stale;
-    int16_t bodies, dofs, coordinates, couplings, rows, entries;
+    int16_t bodies, dofs, coordinates, couplings, drives, rows, entries;
     int16_t lives, exacts, live[MIMICDYN_MAX_ROWS]; /* rows of this solve, the exact ones first */
     md_num dt, inverse_dt;
     mdyn_real q_seen[MDYN_COORDINATES], v_seen[MIMICDYN_MAX_DOFS];
     md_tail q_tail[MDYN_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];
     mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
+    uint8_t coupling_terms[MIMICDYN_MAX_COUPLINGS]; /* how many coefficients are not 0 */
     md_link link[MIMICDYN_MAX_BODIES];
     md_pose pose[MIMICDYN_MAX_BODIES];
     md_dof dof[MIMICDYN_MAX_DOFS];
     md_work work[MIMICDYN_MAX_BODIES];
     md_force force[MIMICDYN_MAX_BODIES];
     md_motion motion[MIMICDYN_MAX_BODIES];
-    md_num b[MIMICDYN_MAX_DOFS], z[MIMICDYN_MAX_DOFS], x[MIMICDYN_MAX_DOFS];
+    md_num z[MIMICDYN_MAX_DOFS], u[MIMICDYN_MAX_DOFS];
+    md_unit b[MIMICDYN_MAX_DOFS];
     md_row row[MIMICDYN_MAX_ROWS];
     md_outcome outcome[MIMICDYN_MAX_ROWS];
     md_unit du[MDYN_SPACE_], y[MDYN_SPACE_], w[MDYN_SPACE_];
@@ -875,27 +880,18 @@ MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
 #define MD_U(x) md_unit_of(MD_K(x), 0)
 #define MD_U_ENDLESS MD_U(1e30) /* a bound that nothing reaches */
 
-/* and `from` becomes 0 */
-MD_NOINLINE void md_move(md_num *MD_RESTRICT to, md_num *MD_RESTRICT from, int n)
-{
-    int k;
-    for (k = 0; k < n; k++) {
-        to[k] = from[k];
-        from[k] = MD_K(0);
-    }
-}
-
 MD_NOINLINE void md_copy_units(md_unit *MD_RESTRICT to, const md_unit *MD_RESTRICT from, int n)
 {
     int k;
     for (k = 0; k < n; k++) to[k] = from[k];
 }
 
-MD_NOINLINE void md_units_of(md_unit *MD_RESTRICT to, const md_num *MD_RESTRICT from, int n,
-                             md_scale e)
+/* times s */
+MD_NOINLINE void md_units_of(md_unit *MD_RESTRICT to, const md_num *MD_RESTRICT from, md_num s,
+                             int n, md_scale e)
 {
     int k;
-    for (k = 0; k < n; k++) to[k] = md_unit_of(from[k], e);
+    for (k = 0; k < n; k++) to[k] = md_unit_of(md_mul(s, from[k]), e);
 }
 
 MD_NOINLINE void md_of_units(md_num *MD_RESTRICT to, const md_unit *MD_RESTRICT from, int n,
@@ -915,8 +911,8 @@ MD_INLINE void md_sub_row(md_unit *row, md_unit a, const md_unit *other, int cou
     for (k = 0; k < count; k++) row[k] = MD_UNIT(MD_RAW(row[k]) - MD_RAW(a) * MD_RAW(other[k]));
 }
 
-/* What brings a row of this squared length to numbers of O(1) (floats need nothing: 1). */
-MD_INLINE md_num md_near_inverse_root(md_num square) { (void)square; return MD_K(1); }
+/* What brings a row of these coefficients to numbers of O(1) (floats need nothing: 1). */
+MD_INLINE md_num md_row_scale(const md_num *c, int n) { (void)c; (void)n; return MD_K(1); }
 
 /* Sum of entry[k] u[at[k]] */
 MD_INLINE md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
@@ -980,7 +976,7 @@ MD_STATIC md_unit md_unit_inverse_sqrt(md_unit x)
 
 /* q + tail = k pi/2 + r, |r| <= pi/4 but for the tail: pi/2 in three parts (Cody and Waite), of
    which the first two have so few bits that their products with k are exact for |q| < 2^23.
-   Series: Taylor's, to the first term that cannot be seen. */
+   Polynomials: in double by Remez' exchange (errors 8.2e-18, 1.3e-18), in float Taylor's. */
 #if MDYN_SCALAR == MDYN_SCALAR_F64
 MD_STATIC double md_reduce(double q, double tail, int32_t *k)
 {
@@ -994,15 +990,17 @@ MD_STATIC double md_reduce(double q, double tail, int32_t *k)
 MD_INLINE double md_sin_series(double x)
 {
     double y = x * x;
-    return x - x * y * (1.0 / 6 - y * (1.0 / 120 - y * (1.0 / 5040 - y * (1.0 / 362880
-           - y * (1.0 / 39916800 - y * (1.0 / 6227020800.0 - y * (1.0 / 1307674368000.0)))))));
+    return x - x * y * (0.1666666666666659 - y * (0.008333333333314732
+           - y * (0.00019841269824672696 - y * (2.755731213704004e-06
+           - y * (2.5050539522014946e-08 - y * 1.5885194338113046e-10)))));
 }
 
 MD_INLINE double md_cos_series(double x)
 {
     double y = x * x;
-    return 1 - y * (0.5 - y * (1.0 / 24 - y * (1.0 / 720 - y * (1.0 / 40320 - y * (1.0 / 3628800
-           - y * (1.0 / 479001600 - y * (1.0 / 87178291200.0 - y * (1.0 / 20922789888000.0))))))));
+    return 1 - y * (0.5 - y * (0.04166666666666659 - y * (0.0013888888888872607
+           - y * (2.4801587288496763e-05 - y * (2.7557314057966947e-07
+           - y * (2.087568207325561e-09 - y * 1.135745889678787e-11))))));
 }
 #else
 MD_STATIC float md_reduce(float q, float tail, int32_t *k)
@@ -1149,13 +1147,14 @@ MD_INLINE void md_mat_transpose(md_mat *r, const md_mat *a)
     r->zx = t.xz; r->zy = t.yz; r->zz = t.zz;
 }
 
-/* The element of a matrix where column k begins; rows are 3 apart. */
-MD_INLINE md_num *md_mat_at(md_mat *m, int k) { return k == 0 ? &m->xx : k == 1 ? &m->xy : &m->xz; }
+/* The nine numbers of a matrix, row by row. */
+MD_INLINE const md_num *md_mat_numbers(const md_mat *m) { return (const md_num *)(const void *)m; }
 
-/* R := R turned about its own axis k, for the angle's sine and cosine */
+/* m turned about its own axis k, for the angle's sine and cosine */
 MD_INLINE void md_mat_turn(md_mat *m, int k, md_num s, md_num c)
 {
-    md_num *x = md_mat_at(m, k == 2 ? 0 : k + 1), *y = md_mat_at(m, k == 0 ? 2 : k - 1);
+    md_num *x = (md_num *)(void *)m + (k == 2 ? 0 : k + 1);
+    md_num *y = (md_num *)(void *)m + (k == 0 ? 2 : k - 1);
     md_num a;
     a = x[0]; x[0] = md_sum2(c, a, s, y[0]); y[0] = md_det2(c, y[0], s, a);
     a = x[3]; x[3] = md_sum2(c, a, s, y[3]); y[3] = md_det2(c, y[3], s, a);
@@ -1528,9 +1527,9 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 
 enum { MD_ANGULAR, MD_LINEAR, MD_SCREW };
 
-MD_INLINE void md_dof_set(md_dof *d, int kind, md_mat *R, int column)
+MD_INLINE void md_dof_set(md_dof *d, int kind, const md_mat *R, int column)
 {
-    const md_num *x = md_mat_at(R, column);
+    const md_num *x = md_mat_numbers(R) + column;
     d->kind = (uint8_t)kind;
     md_vec_set(&d->axis, x[0], x[3], x[6]);
 }
@@ -1933,10 +1932,11 @@ MD_STATIC void md_gather(mdyn_sim *sim, md_num *b)
     int i, k;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
+        const md_force *f = &sim->force[i];
         for (k = link->dof; k < link->dof + link->dofs; k++)
-            b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], &sim->force[i]));
+            b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
         if (link->parent >= 0)
-            md_force_add_shifted(&sim->force[link->parent], &sim->force[i], &sim->pose[i].arm);
+            md_force_add_shifted(&sim->force[link->parent], f, &sim->pose[i].arm);
     }
 }
 
@@ -2025,7 +2025,7 @@ MD_STATIC void md_row_terms(const mdyn_sim *sim, const md_row *row, md_terms *t)
         t->coefficient[0] = MD_K(1);
         return;
     }
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+    for (k = 0; k < MIMICDYN_MAX_TERMS && t->count < sim->coupling_terms[row->index]; k++) {
         const mdyn_term *term = &sim->coupling[row->index].terms[k];
         md_num c = md_of_wide(term->coefficient);
         if (md_is_zero(c)) continue;
@@ -2083,9 +2083,21 @@ MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
         || (s->kind == MDYN_OMEGA_ZETA && md_is_zero(md_of_wide(s->a)));
 }
 
-/* erp and cfm; r = J M^-1 J^T of the row. Returns 0 if the row has no force at all.
+/* r = J M^-1 J^T of the row in sim->w. */
+MD_STATIC md_num md_row_response(const mdyn_sim *sim, const md_row *row)
+{
+    md_num r = MD_K(0), x;
+    int e, end = row->first + row->owned + row->lone + row->shared;
+    for (e = row->first; e < end; e++) {
+        x = md_of_unit(sim->w[sim->entry_at[e]], 0);
+        r = md_add(r, md_mul(x, x));
+    }
+    return md_div(r, md_mul(row->scale, row->scale));
+}
+
+/* erp and cfm of a row, whose vector is in sim->w. Returns 0 if the row has no force at all.
    Source: PhysX mimic joints, (18), (20)-(29). */
-MD_STATIC int md_soften(const mdyn_sim *sim, const mdyn_softness *s, md_num r,
+MD_STATIC int md_soften(const mdyn_sim *sim, const mdyn_softness *s, const md_row *row,
                         md_num *erp, md_num *cfm)
 {
     md_num a = md_of_wide(s->a), b = md_of_wide(s->b), dt_kp, both;
@@ -2098,6 +2110,8 @@ MD_STATIC int md_soften(const mdyn_sim *sim, const mdyn_softness *s, md_num r,
     if (md_softness_is_hard(s) || s->kind == MDYN_ERP_CFM) return 1;
     dt_kp = md_mul(sim->dt, a);
     if (s->kind == MDYN_OMEGA_ZETA) {
+        md_num r = md_row_response(sim, row);
+        if (md_is_zero(r)) return 0;
         dt_kp = md_div(md_mul(dt_kp, a), r);              /* kp = omega^2 / r */
         b = md_div(md_mul(md_mul(MD_K(2), a), b), r);     /* kd = 2 omega zeta / r */
     }
@@ -2134,12 +2148,12 @@ MD_STATIC void md_impulse_bound(const mdyn_sim *sim, md_row *row, mdyn_wide effo
     row->least = md_neg(row->most);
 }
 
-MD_STATIC int md_ask_coupling(const mdyn_sim *sim, md_row *row, const md_terms *t, md_num r)
+MD_STATIC int md_ask_coupling(const mdyn_sim *sim, md_row *row, const md_terms *t)
 {
     const mdyn_coupling *c = &sim->coupling[row->index];
     const md_num endless = MD_K(1e12);
     md_num erp;
-    int there = md_soften(sim, &c->softness, r, &erp, &row->cfm);
+    int there = md_soften(sim, &c->softness, row, &erp, &row->cfm);
     md_impulse_bound(sim, row, c->effort);
     if (c->level == MDYN_VELOCITY) {
         row->low = row->high = md_of_wide(c->speed);
@@ -2171,24 +2185,25 @@ MD_STATIC md_num md_command(const mdyn_sim *sim, int dof)
     return md_is_zero(effort) ? tau : md_max(md_neg(effort), md_min(effort, tau));
 }
 
-/* What the row asks in this step, now that r is known. Returns 0 if it has no force at all. */
-MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, const md_terms *t, md_num r)
+/* What the row asks in this step, for its vector in w. Returns 0 if it has no force at all. */
+MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, const md_terms *t)
 {
-    const mdyn_body *b = &sim->model->bodies[sim->dof[t->dof[0]].body];
+    const mdyn_body *b;
     mdyn_softness spring;
     md_num erp;
     row->cfm = row->error = row->low = row->high = MD_K(0);
     row->least = MD_K(-1e30);
     row->most = MD_K(1e30);
+    if (row->kind == MDYN_ROW_COUPLING) return md_ask_coupling(sim, row, t);
+    b = &sim->model->bodies[sim->dof[row->index].body];
     switch (row->kind) {
-    case MDYN_ROW_COUPLING: return md_ask_coupling(sim, row, t, r);
     case MDYN_ROW_DRIVE:
         spring.kind = MDYN_KP_KD;
         spring.a = b->drive_kp;
         spring.b = b->drive_kd;
-        md_soften(sim, &spring, r, &erp, &row->cfm);
+        md_soften(sim, &spring, row, &erp, &row->cfm);
         row->error = md_sub(md_row_position(sim, row, t), md_of_real(sim->target[row->index]));
-        /* -lambda cfm = v' + erp error/dt - (1 - erp) target_speed is the spring at the step's end */
+        /* cfm lambda = (1 - erp) target_speed - erp error/dt - v': the spring at the step's end */
         row->low = md_mul(md_sub(MD_K(1), erp), md_of_real(sim->target_speed[row->index]));
         row->low = md_sub(row->low, md_mul(md_mul(erp, sim->inverse_dt), row->error));
         row->high = row->low;
@@ -2212,28 +2227,31 @@ MD_STATIC int md_row_ask(const mdyn_sim *sim, md_row *row, const md_terms *t, md
     }
 }
 
-/* x += L^-T b on the way from speed k to the world, where b = sim->b and x = sim->x, both 0
+/* w += L^-T b on the way from speed k to the world, where b = sim->b and w = sim->w, both 0
    elsewhere; b is 0 again afterwards. */
 MD_STATIC void md_walk(mdyn_sim *sim, int k)
 {
     int j;
+    if (md_unit_is_zero(sim->b[k])) return; /* an earlier walk has passed here */
     for (; k >= 0; k = sim->dof[k].up) {
         const md_unit *row = sim->entry + sim->path[k];
-        md_num z = md_mul(sim->b[k], md_of_unit(row[0], 0));
-        if (md_is_zero(sim->b[k])) continue;
-        sim->b[k] = MD_K(0);
-        sim->x[k] = md_add(sim->x[k], z);
+        md_unit z = md_unit_mul(sim->b[k], row[0]);
+        sim->b[k] = MD_U(0);
+        sim->w[k] = md_unit_add(sim->w[k], z);
         for (j = sim->dof[k].up; j >= 0; j = sim->dof[j].up)
-            sim->b[j] = md_sub(sim->b[j], md_mul(md_of_unit(*++row, 0), z));
+            sim->b[j] = md_unit_sub(sim->b[j], md_unit_mul(*++row, z));
     }
 }
 
-/* x = L^-T J^T of a row. */
-MD_STATIC void md_whiten(mdyn_sim *sim, const md_terms *t)
+/* w = L^-T J^T of a row, times what brings it to numbers of O(1), which is returned. */
+MD_STATIC md_num md_whiten(mdyn_sim *sim, const md_terms *t)
 {
+    md_num scale = md_row_scale(t->coefficient, t->count);
     int k;
-    for (k = 0; k < t->count; k++) sim->b[t->dof[k]] = t->coefficient[k];
+    for (k = 0; k < t->count; k++)
+        sim->b[t->dof[k]] = md_unit_of(md_mul(scale, t->coefficient[k]), 0);
     for (k = 0; k < t->count; k++) md_walk(sim, t->dof[k]);
+    return scale;
 }
 
 /* ========================================================================== // >>equality
@@ -2250,8 +2268,8 @@ MD_STATIC void md_whiten(mdyn_sim *sim, const md_terms *t)
    rows cost, however long. Which coordinates these are follows from the model alone and is found
    once (md_plan). The entries of a row stand in this order:
       exact:   the row's own numbers at coordinates that earlier rows own, in the owners' order;
-               then its first reflection, of the lone coordinates, p last;
-               then its second, of the shared coordinates (and p: row->knee)
+               then its first reflection: of the lone coordinates, p last;
+               then its second: of p and the shared coordinates
       bounded: those at owned coordinates, then all others. */
 
 MD_INLINE int md_row_end(const md_row *row)
@@ -2259,26 +2277,35 @@ MD_INLINE int md_row_end(const md_row *row)
     return row->first + row->owned + row->lone + row->shared;
 }
 
-/* u -= 2 (e.u) e for a reflection e of the lone coordinates */
-MD_INLINE void md_reflect_lone(const mdyn_sim *sim, const md_row *row, md_unit *u)
+/* u -= tau (v.u) v for the reflection of p and the lone coordinates, or of p and the shared ones;
+   v_p = 1. Source: LAPACK's dlarfg. */
+MD_INLINE void md_reflect_at(const mdyn_sim *sim, int first, int count, int p, md_unit tau,
+                             md_unit *u)
 {
-    const int first = row->first + row->owned;
     md_unit a;
-    if (row->lone < 2) return;
-    a = md_unit_mul(MD_U(-2), md_dot_at(sim->entry + first, sim->entry_at + first, row->lone, u));
-    md_add_at(u, a, sim->entry + first, sim->entry_at + first, row->lone);
+    if (count == 0) return;
+    a = md_dot_at(sim->entry + first, sim->entry_at + first, count, u);
+    a = md_unit_neg(md_unit_mul(tau, md_unit_add(a, u[p])));
+    u[p] = md_unit_add(u[p], a);
+    md_add_at(u, a, sim->entry + first, sim->entry_at + first, count);
 }
 
-/* ... and of p with the shared ones */
+MD_INLINE void md_reflect_lone(const mdyn_sim *sim, const md_row *row, md_unit *u)
+{
+    md_reflect_at(sim, row->first + row->owned, row->lone - 1, row->pivot, row->tau_lone, u);
+}
+
 MD_INLINE void md_reflect_shared(const mdyn_sim *sim, const md_row *row, md_unit *u)
 {
-    const int first = row->first + row->owned + row->lone, p = row->pivot;
-    md_unit a;
-    if (row->shared == 0) return;
-    a = md_dot_at(sim->entry + first, sim->entry_at + first, row->shared, u);
-    a = md_unit_mul(MD_U(-2), md_unit_add(a, md_unit_mul(row->knee, u[p])));
-    u[p] = md_unit_add(u[p], md_unit_mul(a, row->knee));
-    md_add_at(u, a, sim->entry + first, sim->entry_at + first, row->shared);
+    md_reflect_at(sim, row->first + row->owned + row->lone, row->shared, row->pivot,
+                  row->tau_shared, u);
+}
+
+/* Whether earlier rows leave nothing of a row: squared lengths. */
+MD_INLINE int md_is_decided(md_unit left, md_unit owned)
+{
+    md_unit all = md_unit_add(left, owned);
+    return !md_unit_less(md_unit_mul(MD_U(MD_DECIDED * MD_DECIDED), all), left);
 }
 
 /* The sum of squares of w at `count` entries from `first` on. */
@@ -2292,48 +2319,48 @@ MD_INLINE md_unit md_square_at(const mdyn_sim *sim, int first, int count)
 }
 
 /* The reflection that turns w = sim->w, at p and `count` entries from `first` on, onto p; w there
-   becomes 0, w at p its length or minus that, the root of `square`. Returns e_p. */
+   becomes 0, w at p its length or minus that, the root of `square`. Returns tau. */
 MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, int first, int count, int p, md_unit square)
 {
-    md_unit length, scale, knee;
+    md_unit length, knee;
     int e;
-    if (count == 0) return MD_U(0);
-    /* e = (w + sign(w_p) |w| p) / its length, whose square is 2 |w| (|w| + |w_p|) */
+    if (count == 0 || md_unit_is_zero(square)) {
+        for (e = first; e < first + count; e++) sim->entry[e] = MD_U(0);
+        return MD_U(0);
+    }
     length = md_unit_sqrt(square);
     if (md_unit_less(sim->w[p], MD_U(0))) length = md_unit_neg(length);
     knee = md_unit_add(sim->w[p], length);
-    scale = md_unit_mul(length, knee);
-    scale = md_unit_is_zero(scale) ? scale : md_unit_inverse_sqrt(md_unit_add(scale, scale));
     for (e = first; e < first + count; e++) {
-        sim->entry[e] = md_unit_mul(scale, sim->w[sim->entry_at[e]]);
+        sim->entry[e] = md_unit_div(sim->w[sim->entry_at[e]], knee);
         sim->w[sim->entry_at[e]] = MD_U(0);
     }
     sim->w[p] = md_unit_neg(length);
-    return md_unit_mul(scale, knee);
+    return md_unit_div(knee, length);
 }
 
-/* An exact row, in w, takes its coordinate p. Returns 0 if earlier rows leave less of it than
-   `least`, a squared length. */
-MD_STATIC int md_own(mdyn_sim *sim, md_row *row, md_unit least)
+/* An exact row, in w, takes its coordinate p. Returns 0 if earlier rows, which have the square
+   `owned` of its length, leave nothing of it. */
+MD_STATIC int md_own(mdyn_sim *sim, md_row *row, md_unit owned)
 {
     const int lone = row->first + row->owned, shared = lone + row->lone, end = md_row_end(row);
     md_unit square = md_square_at(sim, lone, row->lone);
     md_unit left = md_unit_add(square, md_square_at(sim, shared, row->shared));
     int e;
-    if (row->pivot < 0 || md_unit_less(left, least)) {
+    if (row->pivot < 0 || md_is_decided(left, owned)) {
         for (e = lone; e < end; e++) sim->w[sim->entry_at[e]] = MD_U(0);
         return 0;
     }
-    sim->entry[shared - 1] = md_make_reflection(sim, lone, row->lone - 1, row->pivot, square);
-    row->knee = md_make_reflection(sim, shared, row->shared, row->pivot, left);
+    row->tau_lone = md_make_reflection(sim, lone, row->lone - 1, row->pivot, square);
+    row->tau_shared = md_make_reflection(sim, shared, row->shared, row->pivot, left);
     row->diagonal = sim->w[row->pivot];
     sim->w[row->pivot] = MD_U(0);
     return 1;
 }
 
-/* A bounded row, in w, acts on what nobody owns, scaled to length 1 there. Returns 0 if less than
-   `least` is left of it. */
-MD_STATIC int md_share(mdyn_sim *sim, md_row *row, md_unit least)
+/* A bounded row, in w, acts on what nobody owns, scaled to length 1 there. Returns 0 if nothing
+   is left of it. */
+MD_STATIC int md_share(mdyn_sim *sim, md_row *row, md_unit owned)
 {
     const int end = md_row_end(row);
     md_unit left = row->soft, s;
@@ -2343,7 +2370,7 @@ MD_STATIC int md_share(mdyn_sim *sim, md_row *row, md_unit least)
         left = md_unit_add(left, md_unit_mul(sim->entry[e], sim->entry[e]));
         sim->w[sim->entry_at[e]] = MD_U(0);
     }
-    if (md_unit_less(left, least)) return 0;
+    if (md_is_decided(left, owned)) return 0;
     s = md_unit_inverse_sqrt(left);
     for (e = row->first; e < end; e++) sim->entry[e] = md_unit_mul(s, sim->entry[e]);
     row->soft = md_unit_mul(row->soft, md_unit_mul(s, s));
@@ -2351,56 +2378,42 @@ MD_STATIC int md_share(mdyn_sim *sim, md_row *row, md_unit least)
     return 1;
 }
 
-/* The vector of row k, into its entries, and what it asks. Needs W and the rows before it. */
+/* The vector of row k, into its entries, and what it asks. Needs L and the rows before it. */
 MD_STATIC void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exact)
 {
     md_row *row = &sim->row[k];
-    const int end = md_row_end(row);
+    const int given = exact || sim->model->solver.equality == MDYN_EXACT ? row->owned : 0;
+    const int first = row->first;
+    md_unit owned = MD_U(0);
     md_terms t;
-    md_num r = MD_K(0), length2, least;
-    int e, c, there;
+    int e, there;
     row->flags = row->active = row->turns = row->resting = 0;
-    row->given = exact || sim->model->solver.equality == MDYN_EXACT ? row->owned : 0;
+    row->given = (int16_t)given;
     md_row_terms(sim, row, &t);
-    md_whiten(sim, &t);
-    for (e = row->first; e < end; e++) {
-        c = sim->entry_at[e];
-        if (c < sim->dofs) r = md_add(r, md_mul(sim->x[c], sim->x[c]));
-    }
-    there = md_row_ask(sim, row, &t, r);
+    row->scale = md_whiten(sim, &t);
     row->Jv = md_row_speed(sim, &t);
+    there = md_row_ask(sim, row, &t);
     if (mode != MD_STEP) {
         row->cfm = MD_K(0);
         if (mode == MD_ACCELERATION) row->low = row->high = row->Jv;
         if (mode == MD_PLACE) row->low = row->high = md_sub(row->Jv, row->error);
         if (mode == MD_HALT) row->low = row->high = md_of_wide(sim->coupling[row->index].speed);
     }
-    length2 = md_add(r, row->cfm);
-    if (there && !md_less(MD_K(1e-30), length2)) row->flags = MDYN_ROW_REDUNDANT;
-    there = there && !row->flags;
-    row->scale = md_near_inverse_root(length2);
-    least = md_mul(row->scale, row->scale);
-    row->soft = md_unit_of(md_mul(row->cfm, least), 0);
-    least = md_mul(MD_K(MD_DECIDED * MD_DECIDED), md_mul(length2, least));
-    for (e = row->first; e < end; e++) {
-        c = sim->entry_at[e];
-        if (c >= sim->dofs) continue;
-        sim->w[c] = md_unit_of(md_mul(row->scale, sim->x[c]), 0);
-        sim->x[c] = MD_K(0);
-    }
+    row->soft = md_unit_of(md_mul(row->cfm, md_mul(row->scale, row->scale)), 0);
     if (exact && !md_is_zero(row->cfm)) sim->w[sim->dofs + k] = md_unit_sqrt(row->soft);
-    for (e = row->first; e < row->first + row->given; e++) {
+    for (e = first; e < first + given; e++) {
         const md_row *owner = &sim->row[sim->owner[sim->entry_at[e]]];
         if (!owner->turns) continue;
         md_reflect_lone(sim, owner, sim->w);
         md_reflect_shared(sim, owner, sim->w);
     }
-    for (e = row->first; e < row->first + row->given; e++) {
+    for (e = first; e < first + given; e++) {
         sim->entry[e] = sim->w[sim->entry_at[e]];
         sim->w[sim->entry_at[e]] = MD_U(0);
+        owned = md_unit_add(owned, md_unit_mul(sim->entry[e], sim->entry[e]));
     }
-    if (exact) row->turns = (uint8_t)md_own(sim, row, md_unit_of(least, 0));
-    else row->active = (uint8_t)md_share(sim, row, md_unit_of(least, 0));
+    if (exact) row->turns = (uint8_t)md_own(sim, row, owned);
+    else row->active = (uint8_t)md_share(sim, row, owned);
     if (!there) row->turns = row->active = 0;
     else if (!row->turns && !row->active) row->flags = MDYN_ROW_REDUNDANT;
 }
@@ -2438,19 +2451,19 @@ MD_STATIC void md_enlist(mdyn_sim *sim, int k, enum md_mode mode, int exact)
 MD_STATIC void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
 {
     int k, i;
-    for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_K(0);
-    for (k = 0; k < sim->rows; k++) sim->row[k].turns = sim->row[k].active = 0;
+    for (i = 0; i < sim->lives; i++) sim->row[sim->live[i]].turns = 0;
     sim->lives = sim->exacts = 0;
     for (i = 0; i < sim->rows; i++) {
         k = sim->order[i];
         if (!sim->row[k].boundless) break;
         if (md_row_is_exact(sim, &sim->row[k], mode)) md_enlist(sim, k, mode, 1);
     }
-    for (k = 0; k < sim->rows && mode == MD_STEP; k++) {
-        md_row *row = &sim->row[k];
-        if (row->boundless && sim->model->solver.equality == MDYN_EXACT) continue;
-        if (md_is_zero(sim->outcome[k].impulse) && md_row_may_rest(sim, row)) row->resting = 1;
-        else md_enlist(sim, k, mode, 0);
+    if (mode == MD_STEP && sim->model->solver.equality == MDYN_ITERATED) i = 0;
+    for (; i < sim->rows && mode == MD_STEP; i++) {
+        k = sim->order[i];
+        sim->row[k].resting = (uint8_t)(md_is_zero(sim->outcome[k].impulse)
+                                        && md_row_may_rest(sim, &sim->row[k]));
+        if (!sim->row[k].resting) md_enlist(sim, k, mode, 0);
     }
 }
 
@@ -2536,7 +2549,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
     md_row *row;
     int i, j, k, n = 0, code = MDYN_OK;
     for (k = 0; k < sim->dofs; k++) {
-        sim->b[k] = sim->x[k] = MD_K(0);
+        sim->b[k] = MD_U(0);
         sim->last_use[k] = -1;
     }
     for (k = 0; k < sim->dofs + sim->rows; k++) {
@@ -2875,27 +2888,25 @@ MD_INLINE int md_stays(mdyn_real x, md_num d)
     return md_less(md_abs(md_add(md_of_real(x), d)), MD_K(8388600));
 }
 
-/* Whether v + dv (unless NULL) and q (+) u stay in range; nothing is written. */
+/* Whether v + dv (unless NULL) and q (+) u (unless NULL) stay in range; nothing is written. */
 MD_STATIC int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
 {
-    int i, k;
+    int i, k, c;
     for (k = 0; dv && k < sim->dofs; k++)
         if (!md_stays(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-    for (i = 0; u && i < sim->bodies; i++) {
+    for (k = 0; u && k < sim->dofs; k++) {
+        c = sim->dof[k].coordinate;
+        if (!md_stays(c < 0 ? 0 : sim->q[c], u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    }
+    for (i = 0; u && sim->coordinates > sim->dofs && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        const md_num *d = u + link->dof;
-        const mdyn_real *q = sim->q + link->coordinate;
-        md_num way, back;
-        int bad = link->dofs == 1 && !md_stays(q[0], d[0]);
-        for (k = 0; link->dofs > 1 && k < link->dofs; k += 3) { /* whichever way the axes point */
-            way = md_add(md_add(md_abs(d[k]), md_abs(d[k + 1])), md_abs(d[k + 2]));
-            back = md_neg(way);
-            bad |= !md_stays(0, way);
-            if (k == 3)
-                bad |= !md_stays(q[0], way) || !md_stays(q[0], back) || !md_stays(q[1], way)
-                    || !md_stays(q[1], back) || !md_stays(q[2], way) || !md_stays(q[2], back);
-        }
-        if (bad) return md_blame(sim, MDYN_ERR_OVERFLOW, link->coordinate);
+        const md_num *d = u + link->dof + 3;
+        md_num way;
+        if (link->joint != MDYN_FREE) continue; /* whichever way its axes point: */
+        way = md_add(md_add(md_abs(d[0]), md_abs(d[1])), md_abs(d[2]));
+        for (c = link->coordinate; c < link->coordinate + 3; c++)
+            if (!md_stays(sim->q[c], way) || !md_stays(sim->q[c], md_neg(way)))
+                return md_blame(sim, MDYN_ERR_OVERFLOW, c);
     }
     return MDYN_OK;
 }
@@ -2903,31 +2914,32 @@ MD_STATIC int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
 /* q := q (+) u for displacements u of all speeds that md_check_motion has passed. */
 MD_STATIC void md_displace(mdyn_sim *sim, const md_num *u)
 {
-    int i;
-    for (i = 0; i < sim->bodies; i++) {
+    int i, k;
+    for (k = 0; k < sim->dofs; k++) {
+        i = sim->dof[k].coordinate;
+        if (i >= 0) md_accumulate(&sim->q[i], &sim->q_tail[i], u[k]);
+    }
+    for (i = 0; sim->coordinates > sim->dofs && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         mdyn_real *q = sim->q + link->coordinate;
         md_tail *tail = sim->q_tail + link->coordinate;
         const md_num *d = u + link->dof;
         md_vec turn, shift;
         md_mat R;
-        int n = md_joint_coordinates((mdyn_joint)link->joint);
-        if (n == 1) md_accumulate(q, tail, d[0]);
-        if (n > 1) {
-            md_vec_set(&turn, d[0], d[1], d[2]);
-            if (link->joint == MDYN_FREE) {
-                md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
-                                     md_of_real(q[6]));
-                md_vec_set(&shift, d[3], d[4], d[5]);
-                md_mat_vec(&shift, &R, &shift);
-                md_accumulate(&q[0], &tail[0], shift.x);
-                md_accumulate(&q[1], &tail[1], shift.y);
-                md_accumulate(&q[2], &tail[2], shift.z);
-                q += 3;
-                tail += 3;
-            }
-            md_turn_quaternion(q, tail, &turn);
+        if (link->dofs < 3) continue;
+        md_vec_set(&turn, d[0], d[1], d[2]);
+        if (link->joint == MDYN_FREE) {
+            md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
+                                 md_of_real(q[6]));
+            md_vec_set(&shift, d[3], d[4], d[5]);
+            md_mat_vec(&shift, &R, &shift);
+            md_accumulate(&q[0], &tail[0], shift.x);
+            md_accumulate(&q[1], &tail[1], shift.y);
+            md_accumulate(&q[2], &tail[2], shift.z);
+            q += 3;
+            tail += 3;
         }
+        md_turn_quaternion(q, tail, &turn);
     }
     md_copy(sim->q_seen, sim->q, sim->coordinates);
     sim->stale = 1;
@@ -2950,9 +2962,10 @@ MD_INLINE int md_all_in_range(const mdyn_real *x, int n)
     return excess <= MD_BITS_MAGNITUDE;
 }
 
-/* What the drives are told. */
+/* What the drives are told, if there are any. */
 MD_STATIC int md_check_targets(mdyn_sim *sim)
 {
+    if (!sim->drives) return MDYN_OK;
     if (!md_all_in_range(sim->target, sim->dofs)) return md_blame_number(sim, sim->target);
     if (!md_all_in_range(sim->target_speed, sim->dofs))
         return md_blame_number(sim, sim->target_speed);
@@ -2979,13 +2992,14 @@ MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
     return code;
 }
 
-/* What the rows of a mode make of the whitened motion sim->z; as changes of speed, in sim->z. */
+/* What the rows of a mode make of the whitened motion sim->z (in MD_STEP: times dt); as changes of
+   speed, in sim->z. */
 MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
 {
     md_scale e = md_scale_of(sim->z, sim->dofs);
     int k, woken = 1;
     md_set_up_rows(sim, mode);
-    md_units_of(sim->du, sim->z, sim->dofs, e);
+    md_units_of(sim->du, sim->z, mode == MD_STEP ? sim->dt : MD_K(1), sim->dofs, e);
     for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
     md_satisfy(sim, e);
     for (k = sim->exacts; k < sim->lives; k++)
@@ -3034,14 +3048,13 @@ MD_STATIC int md_step(mdyn_sim *sim)
     md_bias_wrenches(sim);
     md_gather(sim, sim->z);
     md_inward(sim, sim->z);
-    for (k = 0; k < sim->dofs; k++) sim->z[k] = md_mul(sim->dt, sim->z[k]);
     md_apply_rows(sim, MD_STEP);
     for (k = 0; k < sim->dofs; k++)
-        sim->b[k] = md_mul(sim->dt, md_add(md_of_real(sim->v[k]), sim->z[k]));
-    code = md_check_motion(sim, sim->z, sim->b);
+        sim->u[k] = md_mul(sim->dt, md_add(md_of_real(sim->v[k]), sim->z[k]));
+    code = md_check_motion(sim, sim->z, sim->u);
     if (code != MDYN_OK) return code;
     md_hasten(sim, sim->z);
-    md_displace(sim, sim->b);
+    md_displace(sim, sim->u);
     md_report_rows(sim);
     return MDYN_OK;
 }
@@ -3065,9 +3078,9 @@ MD_STATIC int md_fall(mdyn_sim *sim)
     int code = md_check_inputs(sim);
     if (code == MDYN_OK) code = md_refresh(sim);
     if (code != MDYN_OK) return code;
-    md_copy_in(sim->b, sim->tau, sim->dofs);
+    md_copy_in(sim->u, sim->tau, sim->dofs);
     md_bias_wrenches(sim);
-    code = md_articulate(sim, sim->b);
+    code = md_articulate(sim, sim->u);
     if (code == MDYN_OK) md_release(sim);
     return code;
 }
@@ -3105,13 +3118,12 @@ MD_STATIC void md_torques(mdyn_sim *sim, const mdyn_wide *a)
     for (k = 0; k < sim->dofs; k++) sim->z[k] = md_neg(sim->z[k]);
 }
 
-/* sim->x = L^-T e_i */
-MD_STATIC void md_unit_impulse(mdyn_sim *sim, int i)
+/* z = L^-T e_i */
+MD_STATIC void md_unit_impulse(mdyn_sim *sim, int i, md_num *z)
 {
     int k;
-    for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_K(0);
-    sim->b[i] = MD_K(1);
-    md_walk(sim, i);
+    for (k = 0; k < sim->dofs; k++) z[k] = MD_K(k == i);
+    md_inward(sim, z);
 }
 
 /* A hard coupling of exactly two joints and without bounds ties their positions. */
@@ -3127,7 +3139,7 @@ MD_STATIC int md_coupling_ties(const mdyn_coupling *c, md_terms *t, const mdyn_s
 }
 
 /* The range that limits leave the coordinate of speed `dof`: every speed tied to it has
-   q = x q_dof + z with x, z in sim->b, sim->z; sim->mark marks the tied ones. */
+   q = x q_dof + z with x, z in sim->u, sim->z; sim->mark marks the tied ones. */
 MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num none = MD_K(1e12);
@@ -3135,7 +3147,7 @@ MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *uppe
     md_terms t;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     sim->mark[dof] = 1;
-    sim->b[dof] = MD_K(1);
+    sim->u[dof] = MD_K(1);
     sim->z[dof] = MD_K(0);
     while (found)
         for (found = 0, i = 0; i < sim->couplings; i++) {
@@ -3146,7 +3158,7 @@ MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *uppe
             to = 1 - from;
             if (!sim->mark[t.dof[from]] || sim->mark[t.dof[to]]) continue;
             /* c_to q_to + c_from q_from + offset = lower */
-            sim->b[t.dof[to]] = md_neg(md_div(md_mul(t.coefficient[from], sim->b[t.dof[from]]),
+            sim->u[t.dof[to]] = md_neg(md_div(md_mul(t.coefficient[from], sim->u[t.dof[from]]),
                                               t.coefficient[to]));
             sim->z[t.dof[to]] = md_neg(md_div(md_add(md_mul(t.coefficient[from],
                 sim->z[t.dof[from]]), md_sub(md_of_wide(c->offset), md_of_wide(c->lower))),
@@ -3159,12 +3171,12 @@ MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *uppe
     for (k = 0; k < sim->dofs; k++) {
         const mdyn_body *b = &sim->model->bodies[sim->dof[k].body];
         md_num lo = md_of_wide(b->lower), hi = md_of_wide(b->upper), swap;
-        if (!sim->mark[k] || (md_is_zero(lo) && md_is_zero(hi)) || md_is_zero(sim->b[k])) continue;
-        lo = md_less(md_neg(none), lo) ? md_div(md_sub(lo, sim->z[k]), sim->b[k])
-           : md_less(sim->b[k], MD_K(0)) ? none : md_neg(none);
-        hi = md_less(hi, none) ? md_div(md_sub(hi, sim->z[k]), sim->b[k])
-           : md_less(sim->b[k], MD_K(0)) ? md_neg(none) : none;
-        if (md_less(sim->b[k], MD_K(0))) { swap = lo; lo = hi; hi = swap; }
+        if (!sim->mark[k] || (md_is_zero(lo) && md_is_zero(hi)) || md_is_zero(sim->u[k])) continue;
+        lo = md_less(md_neg(none), lo) ? md_div(md_sub(lo, sim->z[k]), sim->u[k])
+           : md_less(sim->u[k], MD_K(0)) ? none : md_neg(none);
+        hi = md_less(hi, none) ? md_div(md_sub(hi, sim->z[k]), sim->u[k])
+           : md_less(sim->u[k], MD_K(0)) ? md_neg(none) : none;
+        if (md_less(sim->u[k], MD_K(0))) { swap = lo; lo = hi; hi = swap; }
         *lower = md_max(*lower, lo);
         *upper = md_min(*upper, hi);
     }
@@ -3226,7 +3238,7 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     sim->coordinates = (int16_t)(sim->coordinates + md_joint_coordinates(b->joint));
     for (k = link->dof; k < sim->dofs; k++) {
         sim->dof[k].body = (int16_t)i;
-        sim->dof[k].coordinate = (int16_t)(link->coordinate + k - link->dof);
+        sim->dof[k].coordinate = (int16_t)(link->dofs == 1 ? link->coordinate : -1);
         sim->dof[k].pitch = md_of_wide(b->pitch);
     }
     k = md_quaternion_of(link);
@@ -3267,6 +3279,15 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     link->inertia.yz = md_sub(link->inertia.yz, md_mul(link->mass, md_mul(c.y, c.z)));
 }
 
+MD_STATIC void md_take_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
+{
+    int k;
+    sim->coupling[i] = *c;
+    sim->coupling_terms[i] = 0;
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
+        if (!md_is_null(c->terms[k].coefficient)) sim->coupling_terms[i]++;
+}
+
 MD_STATIC void md_build_rows(mdyn_sim *sim)
 {
     int kind, k;
@@ -3281,6 +3302,7 @@ MD_STATIC void md_build_rows(mdyn_sim *sim)
                 : kind == MDYN_ROW_FRICTION ? md_is_null(b->friction)
                 : md_is_null(b->lower) && md_is_null(b->upper);
             if (none) continue;
+            if (kind == MDYN_ROW_DRIVE) sim->drives++;
             sim->row[sim->rows].kind = (uint8_t)kind;
             sim->row[sim->rows++].index = (int16_t)k;
         }
@@ -3295,7 +3317,8 @@ MD_STATIC int md_plan_paths(mdyn_sim *sim)
         sim->dof[k].up = (int16_t)(k > sim->link[i].dof ? k - 1 : -1);
         while (sim->dof[k].up < 0 && sim->link[i].parent >= 0) {
             i = sim->link[i].parent;
-            if (sim->link[i].dofs) sim->dof[k].up = (int16_t)(sim->link[i].dof + sim->link[i].dofs - 1);
+            j = sim->link[i].dof + sim->link[i].dofs - 1;
+            if (sim->link[i].dofs) sim->dof[k].up = (int16_t)j;
         }
         sim->path[k] = (int16_t)n;
         for (j = k; j >= 0; j = sim->dof[j].up) n++;
@@ -3354,7 +3377,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
     sim->inverse_dt = md_div(MD_K(1), sim->dt);
     sim->bodies = (int16_t)model->body_count;
     sim->couplings = sim->rows = (int16_t)model->coupling_count;
-    for (i = 0; i < model->coupling_count; i++) sim->coupling[i] = model->couplings[i];
+    for (i = 0; i < model->coupling_count; i++) md_take_coupling(sim, i, &model->couplings[i]);
     for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
     md_build_rows(sim);
     md_kinematics(sim);
@@ -3389,10 +3412,10 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
     if (code == MDYN_OK) code = md_ready_dynamics(sim, MD_K(0));
     if (code != MDYN_OK) return code;
     old = sim->coupling[coupling];
-    sim->coupling[coupling] = *c;
+    md_take_coupling(sim, coupling, c);
     code = md_plan(sim);
     if (code == MDYN_OK) return code;
-    sim->coupling[coupling] = old;
+    md_take_coupling(sim, coupling, &old);
     (void)md_plan(sim); /* which had room before */
     return md_blame(sim, code, coupling);
 }
@@ -3494,7 +3517,8 @@ MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_r
         report->power = md_to_wide(md_mul(force, speed));
         report->error = md_to_wide(resting ? MD_K(0) : o->error);
         report->speed = md_to_wide(speed);
-        report->residual = md_to_wide(resting ? MD_K(0) : md_less(given, o->low) ? md_sub(given, o->low)
+        report->residual = md_to_wide(resting ? MD_K(0)
+            : md_less(given, o->low) ? md_sub(given, o->low)
             : md_less(o->high, given) ? md_sub(given, o->high) : MD_K(0));
         report->flags = resting ? 0 : o->flags;
         return MDYN_OK;
@@ -3917,13 +3941,9 @@ MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r)
     if (j < 0 || j >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, j);
     code = md_factor(sim, MD_K(0));
     if (code != MDYN_OK) return code;
-    md_unit_impulse(sim, i);
-    md_move(sim->z, sim->x, sim->dofs);
-    md_unit_impulse(sim, j);
-    for (k = 0; k < sim->dofs; k++) {
-        sum = md_add(sum, md_mul(sim->z[k], sim->x[k]));
-        sim->x[k] = MD_K(0);
-    }
+    md_unit_impulse(sim, i, sim->z);
+    md_unit_impulse(sim, j, sim->u);
+    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_mul(sim->z[k], sim->u[k]));
     *r = md_to_wide(sum);
     return MDYN_OK;
 }
@@ -3935,8 +3955,7 @@ MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv)
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
     code = md_factor(sim, MD_K(0));
     if (code != MDYN_OK) return code;
-    md_unit_impulse(sim, i);
-    md_move(sim->z, sim->x, sim->dofs);
+    md_unit_impulse(sim, i, sim->z);
     md_outward(sim, sim->z);
     md_copy_out(dv, sim->z, sim->dofs);
     return MDYN_OK;

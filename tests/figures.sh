@@ -282,7 +282,8 @@ check_block() { # check_block PART TOLERANCE
     "$1" >"$scratch/new"
     case $? in
     0) ;;
-    77) absent "it needs valgrind and 64-bit pointers" ;;
+    77) [ "$1" = knobs ] && absent "the README's sizes are for pointers of 64 bits"
+        absent "no valgrind here" ;;
     *) die "$1 could not be made" ;;
     esac
     awk -v tolerance="$2" '
