@@ -214,8 +214,8 @@ typedef enum mdyn_joint {
 } mdyn_joint;
 
 /* A body and the joint that carries it. Zero everywhere but `parent` is valid: a massless frame
-   welded to its parent. Units per speed: rad and N m, or m and N. Not read after mdyn_init but
-   by mdyn_explain (name). */
+   welded to its parent. Units per speed: rad and N m, or m and N. The frames and the masses are
+   taken over by mdyn_init; the rest is read in every step, from the table. */
 typedef struct mdyn_body {
     int16_t parent;        /* index of an earlier body, or MDYN_WORLD */
     mdyn_joint joint;
@@ -523,7 +523,7 @@ typedef struct md_row { /* see >>rows, >>equality */
 
 typedef struct md_outcome { /* of a row, after a step */
     md_num error, low, high, cfm, impulse;
-    uint8_t flags;
+    uint8_t flags, resting;
 } md_outcome;
 
 enum { MDYN_SPACE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
@@ -549,6 +549,8 @@ typedef struct mdyn_sim {
     const mdyn_model *model;
     uint32_t ready, stale;
     int16_t bodies, dofs, coordinates, couplings, drives, rows, entries;
+    int16_t sweeps;
+    mdyn_wide residual;
     int16_t lives, exacts, live[MIMICDYN_MAX_ROWS]; /* rows of this solve, the exact ones first */
     md_num dt, inverse_dt;
     mdyn_real q_seen[MDYN_COORDINATES], v_seen[MIMICDYN_MAX_DOFS];
@@ -579,7 +581,9 @@ typedef struct mdyn_sim {
    A call that returns an error has written nothing but sim->culprit; after an error of mdyn_init
    the sim is not ready.                                                                    */
 
-#if MIMICDYN_STATIC
+#if MIMICDYN_STATIC && defined(__GNUC__)
+#define MDYN_API static __attribute__((unused))
+#elif MIMICDYN_STATIC
 #define MDYN_API static
 #elif defined(__cplusplus)
 #define MDYN_API extern "C"
@@ -615,7 +619,11 @@ __asm__(".ifndef mimicdyn_knobs_differ\n"
    Errors: sim->culprit names code and index (of a body or a coupling, by the sentence).
    Warnings: redundant or contradictory couplings, limits that leave no position.
    Cost: that of some steps, and r^2 c for c couplings in a chain of limits. */
+#if MIMICDYN_STATIC
+#define mdyn_init(sim, model) mdyn_init_configured(sim, model, NULL)
+#else
 #define mdyn_init(sim, model) mdyn_init_configured(sim, model, &MDYN_CONFIGURATION)
+#endif
 MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const char *built_with);
 
 /* Forgets what earlier steps left: impulses for the warm start and the digits beyond q and v.
@@ -650,7 +658,7 @@ MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
 
 /* The equation that a row enforces, with its numbers and units, as text ending in 0.
-   e.g.  "coupling 0: q[1] - 0.5 q[0] = 0.1, hard, erp 0.2".  Error MDYN_ERR_ROOM. */
+   e.g.  "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".  Error MDYN_ERR_ROOM. */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
 
 /* A code as a sentence, and what to do about it; never NULL. */
@@ -691,7 +699,8 @@ MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential
 
 #endif /* MIMICDYN_H; stop here if you are only interested in the interface. */
 
-#ifdef MIMICDYN_IMPLEMENTATION
+#if defined(MIMICDYN_IMPLEMENTATION) && !defined(MDYN_IMPLEMENTED_)
+#define MDYN_IMPLEMENTED_
 
 /* No fused multiply-add: the bits must not depend on the processor. */
 #if defined(__clang__)
@@ -1256,10 +1265,11 @@ MD_INLINE void md_force_add_scaled(md_force *f, md_num s, const md_force *g)
 }
 
 /* The inertia of a rigid body: A = I, B = [m c], M = m 1 */
-MD_INLINE void md_inertia_of_body(md_inertia *r, md_num mass, const md_vec *moment, const md_sym *I)
+MD_INLINE void md_inertia_of_body(md_inertia *r, md_num mass, const md_vec *moment,
+                                  const md_sym *in)
 {
     md_num zero = MD_K(0);
-    r->A = *I;
+    r->A = *in;
     r->B.xx = zero; r->B.xy = md_neg(moment->z); r->B.xz = moment->y;
     r->B.yx = moment->z; r->B.yy = zero; r->B.yz = md_neg(moment->x);
     r->B.zx = md_neg(moment->y); r->B.zy = moment->x; r->B.zz = zero;
@@ -1777,37 +1787,37 @@ MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
 }
 
 /* f = I S of a composite body */
-MD_INLINE void md_dof_momentum(md_force *f, const md_rigid *I, const md_dof *d)
+MD_INLINE void md_dof_momentum(md_force *f, const md_rigid *in, const md_dof *d)
 {
     if (d->kind == MD_LINEAR) {
-        md_vec_scale(&f->lin, I->mass, &d->axis);
-        md_cross(&f->ang, &I->moment, &d->axis);
+        md_vec_scale(&f->lin, in->mass, &d->axis);
+        md_cross(&f->ang, &in->moment, &d->axis);
         return;
     }
-    md_sym_vec(&f->ang, &I->inertia, &d->axis);
-    md_cross(&f->lin, &d->axis, &I->moment);
+    md_sym_vec(&f->ang, &in->inertia, &d->axis);
+    md_cross(&f->lin, &d->axis, &in->moment);
     if (d->kind == MD_SCREW) {
         md_force g;
-        md_vec_scale(&g.lin, I->mass, &d->axis);
-        md_cross(&g.ang, &I->moment, &d->axis);
+        md_vec_scale(&g.lin, in->mass, &d->axis);
+        md_cross(&g.ang, &in->moment, &d->axis);
         md_force_add_scaled(f, d->pitch, &g);
     }
 }
 
 /* f = I S of an articulated body */
-MD_INLINE void md_dof_inertia(md_force *f, const md_inertia *I, const md_dof *d)
+MD_INLINE void md_dof_inertia(md_force *f, const md_inertia *in, const md_dof *d)
 {
     if (d->kind == MD_LINEAR) {
-        md_mat_vec(&f->ang, &I->B, &d->axis);
-        md_sym_vec(&f->lin, &I->M, &d->axis);
+        md_mat_vec(&f->ang, &in->B, &d->axis);
+        md_sym_vec(&f->lin, &in->M, &d->axis);
         return;
     }
-    md_sym_vec(&f->ang, &I->A, &d->axis);
-    md_mat_t_vec(&f->lin, &I->B, &d->axis);
+    md_sym_vec(&f->ang, &in->A, &d->axis);
+    md_mat_t_vec(&f->lin, &in->B, &d->axis);
     if (d->kind == MD_SCREW) {
         md_force g;
-        md_mat_vec(&g.ang, &I->B, &d->axis);
-        md_sym_vec(&g.lin, &I->M, &d->axis);
+        md_mat_vec(&g.ang, &in->B, &d->axis);
+        md_sym_vec(&g.lin, &in->M, &d->axis);
         md_force_add_scaled(f, d->pitch, &g);
     }
 }
@@ -1824,10 +1834,10 @@ MD_STATIC void md_composite_bodies(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_rigid *I = &sim->work[i].rigid;
-        I->mass = sim->link[i].mass;
-        I->moment = sim->pose[i].moment;
-        I->inertia = sim->pose[i].inertia;
+        md_rigid *in = &sim->work[i].rigid;
+        in->mass = sim->link[i].mass;
+        in->moment = sim->pose[i].moment;
+        in->inertia = sim->pose[i].inertia;
     }
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0)
@@ -1844,15 +1854,15 @@ MD_STATIC void md_mass_rows(mdyn_sim *sim, md_num dt)
     for (k = 0; k < sim->dofs; k++) {
         const md_dof *d = &sim->dof[k];
         md_unit *row = sim->entry + sim->path[k];
-        md_force F;
+        md_force f;
         i = d->body;
-        md_dof_momentum(&F, &sim->work[i].rigid, d);
-        *row = md_unit_of(md_add(md_dof_dot_force(d, &F), md_diagonal(sim, i, dt)), 0);
+        md_dof_momentum(&f, &sim->work[i].rigid, d);
+        *row = md_unit_of(md_add(md_dof_dot_force(d, &f), md_diagonal(sim, i, dt)), 0);
         for (j = d->up; j >= 0; j = d->up) {
             d = &sim->dof[j];
             for (; i != d->body; i = sim->link[i].parent)
-                md_add_cross(&F.ang, &sim->pose[i].arm, &F.lin);
-            *++row = md_unit_of(md_dof_dot_force(d, &F), 0);
+                md_add_cross(&f.ang, &sim->pose[i].arm, &f.lin);
+            *++row = md_unit_of(md_dof_dot_force(d, &f), 0);
         }
     }
 }
@@ -1950,14 +1960,14 @@ MD_STATIC int md_articulate(mdyn_sim *sim, const md_num *b)
                            &sim->pose[i].inertia);
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        md_inertia *I = &sim->work[i].inertia;
+        md_inertia *in = &sim->work[i].inertia;
         md_force *p = &sim->force[i];
         md_num diagonal = md_diagonal(sim, i, MD_K(0));
         for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
             md_dof *d = &sim->dof[k];
             md_force U;
             md_num D;
-            md_dof_inertia(&U, I, d);
+            md_dof_inertia(&U, in, d);
             D = md_add(md_dof_dot_force(d, &U), diagonal);
             if (!md_less(MD_K(1e-30), D)) return md_blame(sim, MDYN_ERR_SINGULAR, k);
             d->rsqrt_D = md_rsqrt(D);
@@ -1965,11 +1975,11 @@ MD_STATIC int md_articulate(mdyn_sim *sim, const md_num *b)
             md_vec_scale(&d->W.lin, d->rsqrt_D, &U.lin);
             sim->z[k] = md_mul(d->rsqrt_D, md_sub(b[k], md_dof_dot_force(d, p)));
             if (link->parent < 0 && k == link->dof) continue;
-            md_inertia_sub_square(I, &d->W);
+            md_inertia_sub_square(in, &d->W);
             md_force_add_scaled(p, sim->z[k], &d->W);
         }
         if (link->parent < 0) continue;
-        md_inertia_add_shifted(&sim->work[link->parent].inertia, I, &sim->pose[i].arm);
+        md_inertia_add_shifted(&sim->work[link->parent].inertia, in, &sim->pose[i].arm);
         md_force_add_shifted(&sim->force[link->parent], p, &sim->pose[i].arm);
     }
     return MDYN_OK;
@@ -2628,10 +2638,10 @@ MD_STATIC int md_contradicts(const mdyn_sim *sim, const md_row *row, md_scale e,
     return md_unit_less(md_unit_mul(MD_U(MD_AGREED), size), md_unit_abs(*miss));
 }
 
-/* Contradictory rows meet where the sum of their squared misses is least. Exact row k is the sum
-   of a_j times row j; what it misses is shared out to them by a_j / (1 + sum of a^2).
-   sim->du at owned coordinates is scratch. */
-MD_STATIC void md_compromise(mdyn_sim *sim, int k, md_unit miss)
+/* Contradictory rows meet where the sum of all squared misses is least. Exact row k, the sum of a_j
+   times row j, ends with a miss m; the rows j shift by a_j m. Returns by how much m changed.
+   sim->du at owned coordinates is scratch, row->u_high of row k holds m. */
+MD_STATIC md_unit md_compromise(mdyn_sim *sim, int k, md_unit miss)
 {
     md_unit size = MD_U(1);
     md_row *row;
@@ -2648,19 +2658,22 @@ MD_STATIC void md_compromise(mdyn_sim *sim, int k, md_unit miss)
         md_give(sim, row, md_unit_neg(row->u_lambda), sim->du);
         size = md_unit_add(size, md_unit_mul(row->u_lambda, row->u_lambda));
     }
-    miss = md_unit_div(miss, size);
+    row = &sim->row[sim->live[k]];
+    miss = md_unit_div(md_unit_sub(miss, row->u_high), size);
+    row->u_high = md_unit_add(row->u_high, miss);
     for (j = 0; j < k; j++) {
         row = &sim->row[sim->live[j]];
         if (row->turns) row->u_low = md_unit_add(row->u_low, md_unit_mul(miss, row->u_lambda));
     }
+    return md_unit_abs(miss);
 }
 
 /* Turns sim->du with the reflections, and gives the owned coordinates what their rows ask;
    row->u_high keeps what they had before. */
 MD_STATIC void md_satisfy(mdyn_sim *sim, md_scale e)
 {
-    int k;
-    md_unit miss;
+    int k, pass, contradictory = 0;
+    md_unit miss, moved, first = MD_U(0);
     md_row *row;
     for (k = 0; k < sim->exacts; k++) {
         row = &sim->row[sim->live[k]];
@@ -2673,10 +2686,22 @@ MD_STATIC void md_satisfy(mdyn_sim *sim, md_scale e)
     md_substitute(sim);
     for (k = 0; k < sim->exacts; k++) {
         row = &sim->row[sim->live[k]];
-        if (!(row->flags & MDYN_ROW_REDUNDANT) || !md_contradicts(sim, row, e, &miss)) continue;
-        row->flags |= MDYN_ROW_CONTRADICTORY;
-        md_compromise(sim, k, miss);
-        md_substitute(sim);
+        if (!(row->flags & MDYN_ROW_REDUNDANT)) continue;
+        row->u_high = MD_U(0);
+        if (md_contradicts(sim, row, e, &miss)) row->flags |= MDYN_ROW_CONTRADICTORY;
+        contradictory |= row->flags & MDYN_ROW_CONTRADICTORY;
+    }
+    for (pass = 0; pass < 100 && contradictory; pass++) {
+        moved = MD_U(0);
+        for (k = 0; k < sim->exacts; k++) {
+            row = &sim->row[sim->live[k]];
+            if (!(row->flags & MDYN_ROW_REDUNDANT)) continue;
+            md_contradicts(sim, row, e, &miss);
+            moved = md_unit_add(moved, md_compromise(sim, k, miss));
+            md_substitute(sim);
+        }
+        if (pass == 0) first = moved;
+        else if (!md_unit_less(md_unit_mul(MD_U(MD_EPSILON), first), moved)) break;
     }
     for (k = 0; k < sim->exacts; k++) {
         row = &sim->row[sim->live[k]];
@@ -2794,11 +2819,11 @@ MD_STATIC void md_sweep(mdyn_sim *sim)
             d = md_unit_abs(row->u_lambda);
             if (md_unit_less(largest, d)) largest = d;
         }
-        sim->report.residual = md_unit_is_zero(moved) ? 0
+        sim->residual = md_unit_is_zero(moved) ? 0
             : md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
         if (md_unit_is_zero(moved)) return;
-        if (sim->report.sweeps < INT16_MAX) sim->report.sweeps++;
-    } while (md_unit_less(md_unit_mul(part, largest), moved) && sim->report.sweeps < most);
+        if (sim->sweeps < INT16_MAX) sim->sweeps++;
+    } while (md_unit_less(md_unit_mul(part, largest), moved) && sim->sweeps < most);
 }
 
 /* Whether a resting row is needed: C or where the motion sim->z takes it is out of its range. */
@@ -3004,7 +3029,7 @@ MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
     md_satisfy(sim, e);
     for (k = sim->exacts; k < sim->lives; k++)
         if (sim->row[sim->live[k]].active) md_begin_row(sim, sim->live[k], e);
-    sim->report.sweeps = 0;
+    sim->sweeps = 0;
     while (woken > 0) {
         if (mode == MD_STEP) md_sweep(sim);
         md_turn_back(sim, e);
@@ -3017,11 +3042,15 @@ MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
 MD_STATIC void md_report_rows(mdyn_sim *sim)
 {
     int k;
+    sim->report.sweeps = sim->sweeps;
+    sim->report.residual = sim->residual;
     sim->report.redundant = sim->report.contradictory = 0;
     sim->report.entries = sim->entries;
+    for (k = 0; k < sim->rows; k++) sim->outcome[k].resting = 1;
     for (k = 0; k < sim->lives; k++) {
         const md_row *row = &sim->row[sim->live[k]];
         md_outcome *o = &sim->outcome[sim->live[k]];
+        o->resting = 0;
         o->flags = row->flags;
         if (row->active && (!md_unit_less(row->u_least, row->u_lambda)
                             || !md_unit_less(row->u_lambda, row->u_most)))
@@ -3199,6 +3228,7 @@ const char MDYN_CONFIGURATION = 0;
 #endif
 
 MD_STATIC int md_is_ready(const mdyn_sim *sim) { return sim && sim->ready == MD_READY; }
+MD_STATIC int md_unready(const mdyn_sim *sim) { return sim ? MDYN_ERR_NOT_READY : MDYN_ERR_NULL; }
 
 /* The rotation Q from the frame used inside to the body's, and which of its axes is the joint's:
    x, y or z as they stand; any other direction is turned into z. */
@@ -3368,6 +3398,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
     size_t k;
     (void)built_with; /* the linker has compared it */
     if (!sim) return MDYN_ERR_NULL;
+    sim->ready = 0;
     if (!model) return md_blame(sim, MDYN_ERR_NULL, -1);
     code = md_check_model(sim, model);
     if (code != MDYN_OK) return code;
@@ -3386,6 +3417,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
     if (code == MDYN_OK) code = md_plan(sim);
     if (code == MDYN_OK) code = md_check_couplings(sim);
     if (code < 0) return code;
+    for (i = 0; i < sim->rows; i++) sim->outcome[i].resting = 1;
     md_copy(sim->q_seen, sim->q, sim->coordinates);
     sim->ready = MD_READY;
     return code;
@@ -3394,10 +3426,11 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
 MDYN_API int mdyn_reset(mdyn_sim *sim)
 {
     int k;
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!md_is_ready(sim)) return md_unready(sim);
     for (k = 0; k < sim->coordinates; k++) sim->q_tail[k] = 0;
     for (k = 0; k < sim->dofs; k++) sim->v_tail[k] = 0;
     for (k = 0; k < sim->rows; k++) sim->outcome[k].impulse = MD_K(0);
+    sim->stale = 1;
     return MDYN_OK;
 }
 
@@ -3405,7 +3438,7 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
 {
     mdyn_coupling old;
     int code;
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (!c) return md_blame(sim, MDYN_ERR_NULL, coupling);
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
     code = md_check_coupling(sim, sim->model, c, coupling);
@@ -3471,18 +3504,26 @@ MD_STATIC int md_project(mdyn_sim *sim)
 
 MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
 {
-    int k, code;
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    int k, c, code;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (metric == MDYN_MASS_METRIC) return md_project(sim);
     if (metric != MDYN_FOLLOWERS) return md_blame(sim, MDYN_ERR_INDEX, -1);
     code = md_refresh(sim);
     if (code != MDYN_OK) return code;
+    for (k = 0; k < sim->dofs; k++) { /* only joints of one coordinate are moved */
+        c = sim->dof[k].coordinate;
+        sim->u[k] = md_coordinate_of(0, c < 0 ? 0 : sim->q_tail[c]);
+        sim->z[k] = md_coordinate_of(0, sim->v_tail[k]);
+    }
     code = md_follow(sim);
     if (code < 0) {
         md_copy(sim->q, sim->q_seen, sim->coordinates);
         md_copy(sim->v, sim->v_seen, sim->dofs);
-        for (k = 0; k < sim->coordinates; k++) sim->q_tail[k] = 0;
-        for (k = 0; k < sim->dofs; k++) sim->v_tail[k] = 0;
+        for (k = 0; k < sim->dofs; k++) {
+            c = sim->dof[k].coordinate;
+            if (c >= 0) sim->q_tail[c] = md_to_real(sim->u[k]);
+            sim->v_tail[k] = md_to_real(sim->z[k]);
+        }
         return code;
     }
     md_copy(sim->q_seen, sim->q, sim->coordinates);
@@ -3493,43 +3534,49 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
 
 MDYN_API int mdyn_step(mdyn_sim *sim)
 {
-    return md_is_ready(sim) ? md_step(sim) : MDYN_ERR_NOT_READY;
+    return md_is_ready(sim) ? md_step(sim) : md_unready(sim);
+}
+
+/* The row of a kind and index; -1: none. */
+MD_STATIC int md_find_row(const mdyn_sim *sim, mdyn_row_kind kind, int index)
+{
+    int k;
+    for (k = 0; k < sim->rows; k++)
+        if ((int)sim->row[k].kind == (int)kind && sim->row[k].index == index) return k;
+    return -1;
 }
 
 MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_row_report *report)
 {
-    int k, resting;
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    int k;
+    md_terms t;
+    md_num speed, given, force, residual = MD_K(0);
+    const md_outcome *o;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (!report) return MDYN_ERR_NULL;
-    for (k = 0; k < sim->rows; k++) {
-        const md_row *row = &sim->row[k];
-        const md_outcome *o = &sim->outcome[k];
-        md_terms t;
-        md_num speed, given, force;
-        if (row->kind != (uint8_t)kind || row->index != index) continue;
-        md_row_terms(sim, row, &t);
-        speed = md_row_speed(sim, &t);
-        given = md_add(speed, md_mul(o->cfm, o->impulse));
-        resting = row->resting;
-        force = md_mul(sim->inverse_dt, o->impulse);
-        report->impulse = md_to_wide(o->impulse);
-        report->force = md_to_wide(force);
-        report->power = md_to_wide(md_mul(force, speed));
-        report->error = md_to_wide(resting ? MD_K(0) : o->error);
-        report->speed = md_to_wide(speed);
-        report->residual = md_to_wide(resting ? MD_K(0)
-            : md_less(given, o->low) ? md_sub(given, o->low)
-            : md_less(o->high, given) ? md_sub(given, o->high) : MD_K(0));
-        report->flags = resting ? 0 : o->flags;
-        return MDYN_OK;
-    }
-    return MDYN_ERR_INDEX;
+    k = md_find_row(sim, kind, index);
+    if (k < 0) return MDYN_ERR_INDEX;
+    o = &sim->outcome[k];
+    md_row_terms(sim, &sim->row[k], &t);
+    speed = md_row_speed(sim, &t);
+    given = md_add(speed, md_mul(o->cfm, o->impulse));
+    force = md_mul(sim->inverse_dt, o->impulse);
+    if (!o->resting && md_less(given, o->low)) residual = md_sub(given, o->low);
+    if (!o->resting && md_less(o->high, given)) residual = md_sub(given, o->high);
+    report->impulse = md_to_wide(o->impulse);
+    report->force = md_to_wide(force);
+    report->power = md_to_wide(md_mul(force, speed));
+    report->error = md_to_wide(o->resting ? MD_K(0) : o->error);
+    report->speed = md_to_wide(speed);
+    report->residual = md_to_wide(residual);
+    report->flags = o->resting ? 0 : o->flags;
+    return MDYN_OK;
 }
 
 MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force)
 {
     md_num f;
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (!force) return MDYN_ERR_NULL;
     if (coupling < 0 || coupling >= sim->couplings || term < 0 || term >= MIMICDYN_MAX_TERMS)
         return MDYN_ERR_INDEX;
@@ -3541,7 +3588,7 @@ MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper)
 {
     md_num lo, hi;
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (!lower || !upper) return md_blame(sim, MDYN_ERR_NULL, body);
     if (body < 0 || body >= sim->bodies
         || md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
@@ -3703,78 +3750,84 @@ MD_STATIC void md_say_coupling(md_text *t, const mdyn_sim *sim, const mdyn_coupl
     if (!md_is_null(c->effort)) md_say_named(t, ", |force| <= ", md_of_wide(c->effort), "");
 }
 
-MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size)
+MD_STATIC void md_say_row(md_text *t, const mdyn_sim *sim, const md_row *row)
 {
     static const char *const names[] = { "coupling ", "drive ", "friction ", "limit " };
-    md_text t;
     md_terms terms;
     const mdyn_body *b;
-    int k;
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
-    if (!text) return md_blame(sim, MDYN_ERR_NULL, index);
-    for (k = 0; k < sim->rows; k++)
-        if (sim->row[k].kind == (uint8_t)kind && sim->row[k].index == index) break;
-    if (k == sim->rows) return md_blame(sim, MDYN_ERR_INDEX, index);
-    t.at = text;
-    t.size = size;
-    t.used = 0;
-    md_row_terms(sim, &sim->row[k], &terms);
-    md_say(&t, names[kind]);
-    md_say_int(&t, index);
-    if (kind == MDYN_ROW_COUPLING && sim->coupling[index].name) {
-        md_say(&t, " ");
-        md_say(&t, sim->coupling[index].name);
+    md_row_terms(sim, row, &terms);
+    md_say(t, names[row->kind]);
+    md_say_int(t, row->index);
+    if (row->kind == MDYN_ROW_COUPLING && sim->coupling[row->index].name) {
+        md_say(t, " ");
+        md_say(t, sim->coupling[row->index].name);
     }
-    md_say(&t, ": ");
+    md_say(t, ": ");
     b = &sim->model->bodies[sim->dof[terms.dof[0]].body];
-    if (kind == MDYN_ROW_COUPLING) {
-        md_say_coupling(&t, sim, &sim->coupling[index], &terms);
-    } else if (kind == MDYN_ROW_DRIVE) {
-        md_say_named(&t, "force = ", md_of_wide(b->drive_kp), " (target - ");
-        md_say_joint(&t, sim, "q", index);
-        md_say_named(&t, ") + ", md_of_wide(b->drive_kd), " (target_speed - ");
-        md_say_joint(&t, sim, "v", index);
-        md_say(&t, ")");
+    if (row->kind == MDYN_ROW_COUPLING) {
+        md_say_coupling(t, sim, &sim->coupling[row->index], &terms);
+    } else if (row->kind == MDYN_ROW_DRIVE) {
+        md_say_named(t, "force = ", md_of_wide(b->drive_kp), " (target - ");
+        md_say_joint(t, sim, "q", row->index);
+        md_say_named(t, ") + ", md_of_wide(b->drive_kd), " (target_speed - ");
+        md_say_joint(t, sim, "v", row->index);
+        md_say(t, ")");
         if (!md_is_null(b->effort))
-            md_say_named(&t, ", |force + tau| <= ", md_of_wide(b->effort), "");
-    } else if (kind == MDYN_ROW_FRICTION) {
-        md_say_joint(&t, sim, "v", index);
-        md_say_named(&t, " = 0 while |force| <= ", md_of_wide(b->friction), "");
+            md_say_named(t, ", |force + tau| <= ", md_of_wide(b->effort), "");
+    } else if (row->kind == MDYN_ROW_FRICTION) {
+        md_say_joint(t, sim, "v", row->index);
+        md_say_named(t, " = 0 while |force| <= ", md_of_wide(b->friction), "");
     } else {
         if (md_less(MD_K(-1e12), md_of_wide(b->lower)))
-            md_say_named(&t, "", md_of_wide(b->lower), " <= ");
-        md_say_joint(&t, sim, "q", index);
+            md_say_named(t, "", md_of_wide(b->lower), " <= ");
+        md_say_joint(t, sim, "q", row->index);
         if (md_less(md_of_wide(b->upper), MD_K(1e12)))
-            md_say_named(&t, " <= ", md_of_wide(b->upper), "");
-        md_say(&t, " [");
-        md_say(&t, md_unit_name(sim, &terms));
-        md_say(&t, "]");
+            md_say_named(t, " <= ", md_of_wide(b->upper), "");
+        md_say(t, " [");
+        md_say(t, md_unit_name(sim, &terms));
+        md_say(t, "]");
     }
+}
+
+MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size)
+{
+    md_text t;
+    int k;
+    if (!md_is_ready(sim)) return md_unready(sim);
+    if (!text) return md_blame(sim, MDYN_ERR_NULL, index);
+    k = md_find_row(sim, kind, index);
+    if (k < 0) return md_blame(sim, MDYN_ERR_INDEX, index);
+    t.at = text;
+    t.size = t.used = 0; /* first only to see how long it is */
+    md_say_row(&t, sim, &sim->row[k]);
     if (t.used >= size) return md_blame(sim, MDYN_ERR_ROOM, index);
+    t.size = size;
+    t.used = 0;
+    md_say_row(&t, sim, &sim->row[k]);
     text[t.used] = 0;
     return MDYN_OK;
 }
 
 MDYN_API int mdyn_dofs(const mdyn_sim *sim)
 {
-    return md_is_ready(sim) ? (int)sim->dofs : (int)MDYN_ERR_NOT_READY;
+    return md_is_ready(sim) ? sim->dofs : md_unready(sim);
 }
 
 MDYN_API int mdyn_coordinates(const mdyn_sim *sim)
 {
-    return md_is_ready(sim) ? (int)sim->coordinates : (int)MDYN_ERR_NOT_READY;
+    return md_is_ready(sim) ? sim->coordinates : md_unready(sim);
 }
 
 MDYN_API int mdyn_dof(const mdyn_sim *sim, int body)
 {
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (body < 0 || body >= sim->bodies) return MDYN_ERR_INDEX;
     return sim->link[body].dof;
 }
 
 MDYN_API int mdyn_coordinate(const mdyn_sim *sim, int body)
 {
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (body < 0 || body >= sim->bodies) return MDYN_ERR_INDEX;
     return sim->link[body].coordinate;
 }
@@ -3782,7 +3835,7 @@ MDYN_API int mdyn_coordinate(const mdyn_sim *sim, int body)
 /* For the queries: a ready sim, pointers, a body. */
 MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
 {
-    if (!md_is_ready(sim)) return MDYN_ERR_NOT_READY;
+    if (!md_is_ready(sim)) return md_unready(sim);
     if (!a || !b) return md_blame(sim, MDYN_ERR_NULL, body);
     if (body < 0 || body >= sim->bodies) return md_blame(sim, MDYN_ERR_INDEX, body);
     return MDYN_OK;

@@ -75,7 +75,7 @@ static void test_trains(void) {
     run_train(2, tol(3e-14, 1e-6));
     run_train(8, tol(3e-14, 1e-5));
     run_train(32, tol(3e-14, 3e-5));
-    run_train(128, tol(3e-14, 1e-4));
+    run_train(128, tol(5e-13, 1e-4));
 }
 
 /* The exact motion is that of the sum of q_i gains: the step knows more digits of a coordinate

@@ -244,7 +244,7 @@ static void check_hand(void) {
    Rounding errors of the train's torque grow with the square of its length, and with the way. */
 static void check_gears(int n, gear_drive drive) {
     double worst = 0, off = 0, v = 0, q = 0, way = drive == SPIN ? 30 : 1.27;
-    double allowed = way * tol(3e-14 + 1e-17 * n * n, 3e-7 + 3e-9 * n * n);
+    double allowed = way * tol(3e-14 + 1e-17 * n * n, 8e-7 + 4e-9 * n * n);
     make(find("gears"), n);
     make_wave(drive);
     for (int i = 0; i < RUN; i++) {
