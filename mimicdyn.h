@@ -2547,7 +2547,7 @@ MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
         if (sim->mark[c]) md_plan_entry(sim, c);
     row->shared = (int16_t)(sim->entries - row->first - row->owned - row->lone);
     if (!row->boundless) row->pivot = -1;
-    return sim->entries > MIMICDYN_MAX_ENTRIES ? md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, k)
+    return sim->entries > MIMICDYN_MAX_ENTRIES ? md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1)
                                                : MDYN_OK;
 }
 
@@ -3752,7 +3752,7 @@ MD_STATIC void md_say_coupling(md_text *t, const mdyn_sim *sim, const mdyn_coupl
 
 MD_STATIC void md_say_row(md_text *t, const mdyn_sim *sim, const md_row *row)
 {
-    static const char *const names[] = { "coupling ", "drive ", "friction ", "limit " };
+    static const char names[][10] = { "coupling ", "drive ", "friction ", "limit " };
     md_terms terms;
     const mdyn_body *b;
     md_row_terms(sim, row, &terms);

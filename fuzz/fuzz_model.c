@@ -773,8 +773,8 @@ static void set_inputs(input *in) {
     }
 }
 
-/* mdyn_init of both sims: an answer in words; a refused model leaves all as it was, or, where it
-   took a try to find out, a sim that is not ready. */
+/* mdyn_init of both sims: an answer in words; a refused model leaves a sim that is not ready,
+   and all else as it was unless it took a try to find out. */
 static int init_both(const specimen *s, int calm) {
     memcpy(&trial.before, &trial.a, sizeof trial.before);
     int code = mdyn_init(&trial.a, &s->model), again = mdyn_init(&trial.b, &s->model);
@@ -785,6 +785,7 @@ static int init_both(const specimen *s, int calm) {
     if (code == MDYN_ERR_MASSLESS || code == MDYN_ERR_CAPACITY_ENTRIES) {
         REQUIRE(mdyn_step(&trial.a) == MDYN_ERR_NOT_READY); /* found out by trying */
     } else if (code < 0) {
+        trial.before.ready = 0;
         REQUIRE(same_outside_culprit(&trial.a, &trial.before));
     }
     if (calm) {

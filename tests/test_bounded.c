@@ -555,6 +555,30 @@ static void test_range_of_chains(void) {
     CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
     CHECK_NEAR(of_wide(lower), -1, tol(1e-16, 1e-8));
     CHECK_NEAR(of_wide(upper), 2, tol(1e-16, 1e-8));
+    /* Open ends stay open, and a negative ratio makes the upper one the lower one. */
+    mech.body[2].lower = wide(-1e12);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -0.75, tol(1e-16, 1e-8));
+    CHECK_NEAR(of_wide(upper), of_wide(MDYN_UNLIMITED), 0);
+    mech.body[2].lower = wide(-1);
+    mech.body[2].upper = MDYN_UNLIMITED;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -of_wide(MDYN_UNLIMITED), 0);
+    CHECK_NEAR(of_wide(upper), 0.75, tol(1e-16, 1e-8));
+    mech.body[2].lower = mech.body[2].upper = wide(0);
+    mech.body[1].upper = MDYN_UNLIMITED;
+    mech.body[1].lower = wide(0.25); /* q0 = 2 q1 + 0.5 >= 1, q2 = 0.5 - 2 q1 <= 0 */
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), 1, tol(1e-16, 1e-8));
+    CHECK_NEAR(of_wide(upper), of_wide(MDYN_UNLIMITED), 0);
+    CHECK_EQUAL(mdyn_range(&sim, 2, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -of_wide(MDYN_UNLIMITED), 0);
+    CHECK_NEAR(of_wide(upper), 0, tol(1e-16, 1e-8));
+    mech.body[1].lower = wide(-0.75);
+    mech.body[1].upper = wide(0.75);
     mech.body[0].lower = wide(3);
     mech.body[0].upper = wide(4);
     CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_EMPTY_RANGE);

@@ -244,6 +244,32 @@ static void test_trees(void) {
     }
 }
 
+/* Axes along the coordinate axes, both ways, and of any length; and none, which means z. */
+static void test_axes(void) {
+    static const double lengths[] = { 1, 1e-3, 1e6, 0.3 };
+    for (int k = 0; k < 7 * 4 * 3; k++) {
+        int way = k % 7 % 3;
+        double length = lengths[k / 7 % 4] * (k % 7 < 3 ? 1 : -1);
+        mdyn_joint joint = (mdyn_joint)(MDYN_REVOLUTE + k / 28);
+        mechanism_random(&mech, 3, 6, ONE_SPEED);
+        for (int i = 0; i < 2; i++) {
+            mdyn_wide3 *axis = &mech.body[i].axis;
+            mech.body[i].joint = joint;
+            memset(axis, 0, sizeof *axis);
+            if (k % 7 < 6) {
+                mdyn_wide *x = way == 0 ? &axis->x : way == 1 ? &axis->y : &axis->z;
+                *x = wide(length);
+            }
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        truth_init(&t, &mech.model);
+        random_state(2, 5);
+        compare_body(1);
+        compare_body(2);
+        compare_dense();
+    }
+}
+
 /* ---- finite differences ---- */
 
 /* Step of the differences: the error of the difference is h^2 times a third derivative, that of
@@ -701,9 +727,10 @@ static void test_integration(void) {
 
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
-        test_trees, test_jacobian_differences, test_energy_differences, test_pendulum,
-        test_projectile, test_top, test_quaternion_length, test_screw, test_energy_balance, test_momentum,
-        test_queries_change_nothing, test_changes_are_noticed, test_integration
+        test_trees, test_axes, test_jacobian_differences, test_energy_differences,
+        test_pendulum, test_projectile, test_top, test_quaternion_length, test_screw,
+        test_energy_balance, test_momentum, test_queries_change_nothing,
+        test_changes_are_noticed, test_integration
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

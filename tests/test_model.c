@@ -35,8 +35,8 @@ static void good_model(void) {
     memset(body, 0, sizeof body);
     memset(coupling, 0, sizeof coupling);
     memset(&model, 0, sizeof model);
-    for (int i = 0; i < BODIES; i++) {
-        body[i] = link;
+    for (int i = 0; i < BODIES + 1; i++) {
+        body[i] = link; /* one more than counts: an index one too high finds a good body */
     }
     body[LEADER].lower = wide(-1);
     body[LEADER].upper = wide(2);
@@ -583,6 +583,29 @@ static void test_set_coupling(void) {
 
 /* ---- inputs of a step ---- */
 
+/* The calls that look at what is bad refuse it too. kind: 0 q, 1 v, 2 tau, 5 wrench. */
+static void queries_refuse(int kind, int index) {
+    static int (*const of_state[])(mdyn_sim *, int) = {
+        c_pose, c_velocity, c_jacobian, c_mass, c_energy, c_response, c_response2, c_column,
+        c_project, c_follow
+    };
+    static int (*const of_forces[])(mdyn_sim *, int) = {
+        c_forward, c_coupled, c_bias, c_inverse /* the last two without tau */
+    };
+    int n = (int)(sizeof of_state / sizeof *of_state);
+    for (int i = 0; i < 16; i++) {
+        many[i] = wide(0);
+    }
+    for (int i = 0; kind < 2 && i < n; i++) {
+        CHECK_EQUAL(of_state[i](&sim, 0), MDYN_ERR_STATE);
+        CHECK_EQUAL(sim.culprit.index, index);
+    }
+    for (int i = 0; kind < 3 || kind > 4 ? i < (kind == 2 ? 2 : 4) : 0; i++) {
+        CHECK_EQUAL(of_forces[i](&sim, 0), MDYN_ERR_STATE);
+        CHECK_EQUAL(sim.culprit.index, index);
+    }
+}
+
 /* NaN, infinity and 2^23 in every input: the state is left as it was. */
 static void test_bad_inputs(void) {
     static mdyn_sim start;
@@ -615,6 +638,11 @@ static void test_bad_inputs(void) {
                 same &= CHECK_EQUAL(sim.culprit.index, i / inputs[k].size);
                 before.culprit = sim.culprit;
                 same &= CHECK(memcmp(&before, &sim, offsetof(mdyn_sim, model)) == 0);
+                if (b == 2) {
+                    queries_refuse(k, i / inputs[k].size);
+                    before.culprit = sim.culprit;
+                    same &= CHECK(memcmp(&before, &sim, offsetof(mdyn_sim, model)) == 0);
+                }
                 if (!same) {
                     CHECK_NOTE("input %d, number %d, value %d\n", k, i, b);
                 }
@@ -632,6 +660,36 @@ static void test_bad_inputs(void) {
 static void untouched(void) {
     before.culprit = sim.culprit;
     CHECK(memcmp(&before, &sim, offsetof(mdyn_sim, model)) == 0);
+}
+
+/* The other numbers that a call takes. */
+static void test_bad_arguments(void) {
+    static mdyn_wide a[MIMICDYN_MAX_DOFS], tau[MIMICDYN_MAX_DOFS], J[6 * MIMICDYN_MAX_DOFS];
+    good_model();
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    for (int i = 0; i < 3; i++) {
+        for (int b = 0; b < CHECK_BAD_NUMBERS + 1; b++) {
+            mdyn_real3 point = { 0, 0, 0 };
+            mdyn_real *x = i == 0 ? &point.x : i == 1 ? &point.y : &point.z;
+            *x = real(8388608);
+            if (b < CHECK_BAD_NUMBERS) {
+                bad_number(x, b);
+            }
+            memcpy(&before, &sim, sizeof sim);
+            CHECK_EQUAL(mdyn_jacobian(&sim, 1, &point, J), MDYN_ERR_STATE);
+            CHECK_EQUAL(mdyn_velocity(&sim, 1, &point, &vector, &vector2), MDYN_ERR_STATE);
+            untouched();
+        }
+    }
+    for (int i = 0; i < 11; i++) {
+        for (int b = 0; b < CHECK_BAD_NUMBERS; b++) {
+            bad_number(&a[i], b);
+            CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, tau), MDYN_ERR_STATE);
+            CHECK_EQUAL(sim.culprit.index, i);
+            a[i] = wide(0);
+        }
+    }
+    CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, tau), MDYN_OK);
 }
 
 /* Just inside the range is a state, and a motion that would leave it is refused whole; what
@@ -696,7 +754,10 @@ static void test_singular(void) {
     CHECK_EQUAL(sim.culprit.index, 0);
     untouched();
     CHECK_EQUAL(mdyn_forward_dynamics(&sim, many), MDYN_ERR_SINGULAR);
+    CHECK_EQUAL(mdyn_coupled_dynamics(&sim, many), MDYN_ERR_SINGULAR);
     CHECK_EQUAL(mdyn_impulse_column(&sim, 1, many), MDYN_ERR_SINGULAR);
+    CHECK_EQUAL(mdyn_impulse_response(&sim, 0, 1, many), MDYN_ERR_SINGULAR);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_ERR_SINGULAR);
     CHECK_EQUAL(mdyn_bias_force(&sim, many), MDYN_OK); /* needs no inverse */
     sim.q[1] = real(-0.5);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
@@ -804,7 +865,7 @@ int main(int argc, char **argv) {
         test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_capacities,
         test_no_room_for_coupling, test_bad_numbers, test_redundant, test_contradictory,
         test_empty_range, test_not_ready, test_null, test_indices, test_set_coupling,
-        test_bad_inputs, test_overflow, test_singular, test_explain, test_texts
+        test_bad_inputs, test_bad_arguments, test_overflow, test_singular, test_explain, test_texts
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
