@@ -12,7 +12,8 @@ F32      = -DMIMICDYN_SCALAR=F32 -DEXPECT_SCALAR_F32=1
 F64      = -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test examples replay bench figures fuzz lint sanitize coverage clean $(SCALARS:%=fuzz-%)
+.PHONY: help demo test examples replay bench figures fuzz lint sanitize coverage clean \
+        $(SCALARS:%=fuzz-%)
 
 ## Lists what can be made (this).
 help:

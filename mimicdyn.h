@@ -421,7 +421,7 @@ enum {
 /* What a row did in the last step. Units by the row's own C: [C]/s for speeds. */
 typedef struct mdyn_row_report {
     mdyn_wide impulse;  /* signed; a joint gets coefficient * impulse [N m s or N s] */
-    mdyn_wide force;    /* impulse / dt */
+    mdyn_wide force;    /* impulse / dt; in a range > 0 at its lower end, < 0 at its upper */
     mdyn_wide power;    /* force times the row's speed after the step: given to the joints [W] */
     mdyn_wide error;    /* C at the start of the step; for a range, how far outside it */
     mdyn_wide speed;    /* C' after the step */
@@ -548,7 +548,9 @@ typedef struct mdyn_sim {
     /* private */
     const mdyn_model *model;
     uint32_t ready, stale;
-    int16_t bodies, dofs, coordinates, couplings, drives, rows, entries;
+    int16_t bodies, dofs, coordinates, couplings, drives, rows;
+    int16_t dropped; /* boundless rows that depend on others */
+    int32_t entries;
     int16_t sweeps;
     mdyn_wide residual;
     int16_t lives, exacts, live[MIMICDYN_MAX_ROWS]; /* rows of this solve, the exact ones first */
@@ -618,7 +620,7 @@ __asm__(".ifndef mimicdyn_knobs_differ\n"
    commands, targets and wrenches 0. The model and its tables must outlive the sim.
    Errors: sim->culprit names code and index (of a body or a coupling, by the sentence).
    Warnings: redundant or contradictory couplings, limits that leave no position.
-   Cost: that of some steps, and r^2 c for c couplings in a chain of limits. */
+   Cost: O(b d^2 + r^2 + r n + n c^2) for c couplings. */
 #if MIMICDYN_STATIC
 #define mdyn_init(sim, model) mdyn_init_configured(sim, model, NULL)
 #else
@@ -631,7 +633,8 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
 MDYN_API int mdyn_reset(mdyn_sim *sim);
 
 /* Replaces a coupling: other ratios, offset, softness, range, speed, effort, joints even.
-   Checked as in mdyn_init. Takes effect with the next call. */
+   Checked as in mdyn_init; the next call goes by it. O(terms) while the joints stay and no coupling
+   is redundant; if joints, hardness or boundedness change, the plan is made anew: O(r^2 + r n). */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *c);
 
 /* Moves the state onto the hard couplings without a bound on their effort.
@@ -643,7 +646,8 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
 
 /* One time step of model->dt. Errors: MDYN_ERR_STATE (index: coordinate, speed or body),
    MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; the state is as before. What the rows did: sim->report,
-   mdyn_row. Cost: O(b + r d) and sweeps * entries, bounded by solver.sweeps. */
+   mdyn_row. Cost: O(b d + n d^2) for M, O(entries + c d) for the couplings, then at most
+   solver.sweeps + r sweeps of O(entries) over the bounded rows. */
 MDYN_API int mdyn_step(mdyn_sim *sim);
 
 /* What row `index` of a kind did in the last step; speeds are read from sim->v. O(terms) */
@@ -673,8 +677,8 @@ MDYN_API int mdyn_dof(const mdyn_sim *sim, int body);
 MDYN_API int mdyn_coordinate(const mdyn_sim *sim, int body);
 
 /* Kinematics of the present q and v. Nothing has to be updated first: a sim notices a changed q
-   or v and works it out once, O(b). Results in world axes. `point` in body axes [m]; NULL: the
-   body's origin. */
+   or v and works it out once, O(b). Results in world axes; none of them may be NULL. `point` in
+   body axes [m]; NULL: the body's origin. */
 MDYN_API int mdyn_pose(mdyn_sim *sim, int body, mdyn_real3 *position, mdyn_real4 *quaternion);
 MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
                            mdyn_real3 *angular, mdyn_real3 *linear);
@@ -887,7 +891,6 @@ MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b);
 MD_INLINE md_unit md_unit_abs(md_unit a) { return MD_RAW(a) < 0 ? md_unit_neg(a) : a; }
 MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
 #define MD_U(x) md_unit_of(MD_K(x), 0)
-#define MD_U_ENDLESS MD_U(1e30) /* a bound that nothing reaches */
 
 MD_NOINLINE void md_copy_units(md_unit *MD_RESTRICT to, const md_unit *MD_RESTRICT from, int n)
 {
@@ -1874,7 +1877,7 @@ MD_STATIC int md_factor(mdyn_sim *sim, md_num dt)
     int k, j, p, n;
     md_mass_rows(sim, dt);
     for (k = 0; k < sim->dofs; k++)
-        sim->z[k] = md_mul(MD_K(64 * MD_EPSILON), md_of_unit(sim->entry[sim->path[k]], 0));
+        sim->z[k] = md_mul(MD_K(8 * MD_EPSILON), md_of_unit(sim->entry[sim->path[k]], 0));
     for (k = sim->dofs - 1; k >= 0; k--) {
         md_unit *row = sim->entry + sim->path[k];
         if (!md_less(md_max(sim->z[k], MD_K(1e-30)), md_of_unit(row[0], 0)))
@@ -2488,7 +2491,7 @@ MD_STATIC int md_row_rank(const mdyn_sim *sim, const md_row *row)
     return sim->coupling[row->index].level == MDYN_VELOCITY;
 }
 
-/* Marks in sim->mark what a row touches: its joints and all joints that carry them, its private
+/* Marks in sim->mark what a row touches: its speeds, those on their way to the world, its private
    coordinate, and what the reflections of the rows before it in the order bring in. */
 MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
 {
@@ -2496,8 +2499,7 @@ MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
     int i, j, e, hit_lone, hit;
     md_row_terms(sim, &sim->row[k], &t);
     for (j = 0; j < t.count; j++)
-        for (i = sim->dof[t.dof[j]].body; i >= 0; i = sim->link[i].parent)
-            for (e = 0; e < sim->link[i].dofs; e++) sim->mark[sim->link[i].dof + e] = 1;
+        for (i = t.dof[j]; i >= 0; i = sim->dof[i].up) sim->mark[i] = 1;
     if (sim->row[k].boundless && md_row_rank(sim, &sim->row[k]) == 2) sim->mark[sim->dofs + k] = 1;
     for (i = 0; i < before; i++) {
         const md_row *row = &sim->row[sim->order[i]];
@@ -2514,7 +2516,7 @@ MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
 MD_INLINE void md_plan_entry(mdyn_sim *sim, int c)
 {
     if (sim->entries < MIMICDYN_MAX_ENTRIES) sim->entry_at[sim->entries] = (int16_t)c;
-    sim->entries++;
+    sim->entries++; /* md_plan_row looks whether it was too many */
     sim->mark[c] = 0;
 }
 
@@ -2524,7 +2526,7 @@ MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
     const int k = sim->order[i], space = sim->dofs + sim->rows;
     md_row *row = &sim->row[k];
     int j, c;
-    row->first = sim->entries;
+    row->first = (int16_t)sim->entries;
     row->pivot = -1;
     md_mark_row(sim, k, i);
     for (j = 0; j < i; j++) {
@@ -2582,13 +2584,18 @@ MD_STATIC int md_plan(mdyn_sim *sim)
         }
     }
     sim->entries = sim->path[sim->dofs];
+    sim->dropped = 0;
     for (i = 0; i < n && code == MDYN_OK; i++) {
         row = &sim->row[sim->order[i]];
         code = md_plan_row(sim, i);
         if (code != MDYN_OK || !row->boundless) continue;
         md_set_up_row(sim, sim->order[i], MD_STEP, 1);
-        if (row->turns) sim->owner[row->pivot] = sim->order[i];
-        else row->pivot = -1; /* depends on the rows before it */
+        if (row->turns) {
+            sim->owner[row->pivot] = sim->order[i];
+        } else { /* depends on the rows before it */
+            row->pivot = -1;
+            sim->dropped++;
+        }
     }
     return code;
 }
@@ -3045,7 +3052,7 @@ MD_STATIC void md_report_rows(mdyn_sim *sim)
     sim->report.sweeps = sim->sweeps;
     sim->report.residual = sim->residual;
     sim->report.redundant = sim->report.contradictory = 0;
-    sim->report.entries = sim->entries;
+    sim->report.entries = (int16_t)sim->entries;
     for (k = 0; k < sim->rows; k++) sim->outcome[k].resting = 1;
     for (k = 0; k < sim->lives; k++) {
         const md_row *row = &sim->row[sim->live[k]];
@@ -3434,6 +3441,25 @@ MDYN_API int mdyn_reset(mdyn_sim *sim)
     return MDYN_OK;
 }
 
+/* Whether the plan of the rows holds for another coupling in the place of one: the same joints,
+   as hard or soft as before. */
+MD_STATIC int md_coupling_fits(mdyn_sim *sim, int i, const mdyn_coupling *c)
+{
+    const mdyn_coupling *old = &sim->coupling[i];
+    mdyn_coupling kept = *old;
+    int k, rank = md_row_rank(sim, &sim->row[i]), fits;
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        const mdyn_term *a = &old->terms[k], *b = &c->terms[k];
+        if (md_is_null(a->coefficient) != md_is_null(b->coefficient)) return 0;
+        if (!md_is_null(a->coefficient) && (a->body != b->body || a->axis != b->axis)) return 0;
+    }
+    sim->coupling[i] = *c;
+    fits = md_row_is_boundless(sim, &sim->row[i]) == sim->row[i].boundless
+        && md_row_rank(sim, &sim->row[i]) == rank;
+    sim->coupling[i] = kept;
+    return fits;
+}
+
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *c)
 {
     mdyn_coupling old;
@@ -3442,7 +3468,13 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
     if (!c) return md_blame(sim, MDYN_ERR_NULL, coupling);
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
     code = md_check_coupling(sim, sim->model, c, coupling);
-    if (code == MDYN_OK) code = md_ready_dynamics(sim, MD_K(0));
+    if (code != MDYN_OK) return code;
+    if (sim->dropped == 0 && md_coupling_fits(sim, coupling, c)) {
+        md_take_coupling(sim, coupling, c);
+        return MDYN_OK;
+    }
+    code = md_refresh(sim);
+    if (code == MDYN_OK) code = md_factor(sim, MD_K(0));
     if (code != MDYN_OK) return code;
     old = sim->coupling[coupling];
     md_take_coupling(sim, coupling, c);

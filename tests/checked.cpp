@@ -26,6 +26,8 @@ namespace plain {
 }
 
 #undef MIMICDYN_H
+#undef MDYN_IMPLEMENTED_
+#undef MDYN_IMPLEMENTED_
 #undef MD_RAW
 #undef MD_NUM
 #undef MD_UNIT
@@ -143,7 +145,8 @@ static void compare_queries() {
         CHECK_EQUAL(mdyn_pose(&a.sim, i, &p, &q), mdyn_pose(&b.sim, i, &p2, &q2));
         same("position", &p, &p2, sizeof p);
         same("quaternion", &q, &q2, sizeof q);
-        CHECK_EQUAL(mdyn_velocity(&a.sim, i, NULL, &p, &w), mdyn_velocity(&b.sim, i, NULL, &p2, &w2));
+        CHECK_EQUAL(mdyn_velocity(&a.sim, i, NULL, &p, &w),
+                    mdyn_velocity(&b.sim, i, NULL, &p2, &w2));
         same("angular velocity", &p, &p2, sizeof p);
         same("velocity", &w, &w2, sizeof w);
     }

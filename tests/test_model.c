@@ -227,6 +227,23 @@ static void test_capacities(void) {
     refused("entries", MDYN_ERR_CAPACITY_ENTRIES, -1);
 }
 
+/* sim.report.entries counts: each speed takes one for each speed from it to the world, and a row
+   as many as the last speed of its joint. */
+static void test_entries(void) {
+    good_model();
+    model.coupling_count = 0;
+    body[LEADER].lower = body[LEADER].upper = wide(0);
+    body[FOLLOWER].friction = body[FOLLOWER].drive_kd = wide(0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    int speeds = 1 + 2 + (3 + 4 + 5) + (1 + 2 + 3 + 4 + 5 + 6);
+    CHECK_EQUAL(sim.report.entries, speeds);
+    body[BALL].friction = wide(1);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.entries, speeds + 3 * 5);
+}
+
 /* The same on the run: a coupling that needs more room than is left is refused, and the old one
    goes on as if nobody had asked. */
 static void test_no_room_for_coupling(void) {
@@ -398,6 +415,13 @@ static void test_empty_range(void) {
     body[1].upper = wide(0.25);
     warned(MDYN_WARN_EMPTY_RANGE, 0);
     body[1].upper = wide(0.75);
+    warned(MDYN_OK, -1);
+    chain_model(2); /* ranges that touch leave one position */
+    couple(1, 0, 1, 0);
+    body[0].lower = wide(-2000);
+    body[0].upper = wide(-1000);
+    body[1].lower = wide(-1000);
+    body[1].upper = wide(5);
     warned(MDYN_OK, -1);
 }
 
@@ -863,9 +887,10 @@ static void test_explain(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_capacities,
-        test_no_room_for_coupling, test_bad_numbers, test_redundant, test_contradictory,
-        test_empty_range, test_not_ready, test_null, test_indices, test_set_coupling,
-        test_bad_inputs, test_bad_arguments, test_overflow, test_singular, test_explain, test_texts
+        test_entries, test_no_room_for_coupling, test_bad_numbers, test_redundant,
+        test_contradictory, test_empty_range, test_not_ready, test_null, test_indices,
+        test_set_coupling, test_bad_inputs, test_bad_arguments, test_overflow, test_singular,
+        test_explain, test_texts
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
