@@ -350,46 +350,46 @@ typedef struct mdyn_model {
       "raise MIMICDYN_MAX_BODIES") \
     X(ERR_CAPACITY_DOFS, -4, "the joints have more speeds than the sim holds", \
       "raise MIMICDYN_MAX_DOFS") \
-    X(ERR_CAPACITY_COUPLINGS, -28, "there are more couplings than the sim holds", \
+    X(ERR_CAPACITY_COUPLINGS, -5, "there are more couplings than the sim holds", \
       "raise MIMICDYN_MAX_COUPLINGS") \
-    X(ERR_CAPACITY_ROWS, -5, "there are more rows than the sim holds", \
+    X(ERR_CAPACITY_ROWS, -6, "there are more rows than the sim holds", \
       "raise MIMICDYN_MAX_ROWS") \
-    X(ERR_CAPACITY_ENTRIES, -6, "the rows hold more numbers than the sim has room for", \
+    X(ERR_CAPACITY_ENTRIES, -7, "the rows hold more numbers than the sim has room for", \
       "raise MIMICDYN_MAX_ENTRIES") \
-    X(ERR_NOT_FINITE, -7, "a number of the model is NaN or infinite, or beyond any use", \
+    X(ERR_NOT_FINITE, -8, "a number of the model is NaN or infinite, or beyond any use", \
       "look at the field of the named body or coupling") \
-    X(ERR_PARENT, -8, "a body's parent is not an earlier body or MDYN_WORLD", \
+    X(ERR_PARENT, -9, "a body's parent is not an earlier body or MDYN_WORLD", \
       "list parents before their children") \
-    X(ERR_JOINT, -9, "the joint type is unknown", "use one of mdyn_joint") \
-    X(ERR_ROTATION, -10, "the rotation is no quaternion", "give w, x, y, z, or four zeros") \
-    X(ERR_MASS, -11, "a mass is negative", "give the mass in kg") \
-    X(ERR_INERTIA, -12, "no real body has this inertia: it is not positive", \
+    X(ERR_JOINT, -10, "the joint type is unknown", "use one of mdyn_joint") \
+    X(ERR_ROTATION, -11, "the rotation is no quaternion", "give w, x, y, z, or four zeros") \
+    X(ERR_MASS, -12, "a mass is negative", "give the mass in kg") \
+    X(ERR_INERTIA, -13, "no real body has this inertia: it is not positive", \
       "give it about the centre of mass, as matrix elements, in kg m^2") \
-    X(ERR_MASSLESS, -13, "nothing gives this joint inertia", \
+    X(ERR_MASSLESS, -14, "nothing gives this joint inertia", \
       "give the body or a child mass or inertia, or the joint an armature") \
-    X(ERR_NEGATIVE, -14, "armature, damping, friction, effort or a gain is negative, " \
+    X(ERR_NEGATIVE, -15, "armature, damping, friction, effort or a gain is negative, " \
       "or a free joint has armature", "give it as a positive number; free joints have none") \
-    X(ERR_LIMITS, -15, "lower is above upper, or the joint has more than one coordinate", \
+    X(ERR_LIMITS, -16, "lower is above upper, or the joint has more than one coordinate", \
       "swap them; leave both 0 for no limit") \
-    X(ERR_DRIVE, -16, "a drive needs a joint of one coordinate", \
+    X(ERR_DRIVE, -17, "a drive needs a joint of one coordinate", \
       "leave drive_kp and drive_kd 0 and command sim.tau") \
-    X(ERR_TERM, -17, "a term names a body or a speed that is not there, or the same speed twice", \
+    X(ERR_TERM, -18, "a term names a body or a speed that is not there, or the same speed twice", \
       "name the body's index, and axis 0 unless the joint has several speeds") \
-    X(ERR_NO_TERMS, -18, "all coefficients of a coupling are 0", "give at least one") \
-    X(ERR_LEVEL, -19, "C of this coupling has no value: a joint has several coordinates", \
+    X(ERR_NO_TERMS, -19, "all coefficients of a coupling are 0", "give at least one") \
+    X(ERR_LEVEL, -20, "C of this coupling has no value: a joint has several coordinates", \
       "set level = MDYN_VELOCITY") \
-    X(ERR_SOFTNESS, -20, "the softness is out of range", \
+    X(ERR_SOFTNESS, -21, "the softness is out of range", \
       "0 <= erp <= 1, and cfm, kp, kd, omega, zeta >= 0") \
-    X(ERR_DT, -21, "the step is not a positive number up to 1 s", "give dt in seconds") \
-    X(ERR_SOLVER, -22, "a solver setting is out of range", "0 < relaxation < 2, tolerance >= 0") \
-    X(ERR_STATE, -23, "a coordinate, speed, command, target or wrench is NaN, infinite or 2^23 " \
+    X(ERR_DT, -22, "the step is not a positive number up to 1 s", "give dt in seconds") \
+    X(ERR_SOLVER, -23, "a solver setting is out of range", "0 < relaxation < 2, tolerance >= 0") \
+    X(ERR_STATE, -24, "a coordinate, speed, command, target or wrench is NaN, infinite or 2^23 " \
       "and beyond, or a quaternion is zero", "correct the input; the state was left as it was") \
-    X(ERR_OVERFLOW, -24, "the motion would leave the range of the numbers", \
+    X(ERR_OVERFLOW, -25, "the motion would leave the range of the numbers", \
       "a smaller step, a smaller command; the state was left as it was") \
-    X(ERR_SINGULAR, -25, "the mass matrix has lost its rank to rounding", \
+    X(ERR_SINGULAR, -26, "the mass matrix has lost its rank to rounding", \
       "give light joints an armature") \
-    X(ERR_INDEX, -26, "an index is out of range", "count from 0") \
-    X(ERR_ROOM, -27, "the text does not fit", "pass a larger buffer")
+    X(ERR_INDEX, -27, "an index is out of range", "count from 0") \
+    X(ERR_ROOM, -28, "the text does not fit", "pass a larger buffer")
 
 typedef enum mdyn_code {
 #define MDYN_CODE_(name, value, sentence, remedy) MDYN_##name = value,

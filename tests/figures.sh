@@ -104,7 +104,7 @@ knobs() {
         /^#define MIMICDYN_/ && ($2 in about) {
             value[$2] = $0
             sub(/^#define [A-Z_]* */, "", value[$2])
-            gsub(/[()]/, "", value[$2])
+            if (value[$2] ~ /^\(.*\)$/) value[$2] = substr(value[$2], 2, length(value[$2]) - 2)
         }
         END {
             print "| knob | what it is | range | default | bytes, F32 | bytes, F64 |"
