@@ -329,7 +329,7 @@ typedef struct mdyn_model {
     const mdyn_coupling *couplings;
     int coupling_count;
     mdyn_wide3 gravity; /* [m/s^2], world axes */
-    mdyn_wide dt;       /* step [s], > 0 */
+    mdyn_wide dt;       /* step [s], 1e-9 to 1 */
     mdyn_solver solver;
 } mdyn_model;
 
@@ -380,7 +380,7 @@ typedef struct mdyn_model {
       "set level = MDYN_VELOCITY") \
     X(ERR_SOFTNESS, -21, "the softness is out of range", \
       "0 <= erp <= 1, and cfm, kp, kd, omega, zeta >= 0") \
-    X(ERR_DT, -22, "the step is not a positive number up to 1 s", "give dt in seconds") \
+    X(ERR_DT, -22, "the step is not a number from 1e-9 s to 1 s", "give dt in seconds") \
     X(ERR_SOLVER, -23, "a solver setting is out of range", "0 < relaxation < 2, tolerance >= 0") \
     X(ERR_STATE, -24, "a coordinate, speed, command, target or wrench is NaN, infinite or 2^23 " \
       "and beyond, or a quaternion is zero", "correct the input; the state was left as it was") \
@@ -1508,7 +1508,7 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
         return md_blame(sim, MDYN_ERR_NULL, -1);
     if (!md_is_usable(model->gravity.x) || !md_is_usable(model->gravity.y)
         || !md_is_usable(model->gravity.z)) return md_blame(sim, MDYN_ERR_NOT_FINITE, -1);
-    if (!md_is_usable(model->dt) || !md_less(MD_K(0), md_of_wide(model->dt))
+    if (!md_is_usable(model->dt) || md_less(md_of_wide(model->dt), MD_K(1e-9))
         || md_less(MD_K(1), md_of_wide(model->dt))) return md_blame(sim, MDYN_ERR_DT, -1);
     if (!md_is_usable(s->relaxation) || !md_is_usable(s->tolerance)
         || md_is_negative(s->relaxation) || !md_less(md_of_wide(s->relaxation), MD_K(2))

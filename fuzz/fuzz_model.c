@@ -776,6 +776,7 @@ static int init_both(const specimen *s, int calm) {
     REQUIRE(trial.a.culprit.index == trial.b.culprit.index && trial.a.culprit.index >= -1);
     REQUIRE(mdyn_text(code)[0] != 0 && mdyn_remedy(code)[0] != 0);
     REQUIRE(code >= 0 || mdyn_step(&trial.a) == MDYN_ERR_NOT_READY);
+    REQUIRE(code < 0 || (of_wide(s->model.dt) > 0.999e-9 && of_wide(s->model.dt) <= 1));
     if (calm) {
         REQUIRE(code >= 0 || code == MDYN_ERR_CAPACITY_ROWS || code == MDYN_ERR_CAPACITY_ENTRIES);
     }

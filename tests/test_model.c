@@ -154,6 +154,8 @@ static void test_mistakes_of_bodies(void) {
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(0));
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(-1e-3));
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(1.001));
+    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(0.999e-9));
+    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(tol(1e-310, 1e-39))); /* 1/dt would be infinite */
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(2));
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(-0.5));
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.tolerance = wide(-1e-6));
@@ -187,6 +189,23 @@ static void test_mistakes_of_couplings(void) {
     };
     for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
         REFUSED(MDYN_ERR_SOFTNESS, 1, coupling[1].softness = bad[i]);
+    }
+}
+
+/* The shortest and the longest step: what the rows report are numbers. */
+static void test_ends_of_dt(void) {
+    static const double ends[] = { 1.001e-9, 1 };
+    for (int i = 0; i < 2; i++) {
+        mdyn_row_report row;
+        good_model();
+        model.dt = wide(ends[i]);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.q[FOLLOWER] = real(0.126);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &row), MDYN_OK);
+        CHECK(isfinite(of_wide(row.force)) && of_wide(row.force) != 0);
+        CHECK_NEAR(of_wide(row.force) * ends[i], of_wide(row.impulse),
+                   tol(1e-15, 1e-6) * fabs(of_wide(row.impulse)));
     }
 }
 
@@ -886,8 +905,8 @@ static void test_explain(void) {
 
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
-        test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_capacities,
-        test_entries, test_no_room_for_coupling, test_bad_numbers, test_redundant,
+        test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_ends_of_dt,
+        test_capacities, test_entries, test_no_room_for_coupling, test_bad_numbers, test_redundant,
         test_contradictory, test_empty_range, test_not_ready, test_null, test_indices,
         test_set_coupling, test_bad_inputs, test_bad_arguments, test_overflow, test_singular,
         test_explain, test_texts
