@@ -317,10 +317,12 @@ typedef enum mdyn_start {
 typedef struct mdyn_solver {
     mdyn_equality equality;
     mdyn_start start;
-    uint16_t sweeps;      /* most sweeps in a step; 0: 100 */
+    uint16_t sweeps;      /* most sweeps in a step, and as many again for the rows that turn out
+                             to be needed only by the motion that the others leave; 0: 100 */
     mdyn_wide relaxation; /* over- or under-relaxation, 0 < omega < 2; 0: 1 */
     mdyn_wide tolerance;  /* sweeps end when no impulse moves by more than this part of the
-                             largest; 0: a few rounding errors */
+                             largest impulse, or of the largest change of speed (compared in
+                             units of the root of energy); 0: a few rounding errors */
 } mdyn_solver;
 
 typedef struct mdyn_model {
@@ -431,11 +433,12 @@ typedef struct mdyn_row_report {
 
 /* What the last step did. */
 typedef struct mdyn_report {
-    int16_t sweeps;         /* sweeps over the bounded rows */
+    int16_t sweeps;         /* sweeps over the bounded rows; 32767: so many or more */
     int16_t redundant;      /* rows that earlier rows decide */
     int16_t contradictory;  /* ... and decide otherwise */
     int16_t entries;        /* numbers in the rows, of MIMICDYN_MAX_ENTRIES */
-    mdyn_wide residual;     /* largest change of an impulse in the last sweep, relative */
+    mdyn_wide residual;     /* largest change of an impulse in the last sweep, relative as in
+                               mdyn_solver.tolerance */
 } mdyn_report;
 
 /* ---- private: what a sim is made of. Size and contents may change. ---- */
@@ -550,8 +553,7 @@ typedef struct mdyn_sim {
     uint32_t ready, stale;
     int16_t bodies, dofs, coordinates, couplings, drives, rows;
     int16_t dropped; /* boundless rows that depend on others */
-    int32_t entries;
-    int16_t sweeps;
+    int32_t entries, sweeps;
     mdyn_wide residual;
     int16_t lives, exacts, live[MIMICDYN_MAX_ROWS]; /* rows of this solve, the exact ones first */
     md_num dt, inverse_dt;
@@ -647,7 +649,7 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
 /* One time step of model->dt. Errors: MDYN_ERR_STATE (index: coordinate, speed or body),
    MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; the state is as before. What the rows did: sim->report,
    mdyn_row. Cost: O(b d + n d^2) for M, O(entries + c d) for the couplings, then at most
-   solver.sweeps + r sweeps of O(entries) over the bounded rows. */
+   2 solver.sweeps + r sweeps of O(entries) over the bounded rows. */
 MDYN_API int mdyn_step(mdyn_sim *sim);
 
 /* What row `index` of a kind did in the last step; speeds are read from sim->v. O(terms) */
@@ -911,6 +913,16 @@ MD_NOINLINE void md_of_units(md_num *MD_RESTRICT to, const md_unit *MD_RESTRICT 
 {
     int k;
     for (k = 0; k < n; k++) to[k] = md_of_unit(from[k], e);
+}
+
+/* The largest of them, without its sign. */
+MD_STATIC md_unit md_units_largest(const md_unit *u, int n)
+{
+    md_unit most = MD_U(0);
+    int k;
+    for (k = 0; k < n; k++)
+        if (md_unit_less(most, md_unit_abs(u[k]))) most = md_unit_abs(u[k]);
+    return most;
 }
 
 /* The common scale for a block that has to hold these. */
@@ -2803,19 +2815,24 @@ MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
     return d;
 }
 
-/* Sweeps until nothing moves, at most so many as the solver's setting leaves, but one. */
-MD_STATIC void md_sweep(mdyn_sim *sim)
+/* Sweeps until nothing moves beside the largest impulse and the motion, whose rounding errors all
+   impulses carry; at most so many as the solver's setting leaves since `from`, but one. The motion
+   is sim->du after the second sweep, when it does not hold any more what the warm start had wrong;
+   it is looked at only if the impulses alone would have more sweeps. */
+MD_STATIC void md_sweep(mdyn_sim *sim, int32_t from)
 {
     const mdyn_solver *solver = &sim->model->solver;
     md_num omega = md_of_wide(solver->relaxation), tolerance = md_of_wide(solver->tolerance);
-    md_unit step, part, moved, largest;
+    md_unit step, part, moved, largest, motion = MD_U(0);
+    const int32_t first = sim->sweeps;
     int most = solver->sweeps ? solver->sweeps : 100, k;
     if (md_is_zero(omega)) omega = MD_K(1);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
     step = md_unit_of(omega, 0);
     part = md_unit_of(tolerance, 0);
     do {
-        moved = largest = MD_U(0);
+        moved = MD_U(0);
+        largest = motion;
         for (k = sim->exacts; k < sim->lives; k++) {
             md_row *row = &sim->row[sim->live[k]];
             md_unit d;
@@ -2826,11 +2843,15 @@ MD_STATIC void md_sweep(mdyn_sim *sim)
             d = md_unit_abs(row->u_lambda);
             if (md_unit_less(largest, d)) largest = d;
         }
+        if (sim->sweeps == first + 1 && md_unit_less(md_unit_mul(part, largest), moved)) {
+            motion = md_units_largest(sim->du, sim->dofs);
+            if (md_unit_less(largest, motion)) largest = motion;
+        }
         sim->residual = md_unit_is_zero(moved) ? 0
             : md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
         if (md_unit_is_zero(moved)) return;
-        if (sim->sweeps < INT16_MAX) sim->sweeps++;
-    } while (md_unit_less(md_unit_mul(part, largest), moved) && sim->sweeps < most);
+        sim->sweeps++;
+    } while (md_unit_less(md_unit_mul(part, largest), moved) && sim->sweeps - from < most);
 }
 
 /* Whether a resting row is needed: C or where the motion sim->z takes it is out of its range. */
@@ -3029,6 +3050,7 @@ MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
 MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
 {
     md_scale e = md_scale_of(sim->z, sim->dofs);
+    int32_t from = 0;
     int k, woken = 1;
     md_set_up_rows(sim, mode);
     md_units_of(sim->du, sim->z, mode == MD_STEP ? sim->dt : MD_K(1), sim->dofs, e);
@@ -3038,10 +3060,11 @@ MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
         if (sim->row[sim->live[k]].active) md_begin_row(sim, sim->live[k], e);
     sim->sweeps = 0;
     while (woken > 0) {
-        if (mode == MD_STEP) md_sweep(sim);
+        if (mode == MD_STEP) md_sweep(sim, from);
         md_turn_back(sim, e);
         md_outward(sim, sim->z);
         woken = mode == MD_STEP ? md_wake_rows(sim, e) : 0;
+        if (from == 0) from = sim->sweeps; /* rows that wake have their own sweeps, in all */
     }
     md_settle(sim, e);
 }
@@ -3049,7 +3072,7 @@ MD_STATIC void md_apply_rows(mdyn_sim *sim, enum md_mode mode)
 MD_STATIC void md_report_rows(mdyn_sim *sim)
 {
     int k;
-    sim->report.sweeps = sim->sweeps;
+    sim->report.sweeps = (int16_t)(sim->sweeps < INT16_MAX ? sim->sweeps : INT16_MAX);
     sim->report.residual = sim->residual;
     sim->report.redundant = sim->report.contradictory = 0;
     sim->report.entries = (int16_t)sim->entries;

@@ -230,7 +230,8 @@ static void compare_wrench(void) {
 
 static void test_trees(void) {
     for (int k = 0; k < 80; k++) {
-        begin_tree(1 + random_int(12), 32, random_kind());
+        int bodies = 1 + random_int(12), kind = random_kind();
+        begin_tree(bodies, 32, kind);
         for (int s = 0; s < 2; s++) {
             random_state(3, 10);
             compare_dense();
@@ -308,7 +309,8 @@ static void test_jacobian_differences(void) {
     static mdyn_wide J[6 * TN];
     ld h = (ld)difference_step(), R[2][3][3], p[2][3], turn[3][3];
     for (int k = 0; k < 20; k++) {
-        begin_tree(1 + random_int(8), 20, random_kind());
+        int bodies = 1 + random_int(8), kind = random_kind();
+        begin_tree(bodies, 20, kind);
         random_state(1, 0);
         int body = t.bodies - 1, n = t.dofs;
         CHECK_EQUAL(mdyn_jacobian(&sim, body, NULL, J), MDYN_OK);
@@ -347,7 +349,8 @@ static void test_energy_differences(void) {
     static mdyn_wide C[TN];
     double h = difference_step();
     for (int k = 0; k < 40; k++) {
-        begin_tree(1 + random_int(8), 20, random_kind());
+        int bodies = 1 + random_int(8), kind = random_kind();
+        begin_tree(bodies, 20, kind);
         random_state(2, 0);
         double power = 0, size = fabs((double)t.kinetic) + fabs((double)t.potential) + 10;
         int moving = k % 2;
@@ -559,7 +562,8 @@ static double run(const truth *start, double dt) {
    and twice that minus the first nothing. Without massless links, which whip round in no time. */
 static void test_energy_balance(void) {
     for (int k = 0; k < 8; k++) {
-        begin_tree(1 + random_int(5), 16, (random_kind() & ~MASSLESS) | ARMATURES);
+        int bodies = 1 + random_int(5), kind = random_kind() & ~MASSLESS;
+        begin_tree(bodies, 16, kind | ARMATURES);
         random_state(1, 2);
         double start = (double)(t.kinetic + t.potential), gap[2], work = 0;
         for (int fine = 0; fine < 2; fine++) {
@@ -568,7 +572,7 @@ static void test_energy_balance(void) {
         }
         double size = fabs((double)t.kinetic) + fabs((double)t.potential) + fabs(work);
         CHECK_NEAR(gap[0] / size, 0, 5e-2);
-        CHECK_NEAR((2 * gap[1] - gap[0]) / size, 0, tol(2e-3, 2e-3));
+        CHECK_NEAR((2 * gap[1] - gap[0]) / size, 0, tol(3e-4, 3e-4));
     }
 }
 
@@ -637,7 +641,7 @@ static void test_momentum(void) {
             }
         }
         for (int i = 0; i < 6; i++) {
-            CHECK_NEAR((double)(drift[0][i] / size), 0, 1e-2);
+            CHECK_NEAR((double)(drift[0][i] / size), 0, 3e-3);
             CHECK_NEAR((double)((2 * drift[1][i] - drift[0][i]) / size), 0, tol(2e-6, 2e-6));
         }
     }

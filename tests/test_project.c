@@ -97,7 +97,9 @@ static void test_mass_metric(void) {
         random_mechanism();
         int joints = mech.model.body_count - 2, count = 1 + random_int(joints - 1);
         for (int i = 0; i < count; i++) { /* followers all different: independent */
-            couple(i + 1, random_int(i + 1), random_in(-2, 2), random_in(-1, 1));
+            int leader = random_int(i + 1);
+            double multiplier = random_in(-2, 2), offset = random_in(-1, 1);
+            couple(i + 1, leader, multiplier, offset);
             mech.coupling[i].terms[2].body = (int16_t)(i == 0 ? 2 : 0);
             mech.coupling[i].speed = wide(random_int(2) ? random_in(-1, 1) : 0);
         }
