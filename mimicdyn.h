@@ -343,8 +343,8 @@ typedef struct mdyn_model {
       "fine if it is meant; otherwise remove it") \
     X(WARN_CONTRADICTION, 2, "a coupling contradicts earlier ones: both cannot hold", \
       "correct its ratio or offset, make one of them soft, or remove it") \
-    X(WARN_EMPTY_RANGE, 3, "the limits of this joint and of those coupled leave no position", \
-      "widen one of the limits, or correct the ratio or offset of the coupling") \
+    X(WARN_EMPTY_RANGE, 3, "the limits and ranges of this joint and of those coupled leave no " \
+      "position", "widen a limit or range, or correct the ratio or offset of the coupling") \
     X(ERR_NULL, -1, "a pointer is NULL", "pass the address") \
     X(ERR_NOT_READY, -2, "the sim was not set up, or was overwritten", \
       "call mdyn_init first, and look for what writes into the sim") \
@@ -659,7 +659,8 @@ MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_r
 MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force);
 
 /* Positions that the limits of a joint of one coordinate and of all joints coupled to it leave
-   it, +-MDYN_UNLIMITED where none. Hard couplings of two joints are followed, in chains.
+   it, +-MDYN_UNLIMITED where none. Hard couplings of two joints are followed, in chains; so are
+   hard couplings, with a range or without, of any joints that these tie to it, or of it alone.
    Warning MDYN_WARN_EMPTY_RANGE if none is left (then lower > upper). O(couplings^2) */
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
 
@@ -789,6 +790,7 @@ MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
+MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
 MD_INLINE md_num md_abs(md_num a) { return md_less(a, MD_K(0)) ? md_neg(a) : a; }
 MD_INLINE md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
 MD_INLINE md_num md_min(md_num a, md_num b) { return md_less(b, a) ? b : a; }
@@ -3197,11 +3199,52 @@ MD_STATIC int md_coupling_ties(const mdyn_coupling *c, md_terms *t, const mdyn_s
     return t->count == 2;
 }
 
-/* The range that limits leave the coordinate of speed `dof`: every speed tied to it has
-   q = x q_dof + z with x, z in sim->u, sim->z; sim->mark marks the tied ones. */
+/* Narrows [lower, upper] to the q with lo <= x q + z <= hi; `size` is that of what x is a sum of. */
+MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_num x, md_num z,
+                         md_num size)
+{
+    const md_num none = MD_K(1e12), slack = md_mul(MD_K(MD_AGREED), md_add(MD_K(1), md_abs(z)));
+    int turned = md_less(x, MD_K(0)), open_below = !md_less(md_neg(none), lo);
+    int open_above = !md_less(hi, none);
+    if (!md_less(md_mul(MD_K(MD_AGREED), size), md_abs(x))) { /* whatever q is: all or nothing */
+        if ((open_below || !md_less(md_add(z, slack), lo))
+            && (open_above || !md_less(hi, md_sub(z, slack)))) return;
+        *lower = none;
+        *upper = md_neg(none);
+        return;
+    }
+    if (!open_below) lo = md_div(md_sub(lo, z), x);
+    if (!open_above) hi = md_div(md_sub(hi, z), x);
+    if (!(turned ? open_above : open_below)) *lower = md_max(*lower, turned ? hi : lo);
+    if (!(turned ? open_below : open_above)) *upper = md_min(*upper, turned ? lo : hi);
+}
+
+/* A hard coupling without a bound on its effort whose joints are all tied: C = x q + z. One of
+   which q does not move C is left out if it is an equality: it ties, repeats or contradicts. */
+MD_STATIC void md_narrow_by_coupling(const mdyn_sim *sim, int i, md_num *lower, md_num *upper)
+{
+    const mdyn_coupling *c = &sim->coupling[i];
+    md_num x = MD_K(0), z = md_of_wide(c->offset), size = MD_K(0), part;
+    md_terms t;
+    int k;
+    if (c->level != MDYN_POSITION || !md_softness_is_hard(&c->softness) || !md_is_null(c->effort))
+        return;
+    md_row_terms(sim, &sim->row[i], &t);
+    for (k = 0; k < t.count; k++) {
+        if (!sim->mark[t.dof[k]]) return;
+        part = md_mul(t.coefficient[k], sim->u[t.dof[k]]);
+        x = md_add(x, part);
+        size = md_add(size, md_abs(part));
+        z = md_add(z, md_mul(t.coefficient[k], sim->z[t.dof[k]]));
+    }
+    if (md_coupling_is_equality(c) && !md_less(md_mul(MD_K(MD_AGREED), size), md_abs(x))) return;
+    md_narrow(lower, upper, md_of_wide(c->lower), md_of_wide(c->upper), x, z, size);
+}
+
+/* The range that limits and couplings leave the coordinate of speed `dof`: every speed tied to it
+   has q = x q_dof + z with x, z in sim->u, sim->z; sim->mark marks the tied ones. */
 MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
-    const md_num none = MD_K(1e12);
     int i, k, found = 1;
     md_terms t;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
@@ -3225,20 +3268,15 @@ MD_STATIC void md_find_range(mdyn_sim *sim, int dof, md_num *lower, md_num *uppe
             sim->mark[t.dof[to]] = 1;
             found = 1;
         }
-    *lower = md_neg(none);
-    *upper = none;
+    *upper = MD_K(1e12);
+    *lower = md_neg(*upper);
     for (k = 0; k < sim->dofs; k++) {
         const mdyn_body *b = &sim->model->bodies[sim->dof[k].body];
-        md_num lo = md_of_wide(b->lower), hi = md_of_wide(b->upper), swap;
-        if (!sim->mark[k] || (md_is_zero(lo) && md_is_zero(hi)) || md_is_zero(sim->u[k])) continue;
-        lo = md_less(md_neg(none), lo) ? md_div(md_sub(lo, sim->z[k]), sim->u[k])
-           : md_less(sim->u[k], MD_K(0)) ? none : md_neg(none);
-        hi = md_less(hi, none) ? md_div(md_sub(hi, sim->z[k]), sim->u[k])
-           : md_less(sim->u[k], MD_K(0)) ? md_neg(none) : none;
-        if (md_less(sim->u[k], MD_K(0))) { swap = lo; lo = hi; hi = swap; }
-        *lower = md_max(*lower, lo);
-        *upper = md_min(*upper, hi);
+        if (!sim->mark[k] || (md_is_null(b->lower) && md_is_null(b->upper))) continue;
+        md_narrow(lower, upper, md_of_wide(b->lower), md_of_wide(b->upper), sim->u[k], sim->z[k],
+                  md_abs(sim->u[k]));
     }
+    for (i = 0; i < sim->couplings; i++) md_narrow_by_coupling(sim, i, lower, upper);
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
 }
 
@@ -3413,7 +3451,8 @@ MD_STATIC int md_check_couplings(mdyn_sim *sim)
             index = sim->live[k];
         }
     }
-    for (k = 0; k < sim->dofs; k++) {
+    /* what contradicts leaves no position either: that is named first */
+    for (k = 0; k < sim->dofs && worst != MDYN_WARN_CONTRADICTION; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[sim->dof[k].body].joint) != 1) continue;
         md_find_range(sim, k, &lower, &upper);
         if (!md_range_is_empty(lower, upper)) continue;

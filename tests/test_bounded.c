@@ -571,7 +571,7 @@ static void test_most_sweeps(void) {
     mech.coupling[0] = c;
     mech.model.coupling_count = 1;
     mech.model.solver.sweeps = UINT16_MAX;
-    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_EMPTY_RANGE);
     sim.q[0] = real(0.15);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     CHECK_EQUAL(sim.report.sweeps, INT16_MAX);
@@ -669,6 +669,35 @@ static void test_range_of_chains(void) {
     CHECK(of_wide(lower) > of_wide(upper));
 }
 
+/* A range counts for the joints that are tied to each other: q1 = 0.5 - 2 q0 and q0 + q1 in
+   [-1, 1] leave q0 in [-0.5, 1.5]. */
+static void test_range_of_couplings(void) {
+    mdyn_wide lower, upper;
+    mdyn_coupling tie = MDYN_MIMIC(1, 0, -2.0, 0.5), range = MDYN_GEAR(0, 1, 1, 1, 0);
+    blocks(3, 0x1p-8);
+    range.lower = wide(-1);
+    range.upper = wide(1);
+    mech.coupling[0] = range;
+    mech.coupling[1] = tie;
+    mech.model.coupling_count = 2;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -0.5, tol(1e-16, 1e-8));
+    CHECK_NEAR(of_wide(upper), 1.5, tol(1e-16, 1e-8));
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -2.5, tol(1e-16, 1e-8));
+    CHECK_NEAR(of_wide(upper), 1.5, tol(1e-16, 1e-8));
+    mech.coupling[0].lower = MDYN_C(-1e12);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -0.5, tol(1e-16, 1e-8));
+    CHECK_NEAR(of_wide(upper), of_wide(MDYN_UNLIMITED), 0);
+    mech.coupling[0].terms[1].body = 2; /* which is not tied: nothing follows for joint 0 */
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -of_wide(MDYN_UNLIMITED), 0);
+}
+
 /* Friction, stops and damping take energy, they never give it. */
 static void test_passive(void) {
     for (int k = 0; k < 40; k++) {
@@ -699,7 +728,7 @@ int main(int argc, char **argv) {
         test_friction, test_stop, test_no_penetration,
         test_drive, test_effort_of_command, test_clutch, test_backlash, test_late_rows,
         test_most_sweeps, test_range,
-        test_range_of_chains, test_passive
+        test_range_of_chains, test_range_of_couplings, test_passive
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

@@ -442,6 +442,39 @@ static void test_empty_range(void) {
     body[1].lower = wide(-1000);
     body[1].upper = wide(5);
     warned(MDYN_OK, -1);
+    /* Ranges of couplings count too: of one joint, */
+    mdyn_coupling one = MDYN_MIMIC(1, 0, 0, 0);
+    one.lower = wide(0.2);
+    one.upper = wide(0.3);
+    chain_model(2);
+    body[1].lower = wide(-0.1);
+    body[1].upper = wide(0.1);
+    coupling[0] = one;
+    model.coupling_count = 1;
+    warned(MDYN_WARN_EMPTY_RANGE, 1);
+    body[1].upper = wide(0.25);
+    warned(MDYN_OK, -1);
+    coupling[0].lower = coupling[0].upper = wide(0.26); /* that hold it in one place */
+    warned(MDYN_WARN_EMPTY_RANGE, 1);
+    coupling[0].effort = wide(1); /* or would if they could */
+    warned(MDYN_OK, -1);
+    /* of several that are tied: 4 q0 in [2, 3], q0 = q1 = q2, */
+    chain_model(3);
+    couple(1, 0, 1, 0);
+    couple(2, 1, 1, 0);
+    mdyn_coupling sum = MDYN_GEAR3(0, 1, 1, 1, 2, 2, 0);
+    coupling[2] = sum;
+    coupling[2].lower = wide(2);
+    coupling[2].upper = wide(3);
+    model.coupling_count = 3;
+    warned(MDYN_OK, -1);
+    body[1].upper = wide(0.375);
+    warned(MDYN_WARN_EMPTY_RANGE, 0);
+    coupling[2].terms[2].coefficient = wide(-2); /* 0 is not in [2, 3], wherever they are */
+    body[1].upper = wide(0);
+    warned(MDYN_WARN_EMPTY_RANGE, 0);
+    coupling[2].lower = wide(-2);
+    warned(MDYN_OK, -1);
 }
 
 /* ---- pointers, indices, sims that are none ---- */
