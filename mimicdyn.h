@@ -309,7 +309,9 @@ typedef enum mdyn_equality {
 } mdyn_equality;
 
 typedef enum mdyn_start {
-    MDYN_WARM, /* sweeps begin at the impulses of the last step */
+    MDYN_WARM, /* sweeps begin at the impulses of the last step; where its last sweep still pushed
+                  harder, at the impulse less that times its sweeps: rows that cannot all hold
+                  do not push ever harder (and one sweep in a step starts cold) */
     MDYN_COLD  /* sweeps begin at zero */
 } mdyn_start;
 
@@ -518,14 +520,16 @@ typedef struct md_row { /* see >>rows, >>equality */
     int16_t pivot;                 /* coordinate that it owns; -1: none */
     md_num error, low, high, cfm;  /* low <= J v' + cfm impulse <= high */
     md_num least, most, impulse;   /* least <= impulse <= most */
+    md_num start;                  /* impulse for the next warm start */
     md_num scale, Jv;              /* 1/length in whitened coordinates; J v before */
     md_unit tau_lone, tau_shared;  /* of its reflections */
     md_unit diagonal, soft;        /* left of it at its pivot; the part of cfm in its length */
     md_unit u_low, u_high, u_least, u_most, u_lambda; /* of the row scaled to length 1 */
+    md_unit u_moved;               /* change of u_lambda in the last visit */
 } md_row;
 
 typedef struct md_outcome { /* of a row, after a step */
-    md_num error, low, high, cfm, impulse;
+    md_num error, low, high, cfm, impulse, start;
     uint8_t flags, resting;
 } md_outcome;
 
@@ -2744,6 +2748,20 @@ MD_STATIC void md_turn_back(mdyn_sim *sim, md_scale e)
     md_of_units(sim->z, sim->y, sim->dofs, e);
 }
 
+/* Where the next step's sweeps begin with a bounded row: at its impulse, less what the sweeps would
+   have added if each had moved it as far as the last one. Rows that cannot all hold drift so, and
+   would push harder from step to step; what converges, by a factor r in each of n sweeps, goes on
+   to do so: by r^n (1 + n (1 - r)/r) < 1 in each step for n > 1. */
+MD_INLINE md_num md_start_of(const mdyn_sim *sim, const md_row *row, md_scale e)
+{
+    md_num zero = MD_K(0), start = md_of_unit(row->u_lambda, e), drift;
+    if (md_unit_is_zero(row->u_moved)) return md_mul(row->scale, start);
+    drift = md_mul(md_of_int(sim->sweeps), md_of_unit(row->u_moved, e));
+    if (md_less(zero, start) && md_less(zero, drift)) start = md_max(zero, md_sub(start, drift));
+    if (md_less(start, zero) && md_less(drift, zero)) start = md_min(zero, md_sub(start, drift));
+    return md_mul(row->scale, start);
+}
+
 /* The impulses of all rows. Those of the exact rows, last row first, from how far the owned
    coordinates were moved, less what the bounded rows did to them: R lambda = y. */
 MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
@@ -2752,14 +2770,15 @@ MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
     md_row *row;
     for (k = 0; k < sim->exacts; k++) {
         row = &sim->row[sim->live[k]];
-        row->impulse = MD_K(0);
+        row->impulse = row->start = MD_K(0);
         if (row->turns) sim->y[row->pivot] = md_unit_sub(sim->du[row->pivot], row->u_high);
     }
     for (; k < sim->lives; k++) {
         row = &sim->row[sim->live[k]];
-        row->impulse = MD_K(0);
+        row->impulse = row->start = MD_K(0);
         if (!row->active) continue;
         md_give(sim, row, md_unit_neg(row->u_lambda), sim->y);
+        row->start = md_start_of(sim, row, e);
         row->impulse = !md_unit_less(row->u_lambda, row->u_most) ? row->most
             : !md_unit_less(row->u_least, row->u_lambda) ? row->least
             : md_mul(row->scale, md_of_unit(row->u_lambda, e));
@@ -2768,7 +2787,7 @@ MD_STATIC void md_settle(mdyn_sim *sim, md_scale e)
         row = &sim->row[sim->live[k]];
         if (!row->turns) continue;
         row->u_lambda = md_unit_div(sim->y[row->pivot], row->diagonal);
-        row->impulse = md_mul(row->scale, md_of_unit(row->u_lambda, e));
+        row->impulse = row->start = md_mul(row->scale, md_of_unit(row->u_lambda, e));
         md_give(sim, row, md_unit_neg(row->u_lambda), sim->y);
     }
 }
@@ -2784,13 +2803,13 @@ MD_STATIC void md_begin_row(mdyn_sim *sim, int k, md_scale e)
 {
     md_row *row = &sim->row[k];
     const int first = row->first + row->given;
-    md_num length = md_div(MD_K(1), row->scale), impulse = sim->outcome[k].impulse;
+    md_num length = md_div(MD_K(1), row->scale), impulse = sim->outcome[k].start;
     md_unit given = md_given(sim, row, sim->du);
     row->u_low = md_unit_sub(md_ask(row, row->low, e), given);
     row->u_high = md_unit_sub(md_ask(row, row->high, e), given);
     row->u_least = md_unit_of(md_mul(row->least, length), e);
     row->u_most = md_unit_of(md_mul(row->most, length), e);
-    row->u_lambda = MD_U(0);
+    row->u_lambda = row->u_moved = MD_U(0);
     if (sim->model->solver.start != MDYN_WARM || md_is_zero(impulse)) return;
     impulse = md_max(row->least, md_min(row->most, impulse));
     row->u_lambda = md_unit_of(md_mul(length, impulse), e);
@@ -2813,6 +2832,7 @@ MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
     if (md_unit_less(row->u_most, d)) d = row->u_most;
     row->u_lambda = d;
     d = md_unit_sub(d, old);
+    row->u_moved = d;
     if (!md_unit_is_zero(d)) md_add_at(sim->du, d, x, at, count);
     return d;
 }
@@ -3094,6 +3114,7 @@ MD_STATIC void md_report_rows(mdyn_sim *sim)
         o->high = row->high;
         o->cfm = row->cfm;
         o->impulse = row->impulse;
+        o->start = row->start;
     }
 }
 
@@ -3498,7 +3519,7 @@ MDYN_API int mdyn_reset(mdyn_sim *sim)
     if (!md_is_ready(sim)) return md_unready(sim);
     for (k = 0; k < sim->coordinates; k++) sim->q_tail[k] = 0;
     for (k = 0; k < sim->dofs; k++) sim->v_tail[k] = 0;
-    for (k = 0; k < sim->rows; k++) sim->outcome[k].impulse = MD_K(0);
+    for (k = 0; k < sim->rows; k++) sim->outcome[k].impulse = sim->outcome[k].start = MD_K(0);
     sim->stale = 1;
     return MDYN_OK;
 }

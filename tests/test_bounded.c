@@ -578,6 +578,55 @@ static void test_most_sweeps(void) {
     CHECK(of_wide(sim.report.residual) > 1e-6);
 }
 
+/* A block of 2 kg whose stop is at 0.1 and that a coupling wants at 0.2: a sweep pushes the one
+   against the other by what takes back 0.2 of the 0.1 m in a step, 2 kg 0.2 0.1 m/dt, and no warm
+   start makes it more than the sweeps of one step, however the block is shaken. */
+static void test_conflict_stays(void) {
+    double dt = 0x1p-10, sweep = 2 * 0.2 * 0.1 / dt, most = 0;
+    mdyn_row_report report;
+    blocks(1, dt);
+    mech.body[0].lower = wide(-0.1);
+    mech.body[0].upper = wide(0.1);
+    mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+    c.lower = wide(0.2);
+    c.upper = wide(0.3);
+    mech.coupling[0] = c;
+    mech.model.coupling_count = 1;
+    mech.model.solver.sweeps = 5;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_EMPTY_RANGE);
+    sim.q[0] = real(0.15);
+    for (int i = 0; i < 1000000; i++) {
+        sim.tau[0] = real((i * 7) % 13 - 6);
+        int code = mdyn_step(&sim);
+        code |= mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &report);
+        most = fmax(most, code == MDYN_OK ? fabs(of_wide(report.impulse)) : HUGE_VAL);
+    }
+    CHECK_NEAR(most, 5 * sweep, tol(3e-13, 0.2) * sweep);
+}
+
+/* Warm starts make up for few sweeps: two slides pressed against their stops, 2 sweeps in a step,
+   each of which closes half of the gap. Cold starts get nowhere near. */
+static void test_few_sweeps(void) {
+    for (int cold = 0; cold < 2; cold++) {
+        double past = 0;
+        blocks(2, 0x1p-8);
+        mech.body[1].parent = 0;
+        mech.body[0].upper = mech.body[1].upper = wide(0.25);
+        mech.body[0].lower = mech.body[1].lower = wide(-1);
+        mech.model.solver.sweeps = 2;
+        mech.model.solver.start = cold ? MDYN_COLD : MDYN_WARM;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.q[0] = sim.q[1] = real(0.25);
+        sim.tau[0] = real(3);
+        sim.tau[1] = real(5);
+        for (int i = 0; i < 400; i++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            past = fabs(of_real(sim.q[0]) - 0.25);
+        }
+        CHECK(cold ? past > 1e-5 : past <= tol(1e-13, 5e-8));
+    }
+}
+
 /* ---- limits seen through couplings ---- */
 
 /* Numbers of the Ability Hand: the finger's second joint follows with 1.05851325 q + 0.72349796
@@ -727,7 +776,7 @@ int main(int argc, char **argv) {
         test_brute_force, test_warm_and_cold, test_sweeps, test_nothing_to_do, test_reports_stay,
         test_friction, test_stop, test_no_penetration,
         test_drive, test_effort_of_command, test_clutch, test_backlash, test_late_rows,
-        test_most_sweeps, test_range,
+        test_most_sweeps, test_conflict_stays, test_few_sweeps, test_range,
         test_range_of_chains, test_range_of_couplings, test_passive
     };
     check_begin(argc, argv);
