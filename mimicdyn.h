@@ -2926,7 +2926,7 @@ MD_STATIC int md_wake_rows(mdyn_sim *sim, md_scale e)
 MD_STATIC void md_turn_quaternion(mdyn_real *q, md_tail *tail, const md_vec *u)
 {
     md_num half = MD_K(0.5), w = md_of_real(q[0]), x = md_of_real(q[1]), y = md_of_real(q[2]);
-    md_num z = md_of_real(q[3]), length2 = md_square_length(q), n2, n, s, c, d[4];
+    md_num z = md_of_real(q[3]), length2 = md_square_length(q), n2, n, s, c, lack, d[4];
     md_vec e;
     int k;
     if (md_less(MD_K(1e-3), md_abs(md_sub(length2, MD_K(1))))) {
@@ -2947,9 +2947,10 @@ MD_STATIC void md_turn_quaternion(mdyn_real *q, md_tail *tail, const md_vec *u)
         s = md_div(s, n);
         c = md_sub(c, MD_K(1));
     }
-    md_vec_scale(&e, s, &e);
-    /* c := cos n - 1 + (1 - |q|^2)/2: the turn, and half of what the length lacks */
-    c = md_add(c, md_mul(half, md_sub(MD_K(1), length2)));
+    /* the turn times 1 + lack, what the length lacks: c := (1 + lack) cos n - 1 */
+    lack = md_mul(half, md_sub(MD_K(1), length2));
+    md_vec_scale(&e, md_add(s, md_mul(lack, s)), &e);
+    c = md_add(c, md_add(lack, md_mul(lack, c)));
     d[0] = md_sub(md_mul(c, w), md_sum3(x, e.x, y, e.y, z, e.z));
     d[1] = md_add(md_sum2(c, x, w, e.x), md_det2(y, e.z, z, e.y));
     d[2] = md_add(md_sum2(c, y, w, e.y), md_det2(z, e.x, x, e.z));

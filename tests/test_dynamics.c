@@ -506,6 +506,28 @@ static void test_quaternion_length(void) {
     }
 }
 
+/* Nor is it lost in turns of more than half a turn a step. */
+static void test_quaternion_of_wild_turns(void) {
+    for (int k = 0; k < 40; k++) {
+        begin_one(MDYN_SPHERICAL, 0, 0.01);
+        one_body.inertia.xx = one_body.inertia.yy = one_body.inertia.zz = wide(1);
+        CHECK_EQUAL(mdyn_init(&sim, &one_model), MDYN_OK);
+        sim.v[0] = real(50 * k);
+        sim.v[1] = real(50);
+        sim.v[2] = real(20);
+        double worst = 0;
+        for (int i = 0; i < 2000; i++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            double length2 = 0;
+            for (int j = 0; j < 4; j++) {
+                length2 += of_real(sim.q[j]) * of_real(sim.q[j]);
+            }
+            worst = fmax(worst, fabs(length2 - 1));
+        }
+        CHECK_NEAR(worst, 0, tol(8e-15, 4e-6));
+    }
+}
+
 /* A nut on a vertical screw: (I + m p^2) a = tau - m g p. */
 static void test_screw(void) {
     double pitch = 0.125, inertia = 0.03125, g = 9.75, torque = 0.75;
@@ -732,7 +754,8 @@ static void test_integration(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_trees, test_axes, test_jacobian_differences, test_energy_differences,
-        test_pendulum, test_projectile, test_top, test_quaternion_length, test_screw,
+        test_pendulum, test_projectile, test_top, test_quaternion_length,
+        test_quaternion_of_wild_turns, test_screw,
         test_energy_balance, test_momentum, test_queries_change_nothing,
         test_changes_are_noticed, test_integration
     };
