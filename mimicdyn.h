@@ -277,7 +277,8 @@ typedef struct mdyn_coupling {
     mdyn_term terms[MIMICDYN_MAX_TERMS];
     mdyn_wide offset;
     mdyn_softness softness;
-    mdyn_wide lower, upper; /* range of C; +-MDYN_UNLIMITED: no bound on that side */
+    mdyn_wide lower, upper; /* range of C; +-MDYN_UNLIMITED: no bound on that side; both 0 at
+                               MDYN_VELOCITY, where C has no value */
     mdyn_wide speed;        /* wanted C', beside taking C back */
     mdyn_wide effort;       /* most force along the row; 0: no bound */
     mdyn_level level;
@@ -380,8 +381,9 @@ typedef struct mdyn_model {
     X(ERR_TERM, -18, "a term names a body or a speed that is not there, or the same speed twice", \
       "name the body's index, and axis 0 unless the joint has several speeds") \
     X(ERR_NO_TERMS, -19, "all coefficients of a coupling are 0", "give at least one") \
-    X(ERR_LEVEL, -20, "C of this coupling has no value: a joint has several coordinates", \
-      "set level = MDYN_VELOCITY") \
+    X(ERR_LEVEL, -20, "a coupling of positions has a joint of several coordinates, one of speeds " \
+      "has a range, or the level is unknown", \
+      "joints of several coordinates: MDYN_VELOCITY; ranges: MDYN_POSITION") \
     X(ERR_SOFTNESS, -21, "the softness is out of range", \
       "0 <= erp <= 1, and cfm, kp, kd, omega, zeta >= 0") \
     X(ERR_DT, -22, "the step is not a number from 1e-9 s to 1 s", "give dt in seconds") \

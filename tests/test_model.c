@@ -180,6 +180,11 @@ static void test_mistakes_of_couplings(void) {
     REFUSED(MDYN_ERR_LEVEL, 1, coupling[1].level = MDYN_POSITION);
     REFUSED(MDYN_ERR_LEVEL, 0, coupling[0].level = (mdyn_level)5);
     REFUSED(MDYN_ERR_LEVEL, 1, coupling[1].upper = wide(1)); /* a range of nothing */
+    REFUSED(MDYN_ERR_LEVEL, 0, (coupling[0].level = MDYN_VELOCITY, coupling[0].upper = wide(1)));
+    CHECK(strstr(mdyn_text(MDYN_ERR_LEVEL), "range") != NULL);
+    CHECK(strstr(mdyn_remedy(MDYN_ERR_LEVEL), "ranges: MDYN_POSITION") != NULL);
+    coupling[0].level = MDYN_POSITION; /* as it says */
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
     REFUSED(MDYN_ERR_LIMITS, 0, coupling[0].lower = wide(1));
     REFUSED(MDYN_ERR_NEGATIVE, 1, coupling[1].effort = wide(-1));
     REFUSED(MDYN_ERR_SOFTNESS, 0, coupling[0].softness.kind = (mdyn_softness_kind)9);
