@@ -47,17 +47,22 @@
    SPEEDS       Revolute, prismatic, helical: one coordinate, one speed. Spherical: quaternion
                 (w, x, y, z), angular velocity in the body's axes. Free: position, quaternion;
                 (angular velocity, velocity of the origin), both in the body's axes.
-                Multi-turn joints never wrap. Coordinates, speeds and commands stay within
-                +-8388608 (2^23) in every build; beyond is an error, never a wrong motion.
+                Multi-turn joints never wrap. Coordinates, speeds and commands must be within
+                +-8388608 (2^23) in every build, and a step may take them to +-8388600, which
+                leaves room for rounding; beyond is an error, never a wrong motion.
 
    ONE STEP     v' = v + dt M^-1 (tau - C) + M^-1 J^T lambda,  q' = q (+) dt v'
                 with every row k:  low_k <= J_k v' + cfm_k lambda_k <= high_k,
                                    lambda_k > 0 only at low_k, < 0 only at high_k,
                                    -dt effort_k <= lambda_k <= dt effort_k.
-                A coupling has low = high = speed - erp C/dt, a limit low = -(q - lower)/dt and
-                high = (upper - q)/dt, dry friction low = high = 0, a drive is a spring. All
+                A coupling has low = high = speed - erp C/dt. A limit has low = (lower - q)/dt,
+                high = (upper - q)/dt: it is reached, not passed. Of a way that q is outside
+                already, a step takes back the part 0.2. A coupling's range is a limit of C,
+                with erp for 0.2. Dry friction has low = high = 0, a drive is a spring. All
                 rows without a bound on their impulse are solved exactly together; the bounded
-                ones by sweeps, in the space that the exact ones leave free.
+                ones by sweeps, in the space that the exact ones leave free. Hard rows that
+                contradict each other meet where the sum of their squared misses is least, each
+                in its own unit of C': twice the coefficients and offset, four times the weight.
 
    NUMBERS      mdyn_real   state and commands:  MDYN_R(2.0)   q, v, tau, targets
                 mdyn_wide   any magnitude:       MDYN_C(1e-7)  model tables, M, forces, impulses
@@ -243,7 +248,8 @@ typedef struct mdyn_body {
       MDYN_SOFT(erp, cfm)         cfm acts on the impulse [1/kg or 1/(kg m^2)] (ODE: cfm = CFM/dt)
       MDYN_SPRING(kp, kd)         erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd))
       MDYN_FREQUENCY(omega, zeta) kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
-                                  alone; omega in rad/s; hard if omega is 0
+                                  alone, M with armature and dt damping, as the step has it;
+                                  omega in rad/s; hard if omega is 0
    Source: PhysX mimic joints, equations (18), (20)-(29). All zero: MDYN_HARD(0.2). */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA
@@ -979,7 +985,7 @@ MD_STATIC int32_t md_decimal(md_num x, int *exponent)
    No libm. Errors measured over sweeps of a million points by tests/test_number.c. */
 
 /* 1/sqrt(x) for normal x > 0: a guess from the exponent, then Newton's y (3 - x y^2)/2.
-   Error: below 2 units in the last place. */
+   Error: below 2.5 units in the last place. */
 MD_STATIC md_num md_rsqrt(md_num x)
 {
     mdyn_real half = (mdyn_real)0.5 * MD_RAW(x);
@@ -2960,7 +2966,7 @@ MD_STATIC void md_turn_quaternion(mdyn_real *q, md_tail *tail, const md_vec *u)
     for (k = 0; k < 4; k++) md_accumulate(&q[k], &tail[k], d[k]);
 }
 
-/* Whether x + d stays in range, with room for rounding. */
+/* Whether x + d stays in range, 2^23 with room for rounding. */
 MD_INLINE int md_stays(mdyn_real x, md_num d)
 {
     return md_less(md_abs(md_add(md_of_real(x), d)), MD_K(8388600));

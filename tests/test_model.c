@@ -781,7 +781,12 @@ static void test_overflow(void) {
     CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
     sim.q[0] = real(8388592);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    sim.q[0] = real(8388592); /* a step goes no farther than 8388600 */
+    sim.v[0] = real(7000);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     sim.q[0] = real(8388592);
+    sim.v[0] = real(9000);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_OVERFLOW);
     sim.v[0] = real(80000);
     sim.v[1] = real(1);
     sim.report.sweeps = 77; /* what the last good step did */
