@@ -3229,7 +3229,7 @@ MD_STATIC int md_coupling_ties(const mdyn_coupling *c, md_terms *t, const mdyn_s
     return t->count == 2;
 }
 
-/* Narrows [lower, upper] to the q with lo <= x q + z <= hi; `size` is that of what x is a sum of. */
+/* Narrows [lower, upper] to the q with lo <= x q + z <= hi; x is a sum of terms of this `size`. */
 MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_num x, md_num z,
                          md_num size)
 {
