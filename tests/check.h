@@ -163,7 +163,8 @@ static inline int check_near(const char *file, int line, const char *text, doubl
 #define CHECK_NEAR(got, want, tolerance) \
     check_near(__FILE__, __LINE__, #got, (got), (want), (tolerance))
 
-/* ---- random numbers: xorshift64*, the same on every machine ---- */
+/* ---- random numbers: xorshift64*, the same on every machine; so no two of them among the
+   arguments of one call, which compilers evaluate in any order ---- */
 
 static inline uint64_t random_bits(void) {
     uint64_t x = check.random;

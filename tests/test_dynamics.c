@@ -12,23 +12,13 @@ static mechanism mech;
 static truth t;
 static ld L[TN][TN]; /* Cholesky factor of t.M */
 
-/* Mass matrices of these trees have condition numbers up to 1e7; the norms below weigh errors
-   as the kinetic energy does, which takes most of that out. */
+/* How large a force is, weighed as norm_speed weighs the speed that it gives. */
 static double norm_force(const ld *f) { /* sqrt(f' M^-1 f) */
     ld x[TN], s = 0;
     memcpy(x, f, sizeof x);
     truth_back(L, t.dofs, x);
     for (int i = 0; i < t.dofs; i++) {
         s += x[i] * f[i];
-    }
-    return (double)sqrtl(s);
-}
-static double norm_speed(const ld *v) { /* sqrt(v' M v) */
-    ld s = 0;
-    for (int i = 0; i < t.dofs; i++) {
-        for (int j = 0; j < t.dofs; j++) {
-            s += v[i] * t.M[i][j] * v[j];
-        }
     }
     return (double)sqrtl(s);
 }
@@ -80,7 +70,7 @@ static void compare_dense(void) {
     for (int i = 0; i < n; i++) {
         difference[i] = (ld)of_wide(a[i]) - want[i];
     }
-    CHECK_NEAR(norm_speed(difference), 0, tol(1e-11, 5e-3) * norm_speed(want));
+    CHECK_NEAR(norm_speed(&t, difference), 0, tol(1e-11, 5e-3) * norm_speed(&t, want));
     CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, tau), MDYN_OK);
     for (int i = 0; i < n; i++) {
         double scale = unit_force(i) * (norm_force(t.tau) + size);
@@ -230,7 +220,8 @@ static void compare_wrench(void) {
 
 static void test_trees(void) {
     for (int k = 0; k < 80; k++) {
-        begin_tree(1 + random_int(12), 32, random_kind());
+        int bodies = 1 + random_int(12), kind = random_kind();
+        begin_tree(bodies, 32, kind);
         for (int s = 0; s < 2; s++) {
             random_state(3, 10);
             compare_dense();
@@ -308,7 +299,8 @@ static void test_jacobian_differences(void) {
     static mdyn_wide J[6 * TN];
     ld h = (ld)difference_step(), R[2][3][3], p[2][3], turn[3][3];
     for (int k = 0; k < 20; k++) {
-        begin_tree(1 + random_int(8), 20, random_kind());
+        int bodies = 1 + random_int(8), kind = random_kind();
+        begin_tree(bodies, 20, kind);
         random_state(1, 0);
         int body = t.bodies - 1, n = t.dofs;
         CHECK_EQUAL(mdyn_jacobian(&sim, body, NULL, J), MDYN_OK);
@@ -347,7 +339,8 @@ static void test_energy_differences(void) {
     static mdyn_wide C[TN];
     double h = difference_step();
     for (int k = 0; k < 40; k++) {
-        begin_tree(1 + random_int(8), 20, random_kind());
+        int bodies = 1 + random_int(8), kind = random_kind();
+        begin_tree(bodies, 20, kind);
         random_state(2, 0);
         double power = 0, size = fabs((double)t.kinetic) + fabs((double)t.potential) + 10;
         int moving = k % 2;
@@ -559,7 +552,8 @@ static double run(const truth *start, double dt) {
    and twice that minus the first nothing. Without massless links, which whip round in no time. */
 static void test_energy_balance(void) {
     for (int k = 0; k < 8; k++) {
-        begin_tree(1 + random_int(5), 16, (random_kind() & ~MASSLESS) | ARMATURES);
+        int bodies = 1 + random_int(5), kind = random_kind() & ~MASSLESS;
+        begin_tree(bodies, 16, kind | ARMATURES);
         random_state(1, 2);
         double start = (double)(t.kinetic + t.potential), gap[2], work = 0;
         for (int fine = 0; fine < 2; fine++) {
@@ -568,7 +562,7 @@ static void test_energy_balance(void) {
         }
         double size = fabs((double)t.kinetic) + fabs((double)t.potential) + fabs(work);
         CHECK_NEAR(gap[0] / size, 0, 5e-2);
-        CHECK_NEAR((2 * gap[1] - gap[0]) / size, 0, tol(2e-3, 2e-3));
+        CHECK_NEAR((2 * gap[1] - gap[0]) / size, 0, tol(3e-4, 3e-4));
     }
 }
 
@@ -637,7 +631,7 @@ static void test_momentum(void) {
             }
         }
         for (int i = 0; i < 6; i++) {
-            CHECK_NEAR((double)(drift[0][i] / size), 0, 1e-2);
+            CHECK_NEAR((double)(drift[0][i] / size), 0, 3e-3);
             CHECK_NEAR((double)((2 * drift[1][i] - drift[0][i]) / size), 0, tol(2e-6, 2e-6));
         }
     }
@@ -652,10 +646,7 @@ static void test_queries_change_nothing(void) {
         begin_tree(8, 24, random_kind());
         random_state(2, 5);
         CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_OK);
-        memcpy(other.q, sim.q, sizeof sim.q);
-        memcpy(other.v, sim.v, sizeof sim.v);
-        memcpy(other.tau, sim.tau, sizeof sim.tau);
-        memcpy(other.wrench, sim.wrench, sizeof sim.wrench);
+        copy_inputs(&other, &sim);
         for (int s = 0; s < 20; s++) {
             int body = random_int(t.bodies), code = 0;
             code |= mdyn_pose(&sim, body, &position, &quaternion);
@@ -670,12 +661,7 @@ static void test_queries_change_nothing(void) {
             code |= mdyn_impulse_column(&sim, 0, many);
             code |= mdyn_energy(&sim, &one, &two);
             CHECK_EQUAL(code, t.dofs > 0 ? MDYN_OK : MDYN_ERR_INDEX);
-            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-            CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
-            if (!CHECK(memcmp(sim.q, other.q, sizeof sim.q) == 0) ||
-                !CHECK(memcmp(sim.v, other.v, sizeof sim.v) == 0)) {
-                break;
-            }
+            steps_agree(&sim, &other, 1);
         }
     }
 }

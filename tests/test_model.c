@@ -10,6 +10,7 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
+#include "sims.h"
 #include <limits.h>
 
 /* A good model that has everything; each test spoils one thing in it. */
@@ -327,12 +328,18 @@ static void chain_model(int count) {
     model.coupling_count = 0;
 }
 static void couple(int follower, int leader, double multiplier, double offset) {
-    mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
-    c.terms[0].body = (int16_t)follower;
-    c.terms[1].body = (int16_t)leader;
-    c.terms[1].coefficient = wide(-multiplier);
-    c.offset = wide(-offset);
-    coupling[model.coupling_count++] = c;
+    coupling[model.coupling_count++] = mimic_of(follower, leader, multiplier, offset);
+}
+/* Of three joints each; the sum's offset is 0.75. */
+static void two_rows_and_their_sum(double offset) {
+    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
+    mdyn_coupling sum = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0);
+    chain_model(3);
+    sum.offset = wide(offset);
+    coupling[0] = a;
+    coupling[1] = b;
+    coupling[2] = sum;
+    model.coupling_count = 3;
 }
 static void warned(int code, int index) {
     CHECK_EQUAL(mdyn_init(&sim, &model), code);
@@ -356,13 +363,7 @@ static void test_redundant(void) {
     couple(1, 0, 2, 0.5);
     couple(2, 0, -6, -1.25);
     warned(MDYN_WARN_REDUNDANT, 2);
-    chain_model(3); /* the sum of two rows of three joints */
-    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
-    mdyn_coupling c = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0.75);
-    coupling[0] = a;
-    coupling[1] = b;
-    coupling[2] = c;
-    model.coupling_count = 3;
+    two_rows_and_their_sum(0.75);
     warned(MDYN_WARN_REDUNDANT, 2);
     chain_model(2);
     couple(1, 0, 2, 0.5);
@@ -387,13 +388,7 @@ static void test_contradictory(void) {
     couple(1, 0, 2, 0.5);
     couple(2, 0, -6, -1.2);
     warned(MDYN_WARN_CONTRADICTION, 2);
-    chain_model(3);
-    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
-    mdyn_coupling c = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0.5);
-    coupling[0] = a;
-    coupling[1] = b;
-    coupling[2] = c;
-    model.coupling_count = 3;
+    two_rows_and_their_sum(0.5);
     warned(MDYN_WARN_CONTRADICTION, 2);
     chain_model(2);
     couple(1, 0, 2, 0.5);
@@ -748,12 +743,7 @@ static void test_overflow(void) {
     calm.v[1] = real(0); /* both now have a speed that was written: that has no more digits */
     CHECK_EQUAL(mdyn_energy(&calm, many, many + 1), MDYN_OK);
     calm.v[1] = sim.v[1];
-    for (int i = 0; i < 10; i++) {
-        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-        CHECK_EQUAL(mdyn_step(&calm), MDYN_OK);
-        CHECK(memcmp(sim.q, calm.q, sizeof sim.q) == 0);
-        CHECK(memcmp(sim.v, calm.v, sizeof sim.v) == 0);
-    }
+    steps_agree(&sim, &calm, 10);
     seen(MDYN_ERR_OVERFLOW);
 }
 

@@ -25,7 +25,8 @@ static double in_units(md_num got, ld want) {
 
 /* A random number of any size whose square, and whose root's inverse, is a number too. */
 static mdyn_real random_magnitude(int largest) {
-    return real(ldexp(random_in(0.5, 1), random_int(2 * largest) - largest));
+    int exponent = random_int(2 * largest) - largest;
+    return real(ldexp(random_in(0.5, 1), exponent));
 }
 
 /* ---- roots ---- */
