@@ -28,7 +28,7 @@ static const mdyn_coupling couplings[] = {
                  MDYN_TERM(ROBOTIQ_RIGHT_INNER_KNUCKLE, -LEVER) }, /* it turns the other way */
       .offset = MDYN_C(-2 * LEVER * TOUCH),
       .softness = MDYN_SPRING(20e3, 200), /* N/m, N s/m */
-      .lower = -MDYN_UNLIMITED, .upper = MDYN_C(0) }, /* C <= 0: it can push, never pull */
+      .lower = MDYN_C(-1e12), .upper = MDYN_C(0) }, /* C <= 0: it can push, never pull */
 };
 static const mdyn_model gripper = {
     .bodies = robotiq_2f85_bodies, .body_count = ROBOTIQ_BODIES,

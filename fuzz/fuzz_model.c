@@ -78,49 +78,64 @@ static double take_scaled(input *in, double low, double high) {
     return low + (high - low) * (double)take_u16(in) / 65535.0;
 }
 
-static double take_bits(input *in) {
+static void take_bits(input *in, void *number, size_t size) {
     uint8_t byte[8];
     for (size_t i = 0; i < sizeof byte; i++) {
         byte[i] = (uint8_t)take_u8(in);
     }
-    if (MDYN_SCALAR == MDYN_SCALAR_F64) {
-        double number;
-        memcpy(&number, byte, sizeof number);
-        return number;
-    }
-    float number;
-    memcpy(&number, byte, sizeof number);
-    return (double)number;
+    memcpy(number, byte, size);
 }
 
 /* Mutated bytes hardly ever spell an infinity or a power of two by chance: the first one says
    which sort of number follows. */
-static double take_real(input *in, double low, double high) {
+typedef enum sort { ANY_BITS, SPECIAL, SPECIAL_TOO, WHOLE, BAD_NUMBER, ZERO, IN_RANGE } sort;
+
+static sort take_sort(input *in) {
+    unsigned which = in->calm ? IN_RANGE : take_u8(in) & 31;
+    return which < IN_RANGE ? (sort)which : IN_RANGE;
+}
+
+static double take_number(input *in, sort which, double low, double high) {
     static const double special[] = {
         0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-3, 1e-7, 1e-12, 1e-30, 1e-38, 1e-45, 1e3, 1e6, 1e12,
         2e12, -1e12, 1e18, 1e30, 3.4028234e38, -3.4028234e38, 3.14159265358979, 6.28318530717959,
         1.57079632679490, 8388607.5, 8388608.0, -8388608.0, 8388609.0, 16777216.0, 32767.0,
         65536.0, 1.1920929e-7, 2.2204460492503131e-16, 1.17549435e-38, 2147483648.0
     };
-    if (in->calm) {
-        return take_scaled(in, low, high);
-    }
-    mdyn_wide bad;
-    switch (take_u8(in) & 31) {
-    case 0: return take_bits(in);
-    case 1:
-    case 2: return special[take_u8(in) % (sizeof special / sizeof special[0])];
-    case 3: return (double)take_int(in, -127, 127);
-    case 4:
-        bad_number(&bad, take_int(in, 0, CHECK_BAD_NUMBERS - 1));
-        return of_wide(bad);
-    case 5: return 0.0;
+    switch (which) {
+    case SPECIAL:
+    case SPECIAL_TOO: return special[take_u8(in) % (sizeof special / sizeof special[0])];
+    case WHOLE: return (double)take_int(in, -127, 127);
+    case ZERO: return 0.0;
     default: return take_scaled(in, low, high);
     }
 }
 
+/* Any bits, and those of numbers that are none, do not go by way of a double. */
 static mdyn_wide take_wide(input *in, double low, double high) {
-    return wide(take_real(in, low, high));
+    sort which = take_sort(in);
+    mdyn_wide x;
+    if (which == ANY_BITS) {
+        take_bits(in, &x, sizeof x);
+    } else if (which == BAD_NUMBER) {
+        bad_wide(&x, take_int(in, 0, CHECK_BAD_WIDES - 1));
+    } else {
+        x = wide(take_number(in, which, low, high));
+    }
+    return x;
+}
+
+static mdyn_real take_real(input *in, double low, double high) {
+    sort which = take_sort(in);
+    mdyn_real x;
+    if (which == ANY_BITS) {
+        take_bits(in, &x, sizeof x);
+    } else if (which == BAD_NUMBER) {
+        bad_real(&x, take_int(in, 0, CHECK_BAD_REALS - 1));
+    } else {
+        x = real(take_number(in, which, low, high));
+    }
+    return x;
 }
 
 static mdyn_wide3 take_wide3(input *in, double size) {
@@ -133,9 +148,9 @@ static mdyn_wide3 take_wide3(input *in, double size) {
 
 static mdyn_real3 take_real3(input *in, double size) {
     mdyn_real3 v;
-    v.x = real(take_real(in, -size, size));
-    v.y = real(take_real(in, -size, size));
-    v.z = real(take_real(in, -size, size));
+    v.x = take_real(in, -size, size);
+    v.y = take_real(in, -size, size);
+    v.z = take_real(in, -size, size);
     return v;
 }
 
@@ -157,8 +172,8 @@ static int coordinates_of(mdyn_joint joint) {
 
 /* Any a, b, c >= 0 make the inertia of a real body: b + c, a + c, a + b. */
 static mdyn_inertia take_inertia(input *in) {
-    double a = take_real(in, 1e-3, 1e-2), b = take_real(in, 1e-3, 1e-2);
-    double c = take_real(in, 1e-3, 1e-2);
+    double a = of_wide(take_wide(in, 1e-3, 1e-2)), b = of_wide(take_wide(in, 1e-3, 1e-2));
+    double c = of_wide(take_wide(in, 1e-3, 1e-2));
     mdyn_inertia i;
     i.xx = wide(b + c);
     i.yy = wide(a + c);
@@ -266,7 +281,7 @@ static int take_terms(input *in, const specimen *s, mdyn_coupling *c) {
     for (int i = 0; i < count && i < speeds; i++) {
         c->terms[i] = speed[(first + i) % speeds];
         double sign = (take_u8(in) & 1) != 0 ? -1 : 1;
-        c->terms[i].coefficient = wide(sign * take_real(in, 0.25, 4));
+        c->terms[i].coefficient = wide(sign * of_wide(take_wide(in, 0.25, 4)));
         if (!in->calm && take_u8(in) > 240) {
             c->terms[i].body = (int16_t)take_u16(in);
             c->terms[i].axis = (int16_t)take_int(in, -2, 7);
@@ -753,17 +768,17 @@ static void set_inputs(input *in) {
     unsigned what = take_u8(in);
     int dof = (int)(what >> 3) % DOFS, at = (int)(what >> 3) % COORDINATES;
     switch (what & 7) {
-    case 0: a->q[at] = b->q[at] = real(take_real(in, 0.1, 2)); break;
-    case 1: a->v[dof] = b->v[dof] = real(take_real(in, -5, 5)); break;
-    case 2: a->target[dof] = b->target[dof] = real(take_real(in, -2, 2)); break;
-    case 3: a->target_speed[dof] = b->target_speed[dof] = real(take_real(in, -2, 2)); break;
+    case 0: a->q[at] = b->q[at] = take_real(in, 0.1, 2); break;
+    case 1: a->v[dof] = b->v[dof] = take_real(in, -5, 5); break;
+    case 2: a->target[dof] = b->target[dof] = take_real(in, -2, 2); break;
+    case 3: a->target_speed[dof] = b->target_speed[dof] = take_real(in, -2, 2); break;
     case 4:
         dof = dof % (s->model.body_count > 0 ? s->model.body_count : 1);
         a->wrench[dof].moment = take_real3(in, 1);
         a->wrench[dof].force = take_real3(in, 5);
         b->wrench[dof] = a->wrench[dof];
         break;
-    default: a->tau[dof] = b->tau[dof] = real(take_real(in, -2, 2)); break;
+    default: a->tau[dof] = b->tau[dof] = take_real(in, -2, 2); break;
     }
 }
 

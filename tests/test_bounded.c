@@ -223,7 +223,12 @@ static void test_sweeps(void) {
     }
 }
 
-/* What the last step did is told until the next one, whatever is asked in between. */
+#define NUMBERS_OF(r) \
+    { of_wide(r.impulse), of_wide(r.force), of_wide(r.power), of_wide(r.error), \
+      of_wide(r.speed), of_wide(r.residual) }
+
+/* What the last step did is told until the next one, whatever is asked in between; but for the
+   speed, which is that of sim.v. */
 static void test_reports_stay(void) {
     static mdyn_wide many[TN * TN];
     for (int k = 0; k < 20; k++) {
@@ -242,13 +247,10 @@ static void test_reports_stay(void) {
         CHECK(memcmp(&sim.report, &other.report, sizeof sim.report) == 0);
         for (int i = 0; i < want.rows; i++) {
             mdyn_row_report now, then;
-            memset(&now, 0, sizeof now);
-            memset(&then, 0, sizeof then);
             CHECK_EQUAL(mdyn_row(&sim, want.row[i].kind, want.row[i].index, &now), MDYN_OK);
             CHECK_EQUAL(mdyn_row(&other, want.row[i].kind, want.row[i].index, &then), MDYN_OK);
-            CHECK(now.impulse == then.impulse && now.force == then.force);
-            CHECK(now.power == then.power && now.error == then.error);
-            CHECK(now.residual == then.residual && now.flags == then.flags);
+            double a[] = NUMBERS_OF(now), b[] = NUMBERS_OF(then);
+            CHECK(memcmp(a, b, sizeof a) == 0 && now.flags == then.flags);
         }
     }
 }

@@ -274,12 +274,12 @@ static void test_no_room_for_coupling(void) {
 static void bad_everywhere(const char *what, void *table, size_t first, size_t end, int code,
                            int index) {
     for (size_t at = first; at < end; at += sizeof(mdyn_wide)) {
-        for (int i = 0; i < CHECK_BAD_NUMBERS; i++) {
+        for (int i = 0; i < CHECK_BAD_WIDES; i++) {
             char text[80];
             mdyn_wide kept;
             snprintf(text, sizeof text, "%s, bad number %d at byte %d", what, i, (int)at);
             memcpy(&kept, (char *)table + at, sizeof kept);
-            bad_number((char *)table + at, i);
+            bad_wide((char *)table + at, i);
             refused(text, code, index);
             memcpy((char *)table + at, &kept, sizeof kept);
         }
@@ -643,15 +643,10 @@ static void test_bad_inputs(void) {
     };
     for (int k = 0; k < 6; k++) {
         for (int i = 0; i < inputs[k].count; i++) {
-            for (int b = 0; b < CHECK_BAD_NUMBERS + 2; b++) {
+            for (int b = 0; b < CHECK_BAD_REALS; b++) {
                 size_t at = inputs[k].offset + (size_t)i * sizeof(mdyn_real);
-                mdyn_real large = real(b % 2 ? 8388608 : -8388608);
                 memcpy(&sim, &start, sizeof sim);
-                if (b < CHECK_BAD_NUMBERS) {
-                    bad_number((char *)&sim + at, b);
-                } else {
-                    memcpy((char *)&sim + at, &large, sizeof large);
-                }
+                bad_real((char *)&sim + at, b);
                 memcpy(&before, &sim, sizeof sim);
                 int same = CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE);
                 same &= CHECK_EQUAL(sim.culprit.index, i / inputs[k].size);
@@ -687,13 +682,9 @@ static void test_bad_arguments(void) {
     good_model();
     CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
     for (int i = 0; i < 3; i++) {
-        for (int b = 0; b < CHECK_BAD_NUMBERS + 1; b++) {
-            mdyn_real3 point = { 0, 0, 0 };
-            mdyn_real *x = i == 0 ? &point.x : i == 1 ? &point.y : &point.z;
-            *x = real(8388608);
-            if (b < CHECK_BAD_NUMBERS) {
-                bad_number(x, b);
-            }
+        for (int b = 0; b < CHECK_BAD_REALS; b++) {
+            mdyn_real3 point = { MDYN_R(0), MDYN_R(0), MDYN_R(0) };
+            bad_real(i == 0 ? &point.x : i == 1 ? &point.y : &point.z, b);
             memcpy(&before, &sim, sizeof sim);
             CHECK_EQUAL(mdyn_jacobian(&sim, 1, &point, J), MDYN_ERR_STATE);
             CHECK_EQUAL(mdyn_velocity(&sim, 1, &point, &vector, &vector2), MDYN_ERR_STATE);
@@ -701,8 +692,8 @@ static void test_bad_arguments(void) {
         }
     }
     for (int i = 0; i < 11; i++) {
-        for (int b = 0; b < CHECK_BAD_NUMBERS; b++) {
-            bad_number(&a[i], b);
+        for (int b = 0; b < CHECK_BAD_WIDES; b++) {
+            bad_wide(&a[i], b);
             CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, tau), MDYN_ERR_STATE);
             CHECK_EQUAL(sim.culprit.index, i);
             a[i] = wide(0);
