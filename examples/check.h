@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One of two bounds: rounding of float or of double. */
+/* What depends on the scalar: a bound of rounding errors, mostly. */
 #define BY_SCALAR(f32, f64) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
 
 /* The header's numbers as double: the only places where the examples look inside them. */

@@ -22,6 +22,15 @@ enum {
     COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, CALLS = 60
 };
 
+/* What the checks allow; FUZZ_MEASURE below prints what they see. */
+/*                            F64   F32 */
+TOLERANCE(QUATERNION, 1e-15, 5e-7);
+TOLERANCE(THERE_AND_BACK,   1e-12, 5e-4);
+TOLERANCE(INVERSE,          5e-12, 5e-3);
+TOLERANCE(JACOBIAN,         1e-14, 5e-6);
+TOLERANCE(EXACT_ROW,         1e-8, 2e-2);
+TOLERANCE(BOUND,            1e-15, 5e-7);
+
 #define REACH 8388608.0 /* coordinates, speeds and commands stay below */
 
 /* Not assert: a build with -DNDEBUG must check as well. */
@@ -614,7 +623,7 @@ static void check_quaternions(const specimen *s) {
                 was += of_real(before[k]) * of_real(before[k]);
             }
             was = turn < 0.8 ? 0.1 * fmin(fabs(was), 1e-3) : 2e-3;
-            REQUIRE_SMALL(fabs(sum), was + tol(1e-15, 5e-7), 1);
+            REQUIRE_SMALL(fabs(sum), was + QUATERNION, 1);
         }
     }
 }
@@ -654,7 +663,7 @@ static void check_dynamics(void) {
         size = sum > size ? sum : size;
     }
     for (int i = 0; i < n; i++) {
-        REQUIRE_SMALL(fabs(of_wide(back[i]) - of_real(sim->tau[i])), size, tol(1e-12, 5e-4));
+        REQUIRE_SMALL(fabs(of_wide(back[i]) - of_real(sim->tau[i])), size, THERE_AND_BACK);
     }
     for (int k = 0; k < n; k++) {
         REQUIRE(mdyn_impulse_column(sim, k, column) == MDYN_OK);
@@ -664,7 +673,7 @@ static void check_dynamics(void) {
                 sum += of_wide(M[i * n + j]) * of_wide(column[j]);
                 parts += fabs(of_wide(M[i * n + j]) * of_wide(column[j]));
             }
-            REQUIRE_SMALL(fabs(sum), parts, tol(5e-12, 5e-3));
+            REQUIRE_SMALL(fabs(sum), parts, INVERSE);
         }
     }
     mdyn_real3 v[2];
@@ -678,7 +687,7 @@ static void check_dynamics(void) {
             sum += of_wide(J[i * n + j]) * of_real(sim->v[j]);
             parts += fabs(of_wide(J[i * n + j]) * of_real(sim->v[j]));
         }
-        REQUIRE_SMALL(fabs(sum), parts, tol(1e-14, 5e-6));
+        REQUIRE_SMALL(fabs(sum), parts, JACOBIAN);
     }
 }
 
@@ -693,7 +702,7 @@ static void check_exact_row(const mdyn_coupling *c, const mdyn_row_report *row, 
             size += fabs(of_wide(c->terms[j].coefficient) * of_real(trial.a.v[dof]));
         }
     }
-    REQUIRE_SMALL(fabs(of_wide(row->residual)), size, tol(1e-8, 2e-2));
+    REQUIRE_SMALL(fabs(of_wide(row->residual)), size, EXACT_ROW);
 }
 
 /* Rows of an ordinary model after a step: bounds kept, equations met. */
@@ -713,7 +722,7 @@ static void check_rows(const specimen *s) {
         double effort = of_wide(c->effort);
         REQUIRE(mdyn_row(sim, MDYN_ROW_COUPLING, i, &row) == MDYN_OK);
         if (effort > 0) {
-            REQUIRE_SMALL(fabs(of_wide(row.force)) - effort, effort, tol(1e-15, 5e-7));
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - effort, effort, BOUND);
         } else if (of_wide(c->lower) == 0 && of_wide(c->upper) == 0 &&
                    s->model.solver.equality == MDYN_EXACT && sim->report.contradictory == 0) {
             check_exact_row(c, &row, of_wide(s->model.dt), most);
@@ -724,7 +733,7 @@ static void check_rows(const specimen *s) {
         for (int j = 0; j < speeds_of(s->body[i].joint) && friction > 0; j++) {
             int code = mdyn_row(sim, MDYN_ROW_FRICTION, mdyn_dof(sim, i) + j, &row);
             REQUIRE(code == MDYN_OK);
-            REQUIRE_SMALL(fabs(of_wide(row.force)) - friction, friction, tol(1e-15, 5e-7));
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - friction, friction, BOUND);
         }
     }
 }

@@ -43,10 +43,9 @@ static const double check_epsilon = DBL_EPSILON;
 static const double check_epsilon = (double)FLT_EPSILON;
 #endif
 
-/* One line of the table of tolerances: what F64 and F32 are held to. */
-static inline double tol(double f64, double f32) {
-    return MDYN_SCALAR == MDYN_SCALAR_F64 ? f64 : f32;
-}
+/* One line of a test's table of tolerances: what each scalar is held to. */
+#define BY_SCALAR(f64, f32) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
+#define TOLERANCE(name, f64, f32) static const double name = BY_SCALAR(f64, f32)
 
 /* Numbers that no model may hold: infinities, and NaN of every kind, made of bits because moving
    a signalling NaN as a number may quieten it. */

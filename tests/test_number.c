@@ -13,6 +13,22 @@
 enum { POINTS = 1000000 };
 typedef long double ld;
 
+/* The scalars' shape, numbers that suit it, and what is allowed. */
+/*                           F64              F32 */
+TOLERANCE(DIGITS,            53,              24);
+TOLERANCE(EXPONENTS,         2048,            256);
+TOLERANCE(FIRST_EXPONENT,    DBL_MIN_EXP,     FLT_MIN_EXP);
+TOLERANCE(LAST_EXPONENT,     DBL_MAX_EXP,     FLT_MAX_EXP);
+TOLERANCE(SQUARES,           1000,            120); /* powers of 2 whose squares are numbers */
+TOLERANCE(SMALL_ANGLES,      -300,            -30); /* as powers of 2 */
+TOLERANCE(INCREMENT,         1e-14,           1e-6);
+TOLERANCE(LARGE_INCREMENT,   1e-3,            0.3);
+TOLERANCE(SUM_OF_INCREMENTS, 1e-14,           2e-6);
+TOLERANCE(BACK_AGAIN,        1e-16,           1e-8);
+TOLERANCE(FAR,               1e6 + 1.0 / 3,   1e6);
+TOLERANCE(TAIL,              1e-12,           1e-4);
+TOLERANCE(SUM_OF_TAILS,      4e-14,           5e-7);
+
 static ld exact(mdyn_real x) { return (ld)of_real(x); }
 
 /* Error in units in the last place of the exact value. */
@@ -32,7 +48,7 @@ static mdyn_real random_magnitude(int largest) {
 /* ---- roots ---- */
 
 static void test_roots(void) {
-    int largest = (int)tol(1000, 120);
+    int largest = (int)SQUARES;
     double worst_sqrt = 0, worst_rsqrt = 0;
     for (int k = 0; k < POINTS; k++) {
         mdyn_real x = k % 2 ? random_magnitude(largest) : real(random_in(1, 4));
@@ -46,7 +62,7 @@ static void test_roots(void) {
         CHECK_NEAR(of_real(md_to_real(md_sqrt(md_of_real(real((double)k * k))))), k, 0);
     }
     /* The ends of the normal numbers, powers of 2 and their neighbours. */
-    int first = (int)tol(DBL_MIN_EXP, FLT_MIN_EXP), last = (int)tol(DBL_MAX_EXP, FLT_MAX_EXP);
+    int first = (int)FIRST_EXPONENT, last = (int)LAST_EXPONENT;
     for (int e = first; e < last; e++) {
         for (int k = -1; k <= 1; k++) {
             if (e == first && k < 0) {
@@ -104,7 +120,7 @@ static void test_angles(void) {
     }
     CHECK_NEAR(worst, 0, 1.5);
     /* Small angles keep their digits, and the signs of zero do no harm. */
-    for (int e = -1; e > (int)tol(-300, -30); e--) {
+    for (int e = -1; e > (int)SMALL_ANGLES; e--) {
         md_num s, c;
         mdyn_real q = real(ldexp(-0.75, e));
         md_sincos(q, real(0), &s, &c);
@@ -130,7 +146,7 @@ static mdyn_real of_bits(uint64_t bits) {
 
 /* Numbers by their bits: md_in_range is |x| < 2^23, md_is_usable |x| < 2^50, and no NaN passes. */
 static void test_ranges(void) {
-    int fraction = (int)tol(52, 23), exponents = (int)tol(2048, 256), bias = exponents / 2 - 1;
+    int fraction = (int)DIGITS - 1, exponents = (int)EXPONENTS, bias = exponents / 2 - 1;
     for (int e = 0; e < exponents; e++) {
         for (int k = 0; k < 40; k++) {
             uint64_t mask = ((uint64_t)1 << fraction) - 1, f = random_bits() & mask;
@@ -162,13 +178,13 @@ static void test_ranges(void) {
 static void test_accumulate(void) {
     mdyn_real x = real(1000), plain = real(1000);
     md_tail tail = real(0);
-    mdyn_real small = real(tol(1e-14, 1e-6)), large = real(tol(1e-3, 0.3));
+    mdyn_real small = real(INCREMENT), large = real(LARGE_INCREMENT);
     for (int k = 0; k < 10000000; k++) {
         md_accumulate(&x, &tail, md_of_real(small));
         plain = real(of_real(plain) + of_real(small));
     }
     double gain = (of_real(x) - 1000) + of_real(tail), want = 1e7 * of_real(small);
-    CHECK_NEAR(gain / want, 1, tol(1e-6, 1e-5));
+    CHECK_NEAR(gain / want, 1, SUM_OF_INCREMENTS);
     CHECK_NEAR(of_real(plain), 1000, 0); /* what it guards against: the plain sum has stalled */
     /* Back and forth over many digits: nothing is left behind. */
     x = real(0.125);
@@ -179,13 +195,13 @@ static void test_accumulate(void) {
     for (int k = 0; k < 100000; k++) {
         md_accumulate(&x, &tail, md_of_real(real(-of_real(large))));
     }
-    CHECK_NEAR(of_real(x) + of_real(tail), 0.125, tol(1e-16, 1e-8));
+    CHECK_NEAR(of_real(x) + of_real(tail), 0.125, BACK_AGAIN);
 }
 
 /* Sums of products of coordinates against integers: coordinates of all the scalar's bits times
    tooth counts, so chosen that the sum nearly cancels. */
 static void test_sum_product(void) {
-    int digits = (int)tol(53, 24), shift = 23 - digits; /* of q = n 2^shift, |q| < 2^23 */
+    int digits = (int)DIGITS, shift = 23 - digits; /* of q = n 2^shift, |q| < 2^23 */
     double worst = 0;
     for (int k = 0; k < POINTS; k++) {
         int64_t a = random_int(200) + 1, b = random_int(200) + 1;
@@ -208,10 +224,10 @@ static void test_sum_product(void) {
     /* A tail counts as what it is: 3 (q + tail) - 3 q = 3 tail. */
     md_sum s;
     s.hi = s.lo = 0;
-    double q = tol(1e6 + 1.0 / 3, 1e6), tail = tol(1e-12, 1e-4);
+    double q = FAR, tail = TAIL;
     md_sum_product(&s, wide(3), real(q), real(tail));
     md_sum_product(&s, wide(-3), real(q), real(0));
-    CHECK_NEAR(of_real(md_to_real(md_sum_value(&s))) / (3 * tail), 1, 1e-6);
+    CHECK_NEAR(of_real(md_to_real(md_sum_value(&s))) / (3 * tail), 1, SUM_OF_TAILS);
 }
 
 /* ---- decimals, as mdyn_explain prints them ---- */

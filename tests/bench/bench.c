@@ -16,6 +16,16 @@
 
 #include <time.h>
 
+/* What the checks allow, some three to ten times the errors in the README. */
+/*                         F64   F32 */
+TOLERANCE(CHAIN_TORQUE,   4e-12, 2e-3);
+TOLERANCE(HAND_COUPLING,  2e-15, 1e-6);
+TOLERANCE(HAND_STOP,      1e-15, 2e-7);
+TOLERANCE(SWING_COUPLING, 4e-15, 2e-6);
+TOLERANCE(SPIN_COUPLING,  1e-14, 1e-5);
+TOLERANCE(GEARS_WAY,      3e-14, 8e-7); /* part of the way, ... */
+TOLERANCE(GEARS_WAY_MORE, 1e-17, 4e-9); /* ... and times the square of the gears */
+
 static mechanism machine;
 static mdyn_sim sim;
 static struct {
@@ -209,7 +219,7 @@ static void check_chain(int n) {
             worst = error <= worst ? worst : error;
         }
     }
-    expect("chain, inverse of forward dynamics [N m]", n, worst, tol(1e-11, 2e-3));
+    expect("chain, inverse of forward dynamics [N m]", n, worst, CHAIN_TORQUE);
 }
 
 /* The four angles are those on which other engines with hard couplings and stops agree. */
@@ -235,8 +245,8 @@ static void check_hand(void) {
             off = miss <= off ? off : miss;
         }
     }
-    expect("hand, largest coupling error [rad]", HAND_JOINTS, worst, tol(1e-14, 1e-6));
-    expect("hand, largest way past a stop [rad]", HAND_JOINTS, over, tol(1e-12, 1e-6));
+    expect("hand, largest coupling error [rad]", HAND_JOINTS, worst, HAND_COUPLING);
+    expect("hand, largest way past a stop [rad]", HAND_JOINTS, over, HAND_STOP);
     expect("hand, proximal joint against other engines [rad]", HAND_JOINTS, off, 1e-5);
 }
 
@@ -244,7 +254,7 @@ static void check_hand(void) {
    Rounding errors of the train's torque grow with the square of its length, and with the way. */
 static void check_gears(int n, gear_drive drive) {
     double worst = 0, off = 0, v = 0, q = 0, way = drive == SPIN ? 30 : 1.27;
-    double allowed = way * tol(3e-14 + 1e-17 * n * n, 8e-7 + 4e-9 * n * n);
+    double allowed = way * (GEARS_WAY + GEARS_WAY_MORE * n * n);
     make(find("gears"), n);
     make_wave(drive);
     for (int i = 0; i < RUN; i++) {
@@ -257,7 +267,7 @@ static void check_gears(int n, gear_drive drive) {
     }
     expect(drive == SWING ? "gears to and fro, largest coupling error [rad]"
                           : "gears ever faster, largest coupling error [rad]",
-           n, worst, tol(2e-14, 1e-5));
+           n, worst, drive == SWING ? SWING_COUPLING : SPIN_COUPLING);
     expect(drive == SWING ? "gears to and fro, disc 0 off its way [rad]"
                           : "gears ever faster, disc 0 off its way [rad]",
            n, off, allowed);
