@@ -26,6 +26,12 @@ static inline void must(const mdyn_sim *sim, int code)
     exit(2);
 }
 
+/* The larger of two errors, and NaN if one is: fmax would forget it. */
+static inline double worse(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
 static int check_failures;
 
 static inline void check_at(const char *file, int line, const char *what, double got,

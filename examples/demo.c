@@ -74,8 +74,8 @@ static void observe(int step)
     record.leader[step] = position(ROBOTIQ_LEFT_OUTER_KNUCKLE);
     for (k = 0; k < ROBOTIQ_MIMICS; k++) { /* row k: 1 q_follower - multiplier q_leader = 0 */
         const double q = position(couplings[k].terms[0].body);
-        error = fmax(error, fabs(q + wide(couplings[k].terms[1].coefficient)
-                                         * record.leader[step]));
+        error = worse(error, fabs(q + wide(couplings[k].terms[1].coefficient)
+                                          * record.leader[step]));
         must(&sim, mdyn_share(&sim, k, 0, &share)); /* to its term 0, the follower */
         record.follower[k][step] = q;
         record.share[k][step] = wide(share);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
         command(step < DEMO_OPENS ? 0.7 : 0.0);
         must(&sim, mdyn_step(&sim));
         observe(step);
-        worst = fmax(worst, record.error[step]);
+        worst = worse(worst, record.error[step]);
         if (step % 100 == 99) demo_row(&record, step);
     }
 

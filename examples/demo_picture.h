@@ -41,7 +41,7 @@ static void demo_errors(FILE *file, const demo_record *r, double bound, double l
     for (i = 0; i < BINS; i++) {
         double most = 0;
         for (k = 0; k < EACH; k++) {
-            most = fmax(most, r->error[i * EACH + k]);
+            most = worse(most, r->error[i * EACH + k]);
         }
         time[2 * i] = i * EACH * DEMO_DT;
         time[2 * i + 1] = (i + 1) * EACH * DEMO_DT;

@@ -147,6 +147,11 @@ static inline void check_measure(const char *file, int line, double error, doubl
     }
 }
 
+/* The larger error. Not fmax, which forgets a NaN. */
+static inline double worse(double a, double b) {
+    return a >= b || isnan(a) ? a : b;
+}
+
 /* Not `error > tolerance`: that would let NaN pass. */
 static inline int check_near(const char *file, int line, const char *text, double got, double want,
                              double tolerance) {

@@ -53,8 +53,8 @@ static void test_roots(void) {
     for (int k = 0; k < POINTS; k++) {
         mdyn_real x = k % 2 ? random_magnitude(largest) : real(random_in(1, 4));
         ld root = sqrtl(exact(x));
-        worst_sqrt = fmax(worst_sqrt, in_units(md_sqrt(md_of_real(x)), root));
-        worst_rsqrt = fmax(worst_rsqrt, in_units(md_rsqrt(md_of_real(x)), 1 / root));
+        worst_sqrt = worse(worst_sqrt, in_units(md_sqrt(md_of_real(x)), root));
+        worst_rsqrt = worse(worst_rsqrt, in_units(md_rsqrt(md_of_real(x)), 1 / root));
     }
     CHECK_NEAR(worst_sqrt, 0, 1);
     CHECK_NEAR(worst_rsqrt, 0, 2.5);
@@ -87,7 +87,7 @@ static double angle_error(mdyn_real q, md_tail tail) {
     md_sincos(q, tail, &sine, &cosine);
     ld es = fabsl(exact(md_to_real(sine)) - (s * dc + c * ds));
     ld ec = fabsl(exact(md_to_real(cosine)) - (c * dc - s * ds));
-    return (double)(fmaxl(es, ec) / (ld)check_epsilon);
+    return worse((double)es, (double)ec) / check_epsilon;
 }
 
 static double sweep_angles(double size) {
@@ -97,7 +97,7 @@ static double sweep_angles(double size) {
         int exponent;
         frexp(of_real(q), &exponent); /* a tail is at most half of the last digit */
         double half = ldexp(check_epsilon, exponent - 1) / 2;
-        worst = fmax(worst, angle_error(q, real(k % 2 ? random_in(-half, half) : 0)));
+        worst = worse(worst, angle_error(q, real(k % 2 ? random_in(-half, half) : 0)));
     }
     return worst;
 }
@@ -115,8 +115,8 @@ static void test_angles(void) {
     for (int k = 0; k < POINTS; k++) {
         ld at = (random_int(10680000) - 5340000) * 1.57079632679489661923132L;
         mdyn_real q = real((double)at);
-        worst = fmax(worst, angle_error(q, real((double)(at - exact(q)))));
-        worst = fmax(worst, angle_error(q, real(0)));
+        worst = worse(worst, angle_error(q, real((double)(at - exact(q)))));
+        worst = worse(worst, angle_error(q, real(0)));
     }
     CHECK_NEAR(worst, 0, 1.5);
     /* Small angles keep their digits, and the signs of zero do no harm. */
@@ -218,7 +218,7 @@ static void test_sum_product(void) {
         ld want = ldexpl((ld)(a * n - b * m), shift);
         double size = fabs((double)want) * check_epsilon;
         double error = (double)fabsl(exact(md_to_real(md_sum_value(&s))) - want);
-        worst = fmax(worst, size > 0 ? error / size : error);
+        worst = worse(worst, size > 0 ? error / size : error);
     }
     CHECK_NEAR(worst, 0, 1); /* right to the last digit, though nearly all cancels */
     /* A tail counts as what it is: 3 (q + tail) - 3 q = 3 tail. */

@@ -68,7 +68,7 @@ static void run_train(int count, double allowed) {
         }
         for (int i = 0; i + 1 < count; i++) {
             double f = i % 2 ? 2 : 0.5; /* of wheel i + 1: C in turns of wheel i */
-            worst = fmax(worst, fabs(of_real(sim.q[i]) + f * of_real(sim.q[i + 1])));
+            worst = worse(worst, fabs(of_real(sim.q[i]) + f * of_real(sim.q[i + 1])));
         }
     }
     double want = acceleration * dt * dt * 1024 * 1025 / 2, gain = count % 2 ? 1 : -2;
@@ -119,7 +119,7 @@ static void test_many_turns(void) {
             if (!CHECK_EQUAL(mdyn_step(&sim), MDYN_OK)) {
                 return;
             }
-            worst = fmax(worst, fabs(error_of(0)));
+            worst = worse(worst, fabs(error_of(0)));
         }
         CHECK(fabs(of_real(sim.q[0])) > 0.999 * turns * two_pi);
         CHECK_NEAR(worst, 0, TURNS_COUPLING * (teeth ? 7 : 1));

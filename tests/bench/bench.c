@@ -203,7 +203,7 @@ static double coupling_error(void) {
         const mdyn_term *t = machine.coupling[i].terms;
         double C = of_wide(t[0].coefficient) * of_real(sim.q[t[0].body]) +
                    of_wide(t[1].coefficient) * of_real(sim.q[t[1].body]);
-        worst = fabs(C) > worst || isnan(C) ? fabs(C) : worst;
+        worst = worse(worst, fabs(C));
     }
     return worst;
 }
@@ -216,7 +216,7 @@ static void check_chain(int n) {
         must(call_forward(k) == MDYN_OK && call_inverse(k) == MDYN_OK, "a call failed");
         for (int i = 0; i < n; i++) {
             double error = fabs(of_wide(torque[i]) - of_real(states[k].tau[i]));
-            worst = error <= worst ? worst : error;
+            worst = worse(worst, error);
         }
     }
     expect("chain, inverse of forward dynamics [N m]", n, worst, CHAIN_TORQUE);
@@ -230,19 +230,18 @@ static void check_hand(void) {
     for (int i = 0; i < RUN; i++) {
         must(call_hand(i) == MDYN_OK, mdyn_text(sim.culprit.code));
         double error = coupling_error();
-        worst = error <= worst ? worst : error;
+        worst = worse(worst, error);
         for (int j = 0; j < HAND_JOINTS; j++) {
             double q = of_real(sim.q[j]);
-            double past = fmax(q - of_wide(machine.body[j].upper),
-                               of_wide(machine.body[j].lower) - q);
-            over = past > over ? past : over;
+            over = worse(over, q - of_wide(machine.body[j].upper));
+            over = worse(over, of_wide(machine.body[j].lower) - q);
         }
         if ((i + 1) % (RUN / 4) == 0) {
             double q = of_real(sim.q[FINGER_JOINTS + 1]);
             double miss = fabs(q - agreed[(i + 1) / (RUN / 4) - 1]);
             printf("# hand: proximal joint of the index finger at %.2f s: %.5f rad\n",
                    (i + 1) * STEP, q);
-            off = miss <= off ? off : miss;
+            off = worse(off, miss);
         }
     }
     expect("hand, largest coupling error [rad]", HAND_JOINTS, worst, HAND_COUPLING);
@@ -262,8 +261,8 @@ static void check_gears(int n, gear_drive drive) {
         v += STEP * gear_acceleration(drive, i * STEP);
         q += STEP * v;
         double error = coupling_error(), miss = fabs(of_real(sim.q[0]) - q);
-        worst = error <= worst ? worst : error;
-        off = miss <= off ? off : miss;
+        worst = worse(worst, error);
+        off = worse(off, miss);
     }
     expect(drive == SWING ? "gears to and fro, largest coupling error [rad]"
                           : "gears ever faster, largest coupling error [rad]",
