@@ -84,11 +84,11 @@ build:
 	@mkdir -p build
 
 build/example-%-f32: examples/%.c $(HEADERS) Makefile | build
-	$(CC) $(CFLAGS) -DMIMICDYN_SCALAR=F32 $< -lm -o $@
+	$(CC) $(CFLAGS) $(F32) $< -lm -o $@
 build/example-%-f64: examples/%.c $(HEADERS) Makefile | build
-	$(CC) $(CFLAGS) -DMIMICDYN_SCALAR=F64 $< -lm -o $@
+	$(CC) $(CFLAGS) $(F64) $< -lm -o $@
 build/replay-%: tests/replay.c $(HEADERS) Makefile | build
-	$(CC) $(CFLAGS) -DMIMICDYN_SCALAR=$(subst f,F,$*) -I. $< -lm -o $@
+	$(CC) $(CFLAGS) $($(subst f,F,$*)) -I. $< -lm -o $@
 build/bench-f32: tests/bench/bench.c $(HEADERS) Makefile | build
 	$(CC) $(CFLAGS) $(F32) -I. $< -lm -o $@
 build/bench-f64: tests/bench/bench.c $(HEADERS) Makefile | build

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One of two bounds: rounding of float or of double. */
+/* What depends on the scalar: a bound of rounding errors, mostly. */
 #define BY_SCALAR(f32, f64) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
 
 /* The header's numbers as double: the only places where the examples look inside them. */
@@ -24,6 +24,12 @@ static inline void must(const mdyn_sim *sim, int code)
     fprintf(stderr, "mimicdyn: %s (index %d): %s\n", mdyn_text(code), sim->culprit.index,
             mdyn_remedy(code));
     exit(2);
+}
+
+/* The larger of two errors, and NaN if one is: fmax would forget it. */
+static inline double worse(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
 }
 
 static int check_failures;

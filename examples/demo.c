@@ -28,7 +28,7 @@ static const mdyn_coupling couplings[] = {
                  MDYN_TERM(ROBOTIQ_RIGHT_INNER_KNUCKLE, -LEVER) }, /* it turns the other way */
       .offset = MDYN_C(-2 * LEVER * TOUCH),
       .softness = MDYN_SPRING(20e3, 200), /* N/m, N s/m */
-      .lower = -MDYN_UNLIMITED, .upper = MDYN_C(0) }, /* C <= 0: it can push, never pull */
+      .lower = MDYN_C(-1e12), .upper = MDYN_C(0) }, /* C <= 0: it can push, never pull */
 };
 static const mdyn_model gripper = {
     .bodies = robotiq_2f85_bodies, .body_count = ROBOTIQ_BODIES,
@@ -74,8 +74,8 @@ static void observe(int step)
     record.leader[step] = position(ROBOTIQ_LEFT_OUTER_KNUCKLE);
     for (k = 0; k < ROBOTIQ_MIMICS; k++) { /* row k: 1 q_follower - multiplier q_leader = 0 */
         const double q = position(couplings[k].terms[0].body);
-        error = fmax(error, fabs(q + wide(couplings[k].terms[1].coefficient)
-                                         * record.leader[step]));
+        error = worse(error, fabs(q + wide(couplings[k].terms[1].coefficient)
+                                          * record.leader[step]));
         must(&sim, mdyn_share(&sim, k, 0, &share)); /* to its term 0, the follower */
         record.follower[k][step] = q;
         record.share[k][step] = wide(share);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
         command(step < DEMO_OPENS ? 0.7 : 0.0);
         must(&sim, mdyn_step(&sim));
         observe(step);
-        worst = fmax(worst, record.error[step]);
+        worst = worse(worst, record.error[step]);
         if (step % 100 == 99) demo_row(&record, step);
     }
 

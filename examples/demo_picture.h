@@ -41,7 +41,7 @@ static void demo_errors(FILE *file, const demo_record *r, double bound, double l
     for (i = 0; i < BINS; i++) {
         double most = 0;
         for (k = 0; k < EACH; k++) {
-            most = fmax(most, r->error[i * EACH + k]);
+            most = worse(most, r->error[i * EACH + k]);
         }
         time[2 * i] = i * EACH * DEMO_DT;
         time[2 * i + 1] = (i + 1) * EACH * DEMO_DT;
@@ -90,8 +90,7 @@ static void demo_forces(FILE *file, const demo_record *r)
               "the other three: nothing but weight");
     plot_x_axis(&p, 0.2, "%.1f", "time [s]");
     plot_text(file, DEMO_LEFT + DEMO_INNER, p.top + p.height + 38, "end", 11, "#777777",
-              MDYN_SCALAR == MDYN_SCALAR_F64 ? "computed in double, steps of 1 ms"
-                                             : "computed in float, steps of 1 ms");
+              BY_SCALAR("computed in float, steps of 1 ms", "computed in double, steps of 1 ms"));
     x = plot_key(file, x, 608, drive, "drive");
     x = plot_key(file, x, 608, demo_same, "couplings, multiplier 1");
     x = plot_key(file, x, 608, demo_opposite, "couplings, multiplier &#8722;1");
@@ -101,7 +100,7 @@ static void demo_forces(FILE *file, const demo_record *r)
 /* 0 when the picture is written. */
 static int demo_picture(const char *path, const demo_record *r, double touch, double bound)
 {
-    const int decade = MDYN_SCALAR == MDYN_SCALAR_F64 ? -15 : -6;
+    const int decade = BY_SCALAR(-6, -15);
     FILE *file = plot_open(path, DEMO_WIDTH, DEMO_HEIGHT,
                            "A Robotiq 2F-85 gripper closes, holds, opens");
     if (!file) {

@@ -73,11 +73,11 @@ static double one_step(const char *what, double left, double right, double load_
         print_row(what);
     }
     miss = fabs(share(LEFT) - lambda);
-    miss = fmax(miss, fabs(share(RIGHT) - lambda));
-    miss = fmax(miss, fabs(share(RING) + 2 * lambda) / 2);
+    miss = worse(miss, fabs(share(RIGHT) - lambda));
+    miss = worse(miss, fabs(share(RING) + 2 * lambda) / 2);
     /* and the wheels follow: a = (load + lambda) / J */
-    miss = fmax(miss, fabs(real(sim.v[LEFT]) - left - DT * (load_left + lambda) / J_WHEEL));
-    return fmax(miss, fabs(real(sim.v[RIGHT]) - right - DT * (load_right + lambda) / J_WHEEL));
+    miss = worse(miss, fabs(real(sim.v[LEFT]) - left - DT * (load_left + lambda) / J_WHEEL));
+    return worse(miss, fabs(real(sim.v[RIGHT]) - right - DT * (load_right + lambda) / J_WHEEL));
 }
 
 /* Numbers from -1 to 1, the same on every machine. */
@@ -107,7 +107,7 @@ int main(void)
     for (k = 0; k < 1000; k++) {
         const double miss = one_step(NULL, 100 * scatter(), 100 * scatter(), 200 * scatter(),
                                      200 * scatter(), 300 * scatter());
-        worst = fmax(worst, miss);
+        worst = worse(worst, miss);
     }
     CHECK("any speeds and loads, worst of 1000", worst, 0, tolerance);
 

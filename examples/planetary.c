@@ -127,7 +127,7 @@ static void many_turns(void)
         carrier = (TEETH_SUN + TEETH_RING) * real(sim.q[CARRIER]) / TURN;
         slip = sun + ring - carrier;
         digit = ulp / 2 * (fabs(sun) + fabs(ring) + fabs(carrier));
-        worst = fmax(worst, fabs(slip) / digit);
+        worst = worse(worst, fabs(slip) / digit);
         if (turns >= print_at) {
             printf("%12.1f %9.1f %9.1f %14.1e %13.1e\n", turns, real(sim.q[RING]) / TURN,
                    real(sim.q[CARRIER]) / TURN, slip, digit);

@@ -70,11 +70,11 @@ static distance run(double dt, int table)
         v = (v - dt * OMEGA * OMEGA * x) / (1 + 2 * ZETA * OMEGA * dt + OMEGA * OMEGA * dt * dt);
         x += dt * v;
 
-        worst.discrete = fmax(worst.discrete, fabs(twist - x));
-        worst.continuous = fmax(worst.continuous, fabs(twist - analytic(t, 0)));
-        worst.second_order = fmax(worst.second_order, fabs(twist - analytic(t, dt)));
-        worst.momentum = fmax(worst.momentum, fabs(J_LEFT * real(sim.v[LEFT])
-                                                   + J_RIGHT * real(sim.v[RIGHT])));
+        worst.discrete = worse(worst.discrete, fabs(twist - x));
+        worst.continuous = worse(worst.continuous, fabs(twist - analytic(t, 0)));
+        worst.second_order = worse(worst.second_order, fabs(twist - analytic(t, dt)));
+        worst.momentum = worse(worst.momentum, fabs(J_LEFT * real(sim.v[LEFT])
+                                                    + J_RIGHT * real(sim.v[RIGHT])));
         if (table && k % (steps / 10) == 0) {
             printf("%7.2f %10.6f %15.6f %14.6f %14.6f\n", t, twist, x,
                    analytic(t, dt), analytic(t, 0));

@@ -22,6 +22,15 @@ enum {
     COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, CALLS = 60
 };
 
+/* What the checks allow; FUZZ_MEASURE below prints what they see. */
+/*                            F64   F32 */
+TOLERANCE(QUATERNION,       2e-15, 1e-6);
+TOLERANCE(THERE_AND_BACK,   1e-12, 5e-4);
+TOLERANCE(INVERSE,          5e-12, 5e-3);
+TOLERANCE(JACOBIAN,         1e-14, 5e-6);
+TOLERANCE(EXACT_ROW,         1e-8, 2e-2);
+TOLERANCE(BOUND,            1e-15, 5e-7);
+
 #define REACH 8388608.0 /* coordinates, speeds and commands stay below */
 
 /* Not assert: a build with -DNDEBUG must check as well. */
@@ -78,49 +87,64 @@ static double take_scaled(input *in, double low, double high) {
     return low + (high - low) * (double)take_u16(in) / 65535.0;
 }
 
-static double take_bits(input *in) {
+static void take_bits(input *in, void *number, size_t size) {
     uint8_t byte[8];
     for (size_t i = 0; i < sizeof byte; i++) {
         byte[i] = (uint8_t)take_u8(in);
     }
-    if (MDYN_SCALAR == MDYN_SCALAR_F64) {
-        double number;
-        memcpy(&number, byte, sizeof number);
-        return number;
-    }
-    float number;
-    memcpy(&number, byte, sizeof number);
-    return (double)number;
+    memcpy(number, byte, size);
 }
 
 /* Mutated bytes hardly ever spell an infinity or a power of two by chance: the first one says
    which sort of number follows. */
-static double take_real(input *in, double low, double high) {
+typedef enum sort { ANY_BITS, SPECIAL, SPECIAL_TOO, WHOLE, BAD_NUMBER, ZERO, IN_RANGE } sort;
+
+static sort take_sort(input *in) {
+    unsigned which = in->calm ? IN_RANGE : take_u8(in) & 31;
+    return which < IN_RANGE ? (sort)which : IN_RANGE;
+}
+
+static double take_number(input *in, sort which, double low, double high) {
     static const double special[] = {
         0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-3, 1e-7, 1e-12, 1e-30, 1e-38, 1e-45, 1e3, 1e6, 1e12,
         2e12, -1e12, 1e18, 1e30, 3.4028234e38, -3.4028234e38, 3.14159265358979, 6.28318530717959,
         1.57079632679490, 8388607.5, 8388608.0, -8388608.0, 8388609.0, 16777216.0, 32767.0,
         65536.0, 1.1920929e-7, 2.2204460492503131e-16, 1.17549435e-38, 2147483648.0
     };
-    if (in->calm) {
-        return take_scaled(in, low, high);
-    }
-    mdyn_wide bad;
-    switch (take_u8(in) & 31) {
-    case 0: return take_bits(in);
-    case 1:
-    case 2: return special[take_u8(in) % (sizeof special / sizeof special[0])];
-    case 3: return (double)take_int(in, -127, 127);
-    case 4:
-        bad_number(&bad, take_int(in, 0, CHECK_BAD_NUMBERS - 1));
-        return of_wide(bad);
-    case 5: return 0.0;
+    switch (which) {
+    case SPECIAL:
+    case SPECIAL_TOO: return special[take_u8(in) % (sizeof special / sizeof special[0])];
+    case WHOLE: return (double)take_int(in, -127, 127);
+    case ZERO: return 0.0;
     default: return take_scaled(in, low, high);
     }
 }
 
+/* Any bits, and those of numbers that are none, do not go by way of a double. */
 static mdyn_wide take_wide(input *in, double low, double high) {
-    return wide(take_real(in, low, high));
+    sort which = take_sort(in);
+    mdyn_wide x;
+    if (which == ANY_BITS) {
+        take_bits(in, &x, sizeof x);
+    } else if (which == BAD_NUMBER) {
+        bad_wide(&x, take_int(in, 0, CHECK_BAD_WIDES - 1));
+    } else {
+        x = wide(take_number(in, which, low, high));
+    }
+    return x;
+}
+
+static mdyn_real take_real(input *in, double low, double high) {
+    sort which = take_sort(in);
+    mdyn_real x;
+    if (which == ANY_BITS) {
+        take_bits(in, &x, sizeof x);
+    } else if (which == BAD_NUMBER) {
+        bad_real(&x, take_int(in, 0, CHECK_BAD_REALS - 1));
+    } else {
+        x = real(take_number(in, which, low, high));
+    }
+    return x;
 }
 
 static mdyn_wide3 take_wide3(input *in, double size) {
@@ -133,9 +157,9 @@ static mdyn_wide3 take_wide3(input *in, double size) {
 
 static mdyn_real3 take_real3(input *in, double size) {
     mdyn_real3 v;
-    v.x = real(take_real(in, -size, size));
-    v.y = real(take_real(in, -size, size));
-    v.z = real(take_real(in, -size, size));
+    v.x = take_real(in, -size, size);
+    v.y = take_real(in, -size, size);
+    v.z = take_real(in, -size, size);
     return v;
 }
 
@@ -157,8 +181,8 @@ static int coordinates_of(mdyn_joint joint) {
 
 /* Any a, b, c >= 0 make the inertia of a real body: b + c, a + c, a + b. */
 static mdyn_inertia take_inertia(input *in) {
-    double a = take_real(in, 1e-3, 1e-2), b = take_real(in, 1e-3, 1e-2);
-    double c = take_real(in, 1e-3, 1e-2);
+    double a = of_wide(take_wide(in, 1e-3, 1e-2)), b = of_wide(take_wide(in, 1e-3, 1e-2));
+    double c = of_wide(take_wide(in, 1e-3, 1e-2));
     mdyn_inertia i;
     i.xx = wide(b + c);
     i.yy = wide(a + c);
@@ -266,7 +290,7 @@ static int take_terms(input *in, const specimen *s, mdyn_coupling *c) {
     for (int i = 0; i < count && i < speeds; i++) {
         c->terms[i] = speed[(first + i) % speeds];
         double sign = (take_u8(in) & 1) != 0 ? -1 : 1;
-        c->terms[i].coefficient = wide(sign * take_real(in, 0.25, 4));
+        c->terms[i].coefficient = wide(sign * of_wide(take_wide(in, 0.25, 4)));
         if (!in->calm && take_u8(in) > 240) {
             c->terms[i].body = (int16_t)take_u16(in);
             c->terms[i].axis = (int16_t)take_int(in, -2, 7);
@@ -599,7 +623,7 @@ static void check_quaternions(const specimen *s) {
                 was += of_real(before[k]) * of_real(before[k]);
             }
             was = fmin(fabs(was), 1e-3);
-            REQUIRE_SMALL(fabs(sum), was * was + tol(3e-15, 1.5e-6), 1);
+            REQUIRE_SMALL(fabs(sum), was * was + QUATERNION, 1);
         }
     }
 }
@@ -639,7 +663,7 @@ static void check_dynamics(void) {
         size = sum > size ? sum : size;
     }
     for (int i = 0; i < n; i++) {
-        REQUIRE_SMALL(fabs(of_wide(back[i]) - of_real(sim->tau[i])), size, tol(1e-12, 5e-4));
+        REQUIRE_SMALL(fabs(of_wide(back[i]) - of_real(sim->tau[i])), size, THERE_AND_BACK);
     }
     for (int k = 0; k < n; k++) {
         REQUIRE(mdyn_impulse_column(sim, k, column) == MDYN_OK);
@@ -649,7 +673,7 @@ static void check_dynamics(void) {
                 sum += of_wide(M[i * n + j]) * of_wide(column[j]);
                 parts += fabs(of_wide(M[i * n + j]) * of_wide(column[j]));
             }
-            REQUIRE_SMALL(fabs(sum), parts, tol(5e-12, 5e-3));
+            REQUIRE_SMALL(fabs(sum), parts, INVERSE);
         }
     }
     mdyn_real3 v[2];
@@ -663,7 +687,7 @@ static void check_dynamics(void) {
             sum += of_wide(J[i * n + j]) * of_real(sim->v[j]);
             parts += fabs(of_wide(J[i * n + j]) * of_real(sim->v[j]));
         }
-        REQUIRE_SMALL(fabs(sum), parts, tol(1e-14, 5e-6));
+        REQUIRE_SMALL(fabs(sum), parts, JACOBIAN);
     }
 }
 
@@ -678,7 +702,7 @@ static void check_exact_row(const mdyn_coupling *c, const mdyn_row_report *row, 
             size += fabs(of_wide(c->terms[j].coefficient) * of_real(trial.a.v[dof]));
         }
     }
-    REQUIRE_SMALL(fabs(of_wide(row->residual)), size, tol(1e-8, 2e-2));
+    REQUIRE_SMALL(fabs(of_wide(row->residual)), size, EXACT_ROW);
 }
 
 /* Rows of an ordinary model after a step: bounds kept, equations met. */
@@ -698,7 +722,7 @@ static void check_rows(const specimen *s) {
         double effort = of_wide(c->effort);
         REQUIRE(mdyn_row(sim, MDYN_ROW_COUPLING, i, &row) == MDYN_OK);
         if (effort > 0) {
-            REQUIRE_SMALL(fabs(of_wide(row.force)) - effort, effort, tol(1e-15, 5e-7));
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - effort, effort, BOUND);
         } else if (of_wide(c->lower) == 0 && of_wide(c->upper) == 0 &&
                    s->model.solver.equality == MDYN_EXACT && sim->report.contradictory == 0) {
             check_exact_row(c, &row, of_wide(s->model.dt), most);
@@ -709,7 +733,7 @@ static void check_rows(const specimen *s) {
         for (int j = 0; j < speeds_of(s->body[i].joint) && friction > 0; j++) {
             int code = mdyn_row(sim, MDYN_ROW_FRICTION, mdyn_dof(sim, i) + j, &row);
             REQUIRE(code == MDYN_OK);
-            REQUIRE_SMALL(fabs(of_wide(row.force)) - friction, friction, tol(1e-15, 5e-7));
+            REQUIRE_SMALL(fabs(of_wide(row.force)) - friction, friction, BOUND);
         }
     }
 }
@@ -753,17 +777,17 @@ static void set_inputs(input *in) {
     unsigned what = take_u8(in);
     int dof = (int)(what >> 3) % DOFS, at = (int)(what >> 3) % COORDINATES;
     switch (what & 7) {
-    case 0: a->q[at] = b->q[at] = real(take_real(in, 0.1, 2)); break;
-    case 1: a->v[dof] = b->v[dof] = real(take_real(in, -5, 5)); break;
-    case 2: a->target[dof] = b->target[dof] = real(take_real(in, -2, 2)); break;
-    case 3: a->target_speed[dof] = b->target_speed[dof] = real(take_real(in, -2, 2)); break;
+    case 0: a->q[at] = b->q[at] = take_real(in, 0.1, 2); break;
+    case 1: a->v[dof] = b->v[dof] = take_real(in, -5, 5); break;
+    case 2: a->target[dof] = b->target[dof] = take_real(in, -2, 2); break;
+    case 3: a->target_speed[dof] = b->target_speed[dof] = take_real(in, -2, 2); break;
     case 4:
         dof = dof % (s->model.body_count > 0 ? s->model.body_count : 1);
         a->wrench[dof].moment = take_real3(in, 1);
         a->wrench[dof].force = take_real3(in, 5);
         b->wrench[dof] = a->wrench[dof];
         break;
-    default: a->tau[dof] = b->tau[dof] = real(take_real(in, -2, 2)); break;
+    default: a->tau[dof] = b->tau[dof] = take_real(in, -2, 2); break;
     }
 }
 

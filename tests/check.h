@@ -15,7 +15,8 @@
 #include <string.h>
 
 /* A misspelled -DMIMICDYN_SCALAR would quietly test the default scalar twice. So the build says
-   by another name what it wants, and both are compared here and in check_begin. */
+   by another name what it wants, and both are compared: by the compiler, for every program that
+   includes this, and once more in check_begin. */
 #if defined(EXPECT_SCALAR_F32) + defined(EXPECT_SCALAR_F64) != 1
 #error "say -DEXPECT_SCALAR_F32=1 or -DEXPECT_SCALAR_F64=1, beside -DMIMICDYN_SCALAR"
 #endif
@@ -26,6 +27,10 @@ enum { CHECK_SCALAR = MDYN_SCALAR_F64, CHECK_SIZE = 8 };
 #endif
 
 /* ---- the scalar: the only place of the tests that knows what it is ---- */
+
+typedef char check_scalar_is_the_expected_one[MDYN_SCALAR == CHECK_SCALAR &&
+                                              sizeof(mdyn_real) == CHECK_SIZE &&
+                                              sizeof(mdyn_wide) == CHECK_SIZE ? 1 : -1];
 
 static inline mdyn_real real(double x) { return (mdyn_real)x; }
 static inline mdyn_wide wide(double x) { return (mdyn_wide)x; }
@@ -38,27 +43,37 @@ static const double check_epsilon = DBL_EPSILON;
 static const double check_epsilon = (double)FLT_EPSILON;
 #endif
 
-/* One line of the table of tolerances: what F64 and F32 are held to. */
-static inline double tol(double f64, double f32) {
-    return MDYN_SCALAR == MDYN_SCALAR_F64 ? f64 : f32;
-}
+/* One line of a test's table of tolerances: what each scalar is held to. */
+#define BY_SCALAR(f64, f32) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
+#define TOLERANCE(name, f64, f32) static const double name = BY_SCALAR(f64, f32)
 
-/* Numbers that no model and no state may hold: infinities, and NaN of every kind, made of bits
-   because moving a signalling NaN as a number may quieten it. */
-enum { CHECK_BAD_NUMBERS = 8 };
-static inline void bad_number(void *number, int i) {
+/* Numbers that no model may hold: infinities, and NaN of every kind, made of bits because moving
+   a signalling NaN as a number may quieten it. */
+enum { CHECK_BAD_WIDES = 8 };
+static inline void bad_wide(void *number, int i) {
 #if MDYN_SCALAR == MDYN_SCALAR_F64
-    static const uint64_t bits[CHECK_BAD_NUMBERS] = {
+    static const uint64_t bits[CHECK_BAD_WIDES] = {
         0x7FF0000000000000u, 0xFFF0000000000000u, 0x7FF8000000000000u, 0xFFF8000000000000u,
         0x7FF0000000000001u, 0xFFF0000000000001u, 0x7FFFFFFFFFFFFFFFu, 0xFFF7FFFFFFFFFFFFu
     };
 #else
-    static const uint32_t bits[CHECK_BAD_NUMBERS] = {
+    static const uint32_t bits[CHECK_BAD_WIDES] = {
         0x7F800000u, 0xFF800000u, 0x7FC00000u, 0xFFC00000u,
         0x7F800001u, 0xFF800001u, 0x7FFFFFFFu, 0xFFBFFFFFu
     };
 #endif
     memcpy(number, &bits[i], sizeof bits[i]);
+}
+
+/* Numbers that no state and no command may hold: the same, and the ends of their range. */
+enum { CHECK_BAD_REALS = CHECK_BAD_WIDES + 2 };
+static inline void bad_real(void *number, int i) {
+    if (i < CHECK_BAD_WIDES) {
+        bad_wide(number, i);
+    } else {
+        mdyn_real end = real(i % 2 ? 8388608 : -8388608);
+        memcpy(number, &end, sizeof end);
+    }
 }
 
 /* ---- checks ---- */
@@ -130,6 +145,11 @@ static inline void check_measure(const char *file, int line, double error, doubl
         check.site[i].error = error;
         check.site[i].tolerance = tolerance;
     }
+}
+
+/* The larger error. Not fmax, which forgets a NaN. */
+static inline double worse(double a, double b) {
+    return a >= b || isnan(a) ? a : b;
 }
 
 /* Not `error > tolerance`: that would let NaN pass. */

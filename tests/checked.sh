@@ -1,13 +1,12 @@
 #!/bin/sh
 # checked.sh CXX SCRATCH [ROOT]: the lines of checked_refused.cpp are refused one by one.
 # Exit 77: there is no such compiler.
-set -u
+. "$(dirname "$0")/common.sh"
 cxx=$1
 scratch=$2
 root=${3:-.}
-command -v "$cxx" >/dev/null 2>&1 || { echo "not run: no $cxx here"; exit 77; }
+need "$cxx"
 mkdir -p "$scratch"
-failed=0
 try() { # try NUMBER
     "$cxx" -std=c++11 -fsyntax-only -Wno-unused-function -DMIMICDYN_SCALAR=F64 -DREFUSED="$1" \
         "$root/tests/checked_refused.cpp" >"$scratch/refused.log" 2>&1
@@ -18,8 +17,7 @@ cases=$(grep -c 'REFUSED ==' "$root/tests/checked_refused.cpp")
 n=1
 while [ "$n" -le "$cases" ]; do
     if try "$n"; then
-        echo "FAIL: $cxx accepts line REFUSED == $n"
-        failed=1
+        fail "$cxx accepts line REFUSED == $n"
     fi
     n=$((n + 1))
 done

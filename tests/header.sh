@@ -2,16 +2,14 @@
 # header.sh COMPILER STANDARD BUILD [ROOT]: the header by itself: interface, interface twice,
 # implementation, implementation of static functions, for both scalars, warnings are errors.
 # Exit 77: there is no such compiler.
-set -u
+. "$(dirname "$0")/common.sh"
 compiler=$1
 standard=$2
 build=$3
 root=${4:-.}
-command -v "$compiler" >/dev/null 2>&1 || { echo "not run: no $compiler here"; exit 77; }
-warnings="-Wall -Wextra -pedantic -Wconversion -Wdouble-promotion -Wshadow -Wundef -Wvla -Werror"
+need "$compiler"
 case $standard in c++*) suffix=cpp ;; *) suffix=c ;; esac
 mkdir -p "$build"
-failed=0
 
 include='#include "mimicdyn.h"'
 implement='#define MIMICDYN_IMPLEMENTATION'
@@ -24,7 +22,7 @@ check() { # check NAME FLAGS LINE...: compiles a file of the lines for both scal
     for scalar in F32 F64; do
         # shellcheck disable=SC2086 # flags are words
         "$compiler" -std="$standard" -O2 $warnings $flags -DMIMICDYN_SCALAR=$scalar -I"$root" \
-            -c "$file" -o "$file.o" || { echo "FAIL: $compiler $standard $name $scalar"; failed=1; }
+            -c "$file" -o "$file.o" || fail "$compiler $standard $name $scalar"
     done
 }
 

@@ -3,11 +3,11 @@
 # different they do not link, and the message spells the configuration of the file that asks
 # (of both, where the compiler can put a symbol into a section of its own name: gcc with ELF).
 # Exit 77: there is no such compiler.
-set -u
+. "$(dirname "$0")/common.sh"
 compiler=$1
 scratch=$2
 root=${3:-.}
-command -v "$compiler" >/dev/null 2>&1 || { echo "not run: no $compiler here"; exit 77; }
+need "$compiler"
 mkdir -p "$scratch"
 name=$scratch/link-$(basename "$compiler")
 both=no
@@ -15,11 +15,6 @@ if "$compiler" -dM -E -x c /dev/null | grep -q '__ELF__' &&
     ! "$compiler" -dM -E -x c /dev/null | grep -q '__clang__'; then
     both=yes
 fi
-failed=0
-fail() {
-    echo "FAIL: $compiler: $*"
-    failed=1
-}
 link() { # link KNOBS_OF_A KNOBS_OF_B: 0 if both files compile and link
     # shellcheck disable=SC2086 # knobs are words
     "$compiler" -std=c99 -O1 $1 -c "$root/tests/link_a.c" -o "$name-a.o" &&
@@ -27,17 +22,17 @@ link() { # link KNOBS_OF_A KNOBS_OF_B: 0 if both files compile and link
     "$compiler" "$name-a.o" "$name-b.o" -o "$name" >"$name.log" 2>&1
 }
 equal() {
-    link "$1" "$1" || { cat "$name.log"; fail "equal knobs do not link: $1"; }
-    "$name" || fail "equal knobs do not run: $1"
+    link "$1" "$1" || { cat "$name.log"; fail "$compiler: equal knobs do not link: $1"; }
+    "$name" || fail "$compiler: equal knobs do not run: $1"
 }
 differ() { # differ KNOBS_A KNOBS_B SPELLED_A SPELLED_B
     if link "$1" "$2"; then
-        fail "links with '$1' and '$2'"
+        fail "$compiler links with '$1' and '$2'"
         return
     fi
-    grep -q "$4" "$name.log" || fail "the message of '$1' and '$2' does not spell $4"
+    grep -q "$4" "$name.log" || fail "$compiler: '$1' and '$2': the message lacks $4"
     if [ $both = yes ]; then
-        grep -q "$3" "$name.log" || fail "the message of '$1' and '$2' does not spell $3"
+        grep -q "$3" "$name.log" || fail "$compiler: '$1' and '$2': the message lacks $3"
     fi
 }
 equal ""

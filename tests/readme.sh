@@ -3,15 +3,13 @@
 # whole program that compiles without a warning and ends with 0, in both scalars, and prints the
 # first text block. Names of the header, targets of the Makefile and files that it speaks of are
 # there. Lines are plain ASCII of at most 100 columns, but for tables.
-set -u
+. "$(dirname "$0")/common.sh"
 cc=$1
 readme=$2
 scratch=$3
 root=${4:-.}
 mkdir -p "$scratch"
 [ -f "$readme" ] || { echo "there is no $readme"; exit 1; }
-failed=0
-fail() { echo "FAIL: $readme: $*"; failed=1; }
 
 first() { # first KIND: the lines of the first block of a kind
     awk -v open="\`\`\`$1" '
@@ -23,7 +21,6 @@ first c >"$scratch/readme.c"
 first text >"$scratch/readme.expected"
 [ -s "$scratch/readme.c" ] || { echo "$readme has no block that begins with \`\`\`c"; exit 1; }
 [ -s "$scratch/readme.expected" ] || { echo "$readme has no block of kind text"; exit 1; }
-warnings="-Wall -Wextra -pedantic -Wconversion -Wdouble-promotion -Wshadow -Wundef -Wvla -Werror"
 for scalar in F32 F64; do
     # shellcheck disable=SC2086 # warnings are words
     "$cc" -std=c99 -O2 $warnings -DMIMICDYN_SCALAR=$scalar -I"$root" "$scratch/readme.c" -lm \

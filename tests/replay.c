@@ -1,6 +1,7 @@
 /* replay.c - plays mechanisms that are written down as text through the library.
 
-   build   cc -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -I. tests/replay.c -o build/replay-f64
+   build   cc -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1 -I. tests/replay.c -o
+           build/replay-f64
    run     build/replay-f64 CASES RESULTS
 
    CASES holds one mechanism after the other: bodies, state, commands, coupling rows. RESULTS gets
@@ -22,10 +23,7 @@
 #define MIMICDYN_MAX_ENTRIES 32767
 #define MIMICDYN_IMPLEMENTATION
 #include "mimicdyn.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "check.h" /* real, wide: the scalars */
 
 enum {
     DOFS = MIMICDYN_MAX_DOFS,
@@ -35,37 +33,31 @@ enum {
     MOST_WAVES = 64
 };
 
-/* ------------------------------------------------------------------------------- numbers
-   The only place that knows what the library's scalars are. */
-
-static mdyn_real real_of(double x) { return MDYN_R(x); }
-static double double_of(mdyn_real x) { return (double)x; }
-static mdyn_wide wide_of(double x) { return MDYN_C(x); }
-static double double_of_wide(mdyn_wide x) { return (double)x; }
+/* ------------------------------------------------------------------------------- numbers */
 
 static mdyn_wide3 wide3_of(const double x[3])
 {
     mdyn_wide3 r;
-    r.x = wide_of(x[0]);
-    r.y = wide_of(x[1]);
-    r.z = wide_of(x[2]);
+    r.x = wide(x[0]);
+    r.y = wide(x[1]);
+    r.z = wide(x[2]);
     return r;
 }
 
 static mdyn_real3 real3_of(const double x[3])
 {
     mdyn_real3 r;
-    r.x = real_of(x[0]);
-    r.y = real_of(x[1]);
-    r.z = real_of(x[2]);
+    r.x = real(x[0]);
+    r.y = real(x[1]);
+    r.z = real(x[2]);
     return r;
 }
 
 static void from_real3(double x[3], mdyn_real3 r)
 {
-    x[0] = double_of(r.x);
-    x[1] = double_of(r.y);
-    x[2] = double_of(r.z);
+    x[0] = of_real(r.x);
+    x[1] = of_real(r.y);
+    x[2] = of_real(r.z);
 }
 
 /* Taylor about the nearest multiple of pi, and no libm: 5e-16 for |x| < 1e4. */
@@ -188,7 +180,7 @@ static void put_wide(const char *key, const mdyn_wide *x, int n)
     int i;
     fprintf(out, "%s", key);
     for (i = 0; i < n; i++)
-        fprintf(out, " %.17g", double_of_wide(x[i]));
+        fprintf(out, " %.17g", of_wide(x[i]));
     fprintf(out, "\n");
 }
 
@@ -196,7 +188,7 @@ static void put_reals(const mdyn_real *x, int n)
 {
     int i;
     for (i = 0; i < n; i++)
-        fprintf(out, " %.17g", double_of(x[i]));
+        fprintf(out, " %.17g", of_real(x[i]));
 }
 
 /* ------------------------------------------------------------------------------ mechanism */
@@ -231,21 +223,21 @@ static const char *read_link(const char *at, mdyn_body *b, int k)
     b->parent = (int16_t)parent;
     b->joint = joints[type];
     b->axis = wide3_of(x);
-    b->pitch = wide_of(x[3]);
-    b->armature = wide_of(type == 5 ? 0.0 : x[4]); /* by the format free joints have none */
+    b->pitch = wide(x[3]);
+    b->armature = wide(type == 5 ? 0.0 : x[4]); /* by the format free joints have none */
     b->position = wide3_of(x + 5);
-    b->rotation.w = wide_of(x[8]);
-    b->rotation.x = wide_of(x[9]);
-    b->rotation.y = wide_of(x[10]);
-    b->rotation.z = wide_of(x[11]);
-    b->mass = wide_of(x[12]);
+    b->rotation.w = wide(x[8]);
+    b->rotation.x = wide(x[9]);
+    b->rotation.y = wide(x[10]);
+    b->rotation.z = wide(x[11]);
+    b->mass = wide(x[12]);
     b->com = wide3_of(x + 13);
-    b->inertia.xx = wide_of(x[16]);
-    b->inertia.yy = wide_of(x[17]);
-    b->inertia.zz = wide_of(x[18]);
-    b->inertia.xy = wide_of(x[19]);
-    b->inertia.xz = wide_of(x[20]);
-    b->inertia.yz = wide_of(x[21]);
+    b->inertia.xx = wide(x[16]);
+    b->inertia.yy = wide(x[17]);
+    b->inertia.zz = wide(x[18]);
+    b->inertia.xy = wide(x[19]);
+    b->inertia.xz = wide(x[20]);
+    b->inertia.yz = wide(x[21]);
     if (dofs + speeds[type] > DOFS)
         return "more speeds than MIMICDYN_MAX_DOFS";
     for (i = 0; i < speeds[type]; i++, dofs++) {
@@ -295,7 +287,7 @@ static const char *read_mechanism(void)
         return wrong;
     at = find(now, "dt", 0);
     time_step = at != NULL ? number(&at) : 0.001;
-    model.dt = wide_of(time_step);
+    model.dt = wide(time_step);
     model.gravity = wide3_of(gravity);
     model.bodies = bodies;
     model.body_count = count;
@@ -343,8 +335,8 @@ static const char *read_terms(const char **at, struct terms *t)
 static void set_softness(mdyn_softness *s, mdyn_softness_kind kind, double a, double b)
 {
     s->kind = kind;
-    s->a = wide_of(a);
-    s->b = wide_of(b);
+    s->a = wide(a);
+    s->b = wide(b);
 }
 
 /* erp E CFM, kpkd KP KD or freq MU ZETA */
@@ -370,7 +362,7 @@ static const char *read_softness(const char **at, mdyn_coupling *c, struct row_n
 /* A force bound of 0 in the text means no force, in the library no bound. */
 static void set_effort(mdyn_coupling *c, struct row_note *note, double most)
 {
-    c->effort = wide_of(most > 1e30 ? 0.0 : most > 0 ? most : 1e-30);
+    c->effort = wide(most > 1e30 ? 0.0 : most > 0 ? most : 1e-30);
     note->most = most > 1e30 ? 0.0 : most * time_step;
 }
 
@@ -383,7 +375,7 @@ static const char *read_mimic(const char **at, mdyn_coupling *c, struct row_note
     if ((wrong = add_term(t, note->a, 1.0)) != NULL ||
         (wrong = add_term(t, note->b, number(at))) != NULL)
         return wrong;
-    c->offset = wide_of(number(at));
+    c->offset = wide(number(at));
     return read_softness(at, c, note);
 }
 
@@ -391,7 +383,7 @@ static const char *read_gear(const char **at, mdyn_coupling *c, struct row_note 
                              struct terms *t)
 {
     const char *wrong = read_terms(at, t);
-    c->offset = wide_of(number(at));
+    c->offset = wide(number(at));
     return wrong != NULL ? wrong : read_softness(at, c, note);
 }
 
@@ -401,7 +393,7 @@ static const char *read_motor(const char **at, mdyn_coupling *c, struct row_note
 {
     const char *wrong = add_term(t, integer(at), 1.0);
     c->level = MDYN_VELOCITY;
-    c->speed = wide_of(has_target ? number(at) : 0.0);
+    c->speed = wide(has_target ? number(at) : 0.0);
     set_effort(c, note, number(at));
     set_softness(&c->softness, MDYN_ERP_CFM, 0.0, 0.0);
     return wrong;
@@ -413,7 +405,7 @@ static const char *read_limit(const char **at, mdyn_coupling *c, struct row_note
 {
     int dof = integer(at);
     double bound = number(at), side = number(at);
-    c->lower = wide_of(side * bound);
+    c->lower = wide(side * bound);
     c->upper = MDYN_UNLIMITED;
     set_softness(&c->softness, MDYN_ERP_CFM, number(at), 0.0);
     note->limit = 1;
@@ -423,7 +415,7 @@ static const char *read_limit(const char **at, mdyn_coupling *c, struct row_note
 static const char *read_uni(const char **at, mdyn_coupling *c, struct terms *t)
 {
     const char *wrong = read_terms(at, t);
-    c->offset = wide_of(number(at));
+    c->offset = wide(number(at));
     c->upper = MDYN_UNLIMITED;
     set_softness(&c->softness, MDYN_ERP_CFM, number(at), 0.0);
     return wrong;
@@ -462,7 +454,7 @@ static const char *read_row(const char *at, mdyn_coupling *c, struct row_note *n
     for (i = 0; i < t.count; i++) {
         c->terms[i].body = (int16_t)dof_body[t.dof[i]];
         c->terms[i].axis = (int16_t)dof_axis[t.dof[i]];
-        c->terms[i].coefficient = wide_of(t.coefficient[i]);
+        c->terms[i].coefficient = wide(t.coefficient[i]);
     }
     return wrong;
 }
@@ -503,18 +495,18 @@ static int start(mdyn_equality equality, int sweeps, double relaxation)
     model.solver.equality = equality;
     model.solver.start = MDYN_COLD;
     model.solver.sweeps = (uint16_t)sweeps;
-    model.solver.relaxation = wide_of(relaxation);
-    model.solver.tolerance = wide_of(0.0); /* a few rounding errors */
+    model.solver.relaxation = wide(relaxation);
+    model.solver.tolerance = wide(0.0); /* a few rounding errors */
     code = mdyn_init(&sim, &model);
     if (code < 0) {
         refused("mdyn_init", code, sim.culprit.index);
         return code;
     }
     for (i = 0; i < mdyn_coordinates(&sim); i++)
-        sim.q[i] = real_of(start_q[i]);
+        sim.q[i] = real(start_q[i]);
     for (i = 0; i < mdyn_dofs(&sim); i++) {
-        sim.v[i] = real_of(start_v[i]);
-        sim.tau[i] = real_of(start_tau[i]);
+        sim.v[i] = real(start_v[i]);
+        sim.tau[i] = real(start_tau[i]);
     }
     for (i = 0; (at = find(now, "wrench", i)) != NULL; i++) {
         int body = integer(&at);
@@ -663,10 +655,10 @@ static void put_link(int body)
         return;
     }
     from_real3(p, position);
-    q[0] = double_of(quaternion.w);
-    q[1] = double_of(quaternion.x);
-    q[2] = double_of(quaternion.y);
-    q[3] = double_of(quaternion.z);
+    q[0] = of_real(quaternion.w);
+    q[1] = of_real(quaternion.x);
+    q[2] = of_real(quaternion.y);
+    q[3] = of_real(quaternion.z);
     from_real3(world, angular);
     to_body_axes(v, q, world);
     from_real3(world, linear);
@@ -690,7 +682,7 @@ static void put_free_step(void)
         return;
     }
     for (i = 0; i < dofs; i++)
-        v[i] = double_of(sim.v[i]) + time_step * double_of_wide(vector[i]);
+        v[i] = of_real(sim.v[i]) + time_step * of_wide(vector[i]);
     put_line("vstar", v, dofs);
 }
 
@@ -710,7 +702,7 @@ static void put_row_responses(void)
    the scalar made of it: readers ask whether it is the bound. */
 static double impulse_of(const mdyn_row_report *report, double most)
 {
-    double x = double_of_wide(report->impulse), bound = x < 0 ? -most : most;
+    double x = of_wide(report->impulse), bound = x < 0 ? -most : most;
     double off = x < bound ? bound - x : x - bound;
     if ((report->flags & MDYN_ROW_SATURATED) != 0 && off <= 1e-6 * most)
         return bound;
@@ -845,7 +837,7 @@ static void command(const struct wave *w, int waves, int step)
     for (i = 0; i < waves; i++)
         tau[w[i].dof] += w[i].amplitude * sine(w[i].omega * t + w[i].phase);
     for (i = 0; i < dofs; i++)
-        sim.tau[i] = real_of(tau[i]);
+        sim.tau[i] = real(tau[i]);
 }
 
 static void play_trajectory(void)
@@ -902,14 +894,14 @@ static int soft_impulse(mdyn_softness softness, double r, double dt, double q, d
     memset(couplings, 0, sizeof couplings[0]);
     bodies[0].parent = MDYN_WORLD;
     bodies[0].joint = MDYN_PRISMATIC;
-    bodies[0].mass = wide_of(1 / r);
-    couplings[0].terms[0].coefficient = wide_of(1.0);
+    bodies[0].mass = wide(1 / r);
+    couplings[0].terms[0].coefficient = wide(1.0);
     couplings[0].softness = softness;
     model.bodies = bodies;
     model.body_count = 1;
     model.couplings = couplings;
     model.coupling_count = 1;
-    model.dt = wide_of(dt);
+    model.dt = wide(dt);
     start_q[0] = q;
     start_v[0] = v;
     start_tau[0] = 0;
@@ -919,7 +911,7 @@ static int soft_impulse(mdyn_softness softness, double r, double dt, double q, d
     if (code >= 0 && (code = mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &report)) < 0)
         refused("mdyn_row", code, 0);
     if (code >= 0)
-        *impulse = double_of_wide(report.impulse);
+        *impulse = of_wide(report.impulse);
     return code;
 }
 

@@ -8,6 +8,7 @@ shift 2
 here=$(dirname "$0")
 command -v cmake >/dev/null 2>&1 || { echo "the tests need CMake"; exit 1; }
 mkdir -p "$build"
+unset MAKEFLAGS MFLAGS # this build has its own -j
 cmake -S "$here" -B "$build" -G "Unix Makefiles" "$@" >"$build/configure.log" 2>&1 ||
     { cat "$build/configure.log"; exit 1; }
 log=$build/tests.log

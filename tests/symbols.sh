@@ -3,34 +3,31 @@
 # three optimisations, must ask the linker for nothing but memcpy and memset, must hold no
 # writable data, and must give away no name that does not begin with mdyn_ or mimicdyn_.
 # Exit 77: the tools are not there.
-set -u
+. "$(dirname "$0")/common.sh"
 cc=$1
 build=$2
 root=${3:-.}
-for tool in nm size; do
-    command -v $tool >/dev/null 2>&1 || { echo "not run: no $tool here"; exit 77; }
-done
+need nm size
 mkdir -p "$build"
-failed=0
-fail() { echo "$scalar $level: $1"; failed=1; }
 
 printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$build/implementation.c"
 for scalar in F32 F64; do
     for level in -O0 -O2 -Os; do
+        what="$scalar $level"
         object=$build/implementation.o
         "$cc" -std=c99 $level -DMIMICDYN_SCALAR=$scalar -I"$root" -c "$build/implementation.c" \
-            -o "$object" || { fail "does not compile"; continue; }
+            -o "$object" || { fail "$what does not compile"; continue; }
         # the compiler's own: stack protection, position independence
         wanted=$(nm -u "$object" | awk '{ print $NF }' | grep -vxE \
             'memcpy|memset|__stack_chk_fail|__stack_chk_guard|_GLOBAL_OFFSET_TABLE_')
-        [ -z "$wanted" ] || fail "asks the linker for $(echo $wanted)"
+        [ -z "$wanted" ] || fail "$what asks the linker for $(echo $wanted)"
         given=$(nm -g "$object" | awk '$2 != "U" && NF == 3 { print $3 }')
-        [ -n "$given" ] || fail "defines nothing"
+        [ -n "$given" ] || fail "$what defines nothing"
         foreign=$(echo "$given" | grep -vE '^(mdyn_|mimicdyn_)')
-        [ -z "$foreign" ] || fail "gives away $(echo $foreign)"
+        [ -z "$foreign" ] || fail "$what gives away $(echo $foreign)"
         data=$(size "$object" | awk 'NR == 2 { print $2 + $3 }')
-        [ "$data" = 0 ] || fail "$data bytes of writable data"
-        size "$object" | awk -v what="$scalar $level" 'NR == 2 { print what ": " $1 " bytes" }'
+        [ "$data" = 0 ] || fail "$what: $data bytes of writable data"
+        size "$object" | awk -v what="$what" 'NR == 2 { print what ": " $1 " bytes" }'
     done
 done
 exit $failed

@@ -282,7 +282,7 @@ static double scale_of_tolerances;
 static int messages, unknown_lines;
 
 static double absolute(double x) { return x < 0 ? -x : x; }
-static double larger(double a, double b) { return a > b ? a : b; }
+static double larger(double a, double b) { return a >= b || a != a ? a : b; } /* keeps NaN */
 
 static double root(double x) /* Newton from above; exact to rounding, and no libm */
 {
@@ -599,8 +599,7 @@ static void compare_residual(const struct pair *p, int rule, int line)
         w = row_speed(p, i, got, nv, &unused) + b[i] + cfm[i] * lam[i];
         if ((is_at(lam[i], lo[i]) && w > 0) || (is_at(lam[i], hi[i]) && w < 0))
             w = 0;
-        if (!(absolute(w) / size <= error))
-            error = absolute(w) / size;
+        error = larger(error, absolute(w) / size);
     }
     score(p, rule, line, error, error, 0);
 }
@@ -622,8 +621,7 @@ static void compare_between(const struct pair *p, int rule, int line)
     for (i = 0; i < rows; i++) {
         speed = row_speed(p, i, got, nv, &size);
         beyond = larger(low - speed, speed - high) / (absolute(low) + absolute(high));
-        if (!(beyond <= error))
-            error = beyond;
+        error = larger(error, beyond);
     }
     score(p, rule, line, error, error, 0);
 }
@@ -636,7 +634,7 @@ static void compare_constraint(const struct pair *p, int rule, int line)
     const struct file *f = p->got.file;
     char key[32];
     int n = numbers(p->want.file->line[line], 2, want), laws, m, i, k, seen = 0;
-    double error = 0, e, c;
+    double error = 0, c;
     word(p->want.file->line[line], 1, key + 4, sizeof key - 4);
     memcpy(key, "law ", 4);
     laws = numbers_of(&p->want, key, law);
@@ -647,9 +645,7 @@ static void compare_constraint(const struct pair *p, int rule, int line)
         c = want[1] - (seen < laws ? law[seen] : 0);
         for (i = 2; i < n && i - 2 < m; i++)
             c += want[i] * got[i - 2];
-        e = larger(absolute(c) - want[0], 0);
-        if (!(e <= error))
-            error = e;
+        error = larger(error, absolute(c) - want[0]);
         seen++;
     }
     if (seen == 0 || (laws > 0 && laws != seen))

@@ -10,6 +10,7 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
+#include "sims.h"
 #include <limits.h>
 
 /* A good model that has everything; each test spoils one thing in it. */
@@ -155,7 +156,7 @@ static void test_mistakes_of_bodies(void) {
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(-1e-3));
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(1.001));
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(0.999e-9));
-    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(tol(1e-310, 1e-39))); /* 1/dt would be infinite */
+    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(BY_SCALAR(1e-310, 1e-39))); /* 1/dt would be infinite */
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(2));
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(-0.5));
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.tolerance = wide(-1e-6));
@@ -210,7 +211,7 @@ static void test_ends_of_dt(void) {
         CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &row), MDYN_OK);
         CHECK(isfinite(of_wide(row.force)) && of_wide(row.force) != 0);
         CHECK_NEAR(of_wide(row.force) * ends[i], of_wide(row.impulse),
-                   tol(1e-15, 1e-6) * fabs(of_wide(row.impulse)));
+                   BY_SCALAR(1e-15, 1e-6) * fabs(of_wide(row.impulse)));
     }
 }
 
@@ -297,12 +298,12 @@ static void test_no_room_for_coupling(void) {
 static void bad_everywhere(const char *what, void *table, size_t first, size_t end, int code,
                            int index) {
     for (size_t at = first; at < end; at += sizeof(mdyn_wide)) {
-        for (int i = 0; i < CHECK_BAD_NUMBERS; i++) {
+        for (int i = 0; i < CHECK_BAD_WIDES; i++) {
             char text[80];
             mdyn_wide kept;
             snprintf(text, sizeof text, "%s, bad number %d at byte %d", what, i, (int)at);
             memcpy(&kept, (char *)table + at, sizeof kept);
-            bad_number((char *)table + at, i);
+            bad_wide((char *)table + at, i);
             refused(text, code, index);
             memcpy((char *)table + at, &kept, sizeof kept);
         }
@@ -351,12 +352,18 @@ static void chain_model(int count) {
     model.coupling_count = 0;
 }
 static void couple(int follower, int leader, double multiplier, double offset) {
-    mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
-    c.terms[0].body = (int16_t)follower;
-    c.terms[1].body = (int16_t)leader;
-    c.terms[1].coefficient = wide(-multiplier);
-    c.offset = wide(-offset);
-    coupling[model.coupling_count++] = c;
+    coupling[model.coupling_count++] = mimic_of(follower, leader, multiplier, offset);
+}
+/* Of three joints each; the sum's offset is 0.75. */
+static void two_rows_and_their_sum(double offset) {
+    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
+    mdyn_coupling sum = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0);
+    chain_model(3);
+    sum.offset = wide(offset);
+    coupling[0] = a;
+    coupling[1] = b;
+    coupling[2] = sum;
+    model.coupling_count = 3;
 }
 static void warned(int code, int index) {
     CHECK_EQUAL(mdyn_init(&sim, &model), code);
@@ -380,13 +387,7 @@ static void test_redundant(void) {
     couple(1, 0, 2, 0.5);
     couple(2, 0, -6, -1.25);
     warned(MDYN_WARN_REDUNDANT, 2);
-    chain_model(3); /* the sum of two rows of three joints */
-    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
-    mdyn_coupling c = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0.75);
-    coupling[0] = a;
-    coupling[1] = b;
-    coupling[2] = c;
-    model.coupling_count = 3;
+    two_rows_and_their_sum(0.75);
     warned(MDYN_WARN_REDUNDANT, 2);
     chain_model(2);
     couple(1, 0, 2, 0.5);
@@ -411,13 +412,7 @@ static void test_contradictory(void) {
     couple(1, 0, 2, 0.5);
     couple(2, 0, -6, -1.2);
     warned(MDYN_WARN_CONTRADICTION, 2);
-    chain_model(3);
-    mdyn_coupling a = MDYN_GEAR3(0, 1, 1, 2, 2, -1, 0.5), b = MDYN_GEAR3(0, 2, 1, -1, 2, 3, 0.25);
-    mdyn_coupling c = MDYN_GEAR3(0, 3, 1, 1, 2, 2, 0.5);
-    coupling[0] = a;
-    coupling[1] = b;
-    coupling[2] = c;
-    model.coupling_count = 3;
+    two_rows_and_their_sum(0.5);
     warned(MDYN_WARN_CONTRADICTION, 2);
     chain_model(2);
     couple(1, 0, 2, 0.5);
@@ -705,15 +700,10 @@ static void test_bad_inputs(void) {
     };
     for (int k = 0; k < 6; k++) {
         for (int i = 0; i < inputs[k].count; i++) {
-            for (int b = 0; b < CHECK_BAD_NUMBERS + 2; b++) {
+            for (int b = 0; b < CHECK_BAD_REALS; b++) {
                 size_t at = inputs[k].offset + (size_t)i * sizeof(mdyn_real);
-                mdyn_real large = real(b % 2 ? 8388608 : -8388608);
                 memcpy(&sim, &start, sizeof sim);
-                if (b < CHECK_BAD_NUMBERS) {
-                    bad_number((char *)&sim + at, b);
-                } else {
-                    memcpy((char *)&sim + at, &large, sizeof large);
-                }
+                bad_real((char *)&sim + at, b);
                 memcpy(&before, &sim, sizeof sim);
                 int same = CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE);
                 same &= CHECK_EQUAL(sim.culprit.index, i / inputs[k].size);
@@ -749,13 +739,9 @@ static void test_bad_arguments(void) {
     good_model();
     CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
     for (int i = 0; i < 3; i++) {
-        for (int b = 0; b < CHECK_BAD_NUMBERS + 1; b++) {
-            mdyn_real3 point = { 0, 0, 0 };
-            mdyn_real *x = i == 0 ? &point.x : i == 1 ? &point.y : &point.z;
-            *x = real(8388608);
-            if (b < CHECK_BAD_NUMBERS) {
-                bad_number(x, b);
-            }
+        for (int b = 0; b < CHECK_BAD_REALS; b++) {
+            mdyn_real3 point = { MDYN_R(0), MDYN_R(0), MDYN_R(0) };
+            bad_real(i == 0 ? &point.x : i == 1 ? &point.y : &point.z, b);
             memcpy(&before, &sim, sizeof sim);
             CHECK_EQUAL(mdyn_jacobian(&sim, 1, &point, J), MDYN_ERR_STATE);
             CHECK_EQUAL(mdyn_velocity(&sim, 1, &point, &vector, &vector2), MDYN_ERR_STATE);
@@ -763,8 +749,8 @@ static void test_bad_arguments(void) {
         }
     }
     for (int i = 0; i < 11; i++) {
-        for (int b = 0; b < CHECK_BAD_NUMBERS; b++) {
-            bad_number(&a[i], b);
+        for (int b = 0; b < CHECK_BAD_WIDES; b++) {
+            bad_wide(&a[i], b);
             CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, tau), MDYN_ERR_STATE);
             CHECK_EQUAL(sim.culprit.index, i);
             a[i] = wide(0);
@@ -810,12 +796,7 @@ static void test_overflow(void) {
     calm.v[1] = real(0); /* both now have a speed that was written: that has no more digits */
     CHECK_EQUAL(mdyn_energy(&calm, many, many + 1), MDYN_OK);
     calm.v[1] = sim.v[1];
-    for (int i = 0; i < 10; i++) {
-        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-        CHECK_EQUAL(mdyn_step(&calm), MDYN_OK);
-        CHECK(memcmp(sim.q, calm.q, sizeof sim.q) == 0);
-        CHECK(memcmp(sim.v, calm.v, sizeof sim.v) == 0);
-    }
+    steps_agree(&sim, &calm, 10);
     seen(MDYN_ERR_OVERFLOW);
 }
 

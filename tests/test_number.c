@@ -13,7 +13,23 @@
 enum { POINTS = 1000000 };
 typedef long double ld;
 
-static ld exact(mdyn_real x) { return (ld)x; }
+/* The scalars' shape, numbers that suit it, and what is allowed. */
+/*                           F64              F32 */
+TOLERANCE(DIGITS,            53,              24);
+TOLERANCE(EXPONENTS,         2048,            256);
+TOLERANCE(FIRST_EXPONENT,    DBL_MIN_EXP,     FLT_MIN_EXP);
+TOLERANCE(LAST_EXPONENT,     DBL_MAX_EXP,     FLT_MAX_EXP);
+TOLERANCE(SQUARES,           1000,            120); /* powers of 2 whose squares are numbers */
+TOLERANCE(SMALL_ANGLES,      -300,            -30); /* as powers of 2 */
+TOLERANCE(INCREMENT,         1e-14,           1e-6);
+TOLERANCE(LARGE_INCREMENT,   1e-3,            0.3);
+TOLERANCE(SUM_OF_INCREMENTS, 1e-14,           2e-6);
+TOLERANCE(BACK_AGAIN,        1e-16,           1e-8);
+TOLERANCE(FAR,               1e6 + 1.0 / 3,   1e6);
+TOLERANCE(TAIL,              1e-12,           1e-4);
+TOLERANCE(SUM_OF_TAILS,      4e-14,           5e-7);
+
+static ld exact(mdyn_real x) { return (ld)of_real(x); }
 
 /* Error in units in the last place of the exact value. */
 static double in_units(md_num got, ld want) {
@@ -32,13 +48,13 @@ static mdyn_real random_magnitude(int largest) {
 /* ---- roots ---- */
 
 static void test_roots(void) {
-    int largest = (int)tol(1000, 120);
+    int largest = (int)SQUARES;
     double worst_sqrt = 0, worst_rsqrt = 0;
     for (int k = 0; k < POINTS; k++) {
         mdyn_real x = k % 2 ? random_magnitude(largest) : real(random_in(1, 4));
         ld root = sqrtl(exact(x));
-        worst_sqrt = fmax(worst_sqrt, in_units(md_sqrt(md_of_real(x)), root));
-        worst_rsqrt = fmax(worst_rsqrt, in_units(md_rsqrt(md_of_real(x)), 1 / root));
+        worst_sqrt = worse(worst_sqrt, in_units(md_sqrt(md_of_real(x)), root));
+        worst_rsqrt = worse(worst_rsqrt, in_units(md_rsqrt(md_of_real(x)), 1 / root));
     }
     CHECK_NEAR(worst_sqrt, 0, 1);
     CHECK_NEAR(worst_rsqrt, 0, 2.5);
@@ -46,7 +62,7 @@ static void test_roots(void) {
         CHECK_NEAR(of_real(md_to_real(md_sqrt(md_of_real(real((double)k * k))))), k, 0);
     }
     /* The ends of the normal numbers, powers of 2 and their neighbours. */
-    int first = (int)tol(DBL_MIN_EXP, FLT_MIN_EXP), last = (int)tol(DBL_MAX_EXP, FLT_MAX_EXP);
+    int first = (int)FIRST_EXPONENT, last = (int)LAST_EXPONENT;
     for (int e = first; e < last; e++) {
         for (int k = -1; k <= 1; k++) {
             if (e == first && k < 0) {
@@ -71,7 +87,7 @@ static double angle_error(mdyn_real q, md_tail tail) {
     md_sincos(q, tail, &sine, &cosine);
     ld es = fabsl(exact(md_to_real(sine)) - (s * dc + c * ds));
     ld ec = fabsl(exact(md_to_real(cosine)) - (c * dc - s * ds));
-    return (double)(fmaxl(es, ec) / (ld)check_epsilon);
+    return worse((double)es, (double)ec) / check_epsilon;
 }
 
 static double sweep_angles(double size) {
@@ -81,7 +97,7 @@ static double sweep_angles(double size) {
         int exponent;
         frexp(of_real(q), &exponent); /* a tail is at most half of the last digit */
         double half = ldexp(check_epsilon, exponent - 1) / 2;
-        worst = fmax(worst, angle_error(q, real(k % 2 ? random_in(-half, half) : 0)));
+        worst = worse(worst, angle_error(q, real(k % 2 ? random_in(-half, half) : 0)));
     }
     return worst;
 }
@@ -99,21 +115,21 @@ static void test_angles(void) {
     for (int k = 0; k < POINTS; k++) {
         ld at = (random_int(10680000) - 5340000) * 1.57079632679489661923132L;
         mdyn_real q = real((double)at);
-        worst = fmax(worst, angle_error(q, real((double)(at - exact(q)))));
-        worst = fmax(worst, angle_error(q, real(0)));
+        worst = worse(worst, angle_error(q, real((double)(at - exact(q)))));
+        worst = worse(worst, angle_error(q, real(0)));
     }
     CHECK_NEAR(worst, 0, 1.5);
     /* Small angles keep their digits, and the signs of zero do no harm. */
-    for (int e = -1; e > (int)tol(-300, -30); e--) {
+    for (int e = -1; e > (int)SMALL_ANGLES; e--) {
         md_num s, c;
         mdyn_real q = real(ldexp(-0.75, e));
-        md_sincos(q, 0, &s, &c);
+        md_sincos(q, real(0), &s, &c);
         CHECK(in_units(s, sinl(exact(q))) <= 1.5);
         CHECK(fabs(of_real(md_to_real(c)) - (double)cosl(exact(q))) <= 1.5 * check_epsilon);
     }
     for (int sign = -1; sign <= 1; sign += 2) {
         md_num s, c;
-        md_sincos(real(sign * 0.0), 0, &s, &c);
+        md_sincos(real(sign * 0.0), real(0), &s, &c);
         CHECK_NEAR(of_real(md_to_real(s)), 0, 0);
         CHECK_NEAR(of_real(md_to_real(c)), 1, 0);
     }
@@ -130,7 +146,7 @@ static mdyn_real of_bits(uint64_t bits) {
 
 /* Numbers by their bits: md_in_range is |x| < 2^23, md_is_usable |x| < 2^50, and no NaN passes. */
 static void test_ranges(void) {
-    int fraction = (int)tol(52, 23), exponents = (int)tol(2048, 256), bias = exponents / 2 - 1;
+    int fraction = (int)DIGITS - 1, exponents = (int)EXPONENTS, bias = exponents / 2 - 1;
     for (int e = 0; e < exponents; e++) {
         for (int k = 0; k < 40; k++) {
             uint64_t mask = ((uint64_t)1 << fraction) - 1, f = random_bits() & mask;
@@ -144,9 +160,9 @@ static void test_ranges(void) {
             CHECK_EQUAL(md_is_usable(of_bits(negative)), below_50);
         }
     }
-    for (int k = 0; k < CHECK_BAD_NUMBERS; k++) {
+    for (int k = 0; k < CHECK_BAD_WIDES; k++) {
         mdyn_real x;
-        bad_number(&x, k);
+        bad_wide(&x, k);
         CHECK(!md_in_range(x) && !md_is_usable(x));
         CHECK(md_same(x, x)); /* by bits, so that a NaN that was seen is seen again */
     }
@@ -161,31 +177,31 @@ static void test_ranges(void) {
 /* 1e7 increments that are each below the last digit of the sum. */
 static void test_accumulate(void) {
     mdyn_real x = real(1000), plain = real(1000);
-    md_tail tail = 0;
-    mdyn_real small = real(tol(1e-14, 1e-6)), large = real(tol(1e-3, 0.3));
+    md_tail tail = real(0);
+    mdyn_real small = real(INCREMENT), large = real(LARGE_INCREMENT);
     for (int k = 0; k < 10000000; k++) {
         md_accumulate(&x, &tail, md_of_real(small));
-        plain = plain + small;
+        plain = real(of_real(plain) + of_real(small));
     }
     double gain = (of_real(x) - 1000) + of_real(tail), want = 1e7 * of_real(small);
-    CHECK_NEAR(gain / want, 1, tol(1e-6, 1e-5));
+    CHECK_NEAR(gain / want, 1, SUM_OF_INCREMENTS);
     CHECK_NEAR(of_real(plain), 1000, 0); /* what it guards against: the plain sum has stalled */
     /* Back and forth over many digits: nothing is left behind. */
     x = real(0.125);
-    tail = 0;
+    tail = real(0);
     for (int k = 0; k < 100000; k++) {
         md_accumulate(&x, &tail, md_of_real(large));
     }
     for (int k = 0; k < 100000; k++) {
-        md_accumulate(&x, &tail, md_of_real(-large));
+        md_accumulate(&x, &tail, md_of_real(real(-of_real(large))));
     }
-    CHECK_NEAR(of_real(x) + of_real(tail), 0.125, tol(1e-16, 1e-8));
+    CHECK_NEAR(of_real(x) + of_real(tail), 0.125, BACK_AGAIN);
 }
 
 /* Sums of products of coordinates against integers: coordinates of all the scalar's bits times
    tooth counts, so chosen that the sum nearly cancels. */
 static void test_sum_product(void) {
-    int digits = (int)tol(53, 24), shift = 23 - digits; /* of q = n 2^shift, |q| < 2^23 */
+    int digits = (int)DIGITS, shift = 23 - digits; /* of q = n 2^shift, |q| < 2^23 */
     double worst = 0;
     for (int k = 0; k < POINTS; k++) {
         int64_t a = random_int(200) + 1, b = random_int(200) + 1;
@@ -197,21 +213,21 @@ static void test_sum_product(void) {
         }
         md_sum s;
         s.hi = s.lo = 0;
-        md_sum_product(&s, wide((double)a), real(ldexp((double)n, shift)), 0);
-        md_sum_product(&s, wide(-(double)b), real(ldexp((double)m, shift)), 0);
+        md_sum_product(&s, wide((double)a), real(ldexp((double)n, shift)), real(0));
+        md_sum_product(&s, wide(-(double)b), real(ldexp((double)m, shift)), real(0));
         ld want = ldexpl((ld)(a * n - b * m), shift);
         double size = fabs((double)want) * check_epsilon;
         double error = (double)fabsl(exact(md_to_real(md_sum_value(&s))) - want);
-        worst = fmax(worst, size > 0 ? error / size : error);
+        worst = worse(worst, size > 0 ? error / size : error);
     }
     CHECK_NEAR(worst, 0, 1); /* right to the last digit, though nearly all cancels */
     /* A tail counts as what it is: 3 (q + tail) - 3 q = 3 tail. */
     md_sum s;
     s.hi = s.lo = 0;
-    double q = tol(1e6 + 1.0 / 3, 1e6), tail = tol(1e-12, 1e-4);
+    double q = FAR, tail = TAIL;
     md_sum_product(&s, wide(3), real(q), real(tail));
     md_sum_product(&s, wide(-3), real(q), real(0));
-    CHECK_NEAR(of_real(md_to_real(md_sum_value(&s))) / (3 * tail), 1, 1e-6);
+    CHECK_NEAR(of_real(md_to_real(md_sum_value(&s))) / (3 * tail), 1, SUM_OF_TAILS);
 }
 
 /* ---- decimals, as mdyn_explain prints them ---- */

@@ -6,6 +6,8 @@
 #ifndef TRUTH_H
 #define TRUTH_H
 
+#include "sims.h"
+
 typedef long double ld;
 
 enum {
@@ -456,6 +458,27 @@ static inline void truth_back(ld L[TN][TN], int n, ld *b) {
         }
         b[i] /= L[i][i];
     }
+}
+
+/* How large a speed is, as the kinetic energy weighs it: sqrt(v' M v). Mass matrices have
+   condition numbers up to 1e7; that takes most of it out of an error. */
+static inline double norm_speed(const truth *t, const ld *v) {
+    ld s = 0;
+    for (int i = 0; i < t->dofs; i++) {
+        for (int j = 0; j < t->dofs; j++) {
+            s += v[i] * t->M[i][j] * v[j];
+        }
+    }
+    return (double)sqrtl(s);
+}
+
+/* How far the speeds of a sim are off. */
+static inline double speed_error(const truth *t, const mdyn_sim *sim, const ld *want) {
+    ld off[TN];
+    for (int i = 0; i < t->dofs; i++) {
+        off[i] = (ld)of_real(sim->v[i]) - want[i];
+    }
+    return norm_speed(t, off);
 }
 
 /* ---- random mechanisms ---- */

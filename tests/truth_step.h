@@ -295,4 +295,21 @@ static inline void truth_step_solve(truth_step *s, int n) {
     } while (i < rows);
 }
 
+/* How large the speeds of the step are that t and s speak of: errors are parts of it. */
+static inline double truth_step_size(const truth_step *s, const truth *t) {
+    return norm_speed(t, s->v) + norm_speed(t, s->free) + norm_speed(t, t->v);
+}
+
+/* The dense solution of the step that the sim is about to do. Returns by how much it misses
+   its conditions, as a part of its speeds: more than rounding if there is no solution, as
+   when ranges of a joint and of a coupling leave no speed. */
+static inline double truth_step_of(truth_step *s, truth *t, const mdyn_model *m,
+                                   const mdyn_sim *sim) {
+    truth_copy(t, sim);
+    truth_update(t, m);
+    truth_step_begin(s, t, m, sim);
+    truth_step_solve(s, t->dofs);
+    return (double)s->violation / (1 + norm_speed(t, s->v));
+}
+
 #endif

@@ -1,0 +1,17 @@
+# What the scripts of the tests share; they source it: . "$(dirname "$0")/common.sh"
+set -u
+warnings="-Wall -Wextra -pedantic -Wconversion -Wdouble-promotion -Wshadow -Wundef -Wvla -Werror"
+failed=0
+
+# need TOOL...: ends with 77, which ctest reports as not run, unless all of them are here.
+need() {
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null 2>&1 || { echo "not run: no $tool here"; exit 77; }
+    done
+}
+
+# fail TEXT...: says what is wrong and goes on; the script ends with `exit $failed`.
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
