@@ -41,7 +41,7 @@ TOLERANCE(QUATERNION_WILD,       8e-15,   4e-6);
 TOLERANCE(SCREW_SPEED,           1e-14,   4e-5);
 TOLERANCE(SCREW_ANGLE,           1e-14,   2e-5);
 TOLERANCE(SCREW_PLACE,           1e-15,   1e-6);
-TOLERANCE(ENERGY_BALANCE,         3e-4,   3e-4);
+TOLERANCE(ENERGY_BALANCE,         2e-5,   2e-5);
 TOLERANCE(MOMENTUM,               2e-6,   2e-6);
 TOLERANCE(INTEGRATION,           2e-15,   1e-6);
 
@@ -587,8 +587,8 @@ static double total_energy(void) {
     return of_wide(kinetic) + of_wide(potential);
 }
 
-/* From the state of `start`, a quarter of a second under constant commands. Returns the work. */
-static double run(const truth *start, double dt) {
+/* From the state of `start`, some seconds under constant commands. Returns the work. */
+static double run(const truth *start, double seconds, double dt) {
     double work = 0;
     mech.model.dt = wide(dt);
     CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
@@ -596,7 +596,7 @@ static double run(const truth *start, double dt) {
     for (int i = 0; i < start->dofs; i++) {
         sim.tau[i] = real((double)start->tau[i]);
     }
-    for (int s = 0; s < (int)(0.25 / dt); s++) {
+    for (int s = 0; s < (int)(seconds / dt); s++) {
         for (int i = 0; i < start->dofs; i++) {
             work += of_real(sim.tau[i]) * of_real(sim.v[i]) * dt / 2;
         }
@@ -609,7 +609,8 @@ static double run(const truth *start, double dt) {
 }
 
 /* Work in is energy gained. The step is of first order: with half the step half the gap is left,
-   and twice that minus the first nothing. Without massless links, which whip round in no time. */
+   and twice that minus the first nothing. For a short time and without massless links: what whips
+   round at a hundred rad/s is beyond the first order. */
 static void test_energy_balance(void) {
     for (int k = 0; k < 8; k++) {
         int bodies = 1 + random_int(5), kind = random_kind() & ~MASSLESS;
@@ -617,11 +618,11 @@ static void test_energy_balance(void) {
         random_state(1, 2);
         double start = (double)(t.kinetic + t.potential), gap[2], work = 0;
         for (int fine = 0; fine < 2; fine++) {
-            work = run(&t, fine ? 0x1p-12 : 0x1p-11);
+            work = run(&t, 0x1p-4, fine ? 0x1p-12 : 0x1p-11);
             gap[fine] = total_energy() - start - work;
         }
         double size = fabs((double)t.kinetic) + fabs((double)t.potential) + fabs(work);
-        CHECK_NEAR(gap[0] / size, 0, 5e-2);
+        CHECK_NEAR(gap[0] / size, 0, 1.5e-2);
         CHECK_NEAR((2 * gap[1] - gap[0]) / size, 0, ENERGY_BALANCE);
     }
 }
@@ -681,7 +682,7 @@ static void test_momentum(void) {
         memset(t.force, 0, sizeof t.force);
         momentum_of(&t, before);
         for (int fine = 0; fine < 2; fine++) {
-            run(&t, fine ? 0x1p-12 : 0x1p-11);
+            run(&t, 0.25, fine ? 0x1p-12 : 0x1p-11);
             truth_init(&end, &mech.model);
             truth_copy(&end, &sim);
             momentum_of(&end, after);
