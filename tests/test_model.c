@@ -156,7 +156,7 @@ static void test_mistakes_of_bodies(void) {
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(-1e-3));
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(1.001));
     REFUSED(MDYN_ERR_DT, -1, model.dt = wide(0.999e-9));
-    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(BY_SCALAR(1e-310, 1e-39))); /* 1/dt would be infinite */
+    REFUSED(MDYN_ERR_DT, -1, model.dt = wide(BY_SCALAR(1e-310, 1e-39))); /* 1/dt is infinite */
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(2));
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.relaxation = wide(-0.5));
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.tolerance = wide(-1e-6));
