@@ -8,8 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The project's build says by a second name which scalar it wants: a misspelled first one would
+   quietly run the default. */
+#if (defined(EXPECT_SCALAR_F32) && MDYN_SCALAR != MDYN_SCALAR_F32) || \
+    (defined(EXPECT_SCALAR_F64) && MDYN_SCALAR != MDYN_SCALAR_F64)
+#error "this is not the scalar that the build asked for"
+#endif
+
 /* What depends on the scalar: a bound of rounding errors, mostly. */
-#define BY_SCALAR(f32, f64) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
+#define BY_SCALAR(f64, f32) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
 
 /* The header's numbers as double: the only places where the examples look inside them. */
 static inline double real(mdyn_real x) { return (double)x; }

@@ -14,23 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A misspelled -DMIMICDYN_SCALAR would quietly test the default scalar twice. So the build says
-   by another name what it wants, and both are compared: by the compiler, for every program that
-   includes this, and once more in check_begin. */
-#if defined(EXPECT_SCALAR_F32) + defined(EXPECT_SCALAR_F64) != 1
-#error "say -DEXPECT_SCALAR_F32=1 or -DEXPECT_SCALAR_F64=1, beside -DMIMICDYN_SCALAR"
-#endif
-#ifdef EXPECT_SCALAR_F32
-enum { CHECK_SCALAR = MDYN_SCALAR_F32, CHECK_SIZE = 4 };
-#else
-enum { CHECK_SCALAR = MDYN_SCALAR_F64, CHECK_SIZE = 8 };
-#endif
+#include "expect.h"
 
 /* ---- the scalar: the only place of the tests that knows what it is ---- */
-
-typedef char check_scalar_is_the_expected_one[MDYN_SCALAR == CHECK_SCALAR &&
-                                              sizeof(mdyn_real) == CHECK_SIZE &&
-                                              sizeof(mdyn_wide) == CHECK_SIZE ? 1 : -1];
 
 static inline mdyn_real real(double x) { return (mdyn_real)x; }
 static inline mdyn_wide wide(double x) { return (mdyn_wide)x; }
@@ -225,9 +211,6 @@ static inline void check_begin(int argc, char **argv) {
         }
     }
     random_seed(0);
-    CHECK_EQUAL((long)MDYN_SCALAR, (long)CHECK_SCALAR);
-    CHECK_EQUAL((long)sizeof(mdyn_real), (long)CHECK_SIZE);
-    CHECK_EQUAL((long)sizeof(mdyn_wide), (long)CHECK_SIZE);
 }
 
 static inline int check_end(void) {

@@ -27,7 +27,6 @@ namespace plain {
 
 #undef MIMICDYN_H
 #undef MDYN_IMPLEMENTED_
-#undef MDYN_IMPLEMENTED_
 #undef MD_RAW
 #undef MD_NUM
 #undef MD_UNIT
@@ -166,7 +165,6 @@ static void compare_queries() {
 }
 
 int main(int argc, char **argv) {
-    using namespace plain; // for the configuration that check_begin looks at
     check_begin(argc, argv);
     for (int iterated = 0; iterated < 2; iterated++) {
         a.build();

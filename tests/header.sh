@@ -18,11 +18,12 @@ check() { # check NAME FLAGS LINE...: compiles a file of the lines for both scal
     flags=$2
     shift 2
     file=$build/$compiler-$standard-$name.$suffix
-    printf '%s\n' "$@" 'int main(void) { return 0; }' >"$file"
+    printf '%s\n' "$@" '#include "tests/expect.h"' 'int main(void) { return 0; }' >"$file"
     for scalar in F32 F64; do
         # shellcheck disable=SC2086 # flags are words
-        "$compiler" -std="$standard" -O2 $warnings $flags -DMIMICDYN_SCALAR=$scalar -I"$root" \
-            -c "$file" -o "$file.o" || fail "$compiler $standard $name $scalar"
+        "$compiler" -std="$standard" -O2 $warnings $flags -DMIMICDYN_SCALAR=$scalar \
+            -DEXPECT_SCALAR_$scalar=1 -I"$root" -c "$file" -o "$file.o" ||
+            fail "$compiler $standard $name $scalar"
     done
 }
 

@@ -57,6 +57,7 @@
 
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
+#include "expect.h"
 
 int main(void) {
     static const mdyn_body bodies[] = {

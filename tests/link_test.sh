@@ -21,9 +21,10 @@ link() { # link KNOBS_OF_A KNOBS_OF_B: 0 if both files compile and link
         "$compiler" -std=c99 -O1 $2 -c "$root/tests/link_b.c" -o "$name-b.o" || exit 1
     "$compiler" "$name-a.o" "$name-b.o" -o "$name" >"$name.log" 2>&1
 }
-equal() {
+equal() { # equal KNOBS PATTERN: the program prints the configuration that it was built with
     link "$1" "$1" || { cat "$name.log"; fail "$compiler: equal knobs do not link: $1"; }
-    "$name" || fail "$compiler: equal knobs do not run: $1"
+    "$name" >"$name.log" || fail "$compiler: equal knobs do not run: $1"
+    grep -q "^$2" "$name.log" || fail "$compiler: '$1' is spelled $(cat "$name.log"), not $2"
 }
 differ() { # differ KNOBS_A KNOBS_B SPELLED_A SPELLED_B
     if link "$1" "$2"; then
@@ -35,9 +36,10 @@ differ() { # differ KNOBS_A KNOBS_B SPELLED_A SPELLED_B
         grep -q "$3" "$name.log" || fail "$compiler: '$1' and '$2': the message lacks $3"
     fi
 }
-equal ""
-equal "-DMIMICDYN_SCALAR=F64"
-equal "-DMIMICDYN_SCALAR=F64 -DMIMICDYN_MAX_BODIES=3 -DMIMICDYN_MAX_TERMS=7"
+equal "" mimicdyn_F32_bodies_16_dofs_default_
+equal "-DMIMICDYN_SCALAR=F64" mimicdyn_F64_bodies_16_dofs_default_
+equal "-DMIMICDYN_SCALAR=F64 -DMIMICDYN_MAX_BODIES=3 -DMIMICDYN_MAX_TERMS=7" \
+    'mimicdyn_F64_bodies_3_.*_terms_7_'
 differ "-DMIMICDYN_SCALAR=F64" "" mimicdyn_F64_bodies_16 mimicdyn_F32_bodies_16
 differ "" "-DMIMICDYN_SCALAR=F64" mimicdyn_F32_bodies_16 mimicdyn_F64_bodies_16
 differ "-DMIMICDYN_MAX_BODIES=20" "" bodies_20_ bodies_16_

@@ -25,6 +25,7 @@ for scalar in F32 F64; do
     # shellcheck disable=SC2086 # warnings are words
     "$cc" -std=c99 -O2 $warnings -DMIMICDYN_SCALAR=$scalar -I"$root" "$scratch/readme.c" -lm \
         -o "$scratch/readme-$scalar" || { fail "its program does not compile, $scalar"; continue; }
+    has_scalar "$scratch/readme-$scalar" $scalar
     "$scratch/readme-$scalar" >"$scratch/readme.printed" || fail "its program failed, $scalar"
     diff "$scratch/readme.expected" "$scratch/readme.printed" ||
         fail "its program prints otherwise, $scalar"

@@ -17,6 +17,7 @@ for scalar in F32 F64; do
         object=$build/implementation.o
         "$cc" -std=c99 $level -DMIMICDYN_SCALAR=$scalar -I"$root" -c "$build/implementation.c" \
             -o "$object" || { fail "$what does not compile"; continue; }
+        has_scalar "$object" $scalar
         # the compiler's own: stack protection, position independence
         wanted=$(nm -u "$object" | awk '{ print $NF }' | grep -vxE \
             'memcpy|memset|__stack_chk_fail|__stack_chk_guard|_GLOBAL_OFFSET_TABLE_')
