@@ -648,7 +648,9 @@ MDYN_API int mdyn_reset(mdyn_sim *sim);
 
 /* Replaces a coupling: other ratios, offset, softness, range, speed, effort, joints even.
    Checked as in mdyn_init; the next call goes by it. O(terms) while the joints stay and no coupling
-   is redundant; if joints, hardness or boundedness change, the plan is made anew: O(r^2 + r n). */
+   is redundant: what then contradicts is reported by the next step, an empty range by mdyn_range.
+   If joints, hardness or boundedness change, or if a coupling is redundant, the plan is made anew,
+   with the warnings of mdyn_init: O(r^2 + r n + n c^2). */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *c);
 
 /* Moves the state onto the hard couplings without a bound on their effort.
@@ -3571,7 +3573,8 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
     old = sim->coupling[coupling];
     md_take_coupling(sim, coupling, c);
     code = md_plan(sim);
-    if (code == MDYN_OK) return code;
+    if (code == MDYN_OK) code = md_check_couplings(sim);
+    if (code >= 0) return code;
     md_take_coupling(sim, coupling, &old);
     (void)md_plan(sim); /* which had room before */
     return md_blame(sim, code, coupling);

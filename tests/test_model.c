@@ -652,9 +652,56 @@ static void test_set_coupling(void) {
     CHECK_EQUAL(sim.culprit.index, 1);
     before.culprit = sim.culprit;
     CHECK(memcmp(&before, &sim, sizeof sim) == 0);
-    CHECK(mdyn_set_coupling(&sim, 1, &coupling[0]) >= 0); /* carried out; the step says more */
-    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-    CHECK_EQUAL(sim.report.redundant, 1);
+}
+
+/* One that it takes, though it repeats or contradicts another or leaves no position, is reported
+   as mdyn_init would, and the motion goes on from where it was. */
+static void test_set_coupling_warns(void) {
+    static const struct { double offset, lower, upper; int code; } cases[] = {
+        { 0.125, 0, 0, MDYN_WARN_REDUNDANT },
+        { 0.25, 0, 0, MDYN_WARN_CONTRADICTION },
+        { 0, 2, 3, MDYN_WARN_EMPTY_RANGE } /* of the follower, which the leader keeps below 1.125 */
+    };
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        mdyn_row_report was, is;
+        good_model();
+        mdyn_coupling c = coupling[0], first = c;
+        if (cases[i].code == MDYN_WARN_EMPTY_RANGE) {
+            memset(&c, 0, sizeof c);
+            c.terms[0] = first.terms[0];
+        } else {
+            c.offset = wide(-cases[i].offset);
+        }
+        c.lower = wide(cases[i].lower);
+        c.upper = wide(cases[i].upper);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.q[LEADER] = real(0.5);
+        sim.q[FOLLOWER] = real(0.375);
+        sim.tau[LEADER] = real(0.5);
+        for (int s = 0; s < 10; s++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &was), MDYN_OK);
+        memcpy(&before, &sim, sizeof sim);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &c), cases[i].code);
+        CHECK_EQUAL(sim.culprit.code, cases[i].code);
+        CHECK_EQUAL(sim.culprit.index, cases[i].code == MDYN_WARN_EMPTY_RANGE ? LEADER : 1);
+        CHECK(memcmp(sim.q, before.q, sizeof sim.q) == 0);
+        CHECK(memcmp(sim.v, before.v, sizeof sim.v) == 0);
+        CHECK(memcmp(&sim.report, &before.report, sizeof sim.report) == 0);
+        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &is), MDYN_OK);
+        CHECK(of_wide(is.impulse) == of_wide(was.impulse) && is.flags == was.flags);
+
+        /* a sim that began with it and is put where this one is steps to the same place */
+        coupling[1] = c;
+        CHECK_EQUAL(mdyn_init(&before, &model), cases[i].code);
+        copy_inputs(&before, &sim);
+        CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_reset(&before), MDYN_OK);
+        steps_agree(&sim, &before, 10);
+        CHECK_EQUAL(sim.report.redundant, cases[i].code != MDYN_WARN_EMPTY_RANGE);
+        CHECK_EQUAL(sim.report.contradictory, cases[i].code == MDYN_WARN_CONTRADICTION);
+    }
 }
 
 /* ---- inputs of a step ---- */
@@ -932,8 +979,8 @@ int main(int argc, char **argv) {
         test_good, test_mistakes_of_bodies, test_mistakes_of_couplings, test_ends_of_dt,
         test_capacities, test_entries, test_no_room_for_coupling, test_bad_numbers, test_redundant,
         test_contradictory, test_empty_range, test_not_ready, test_null, test_indices,
-        test_set_coupling, test_bad_inputs, test_bad_arguments, test_overflow, test_singular,
-        test_explain, test_texts
+        test_set_coupling, test_set_coupling_warns, test_bad_inputs, test_bad_arguments,
+        test_overflow, test_singular, test_explain, test_texts
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
