@@ -713,7 +713,7 @@ static void check_rows(const specimen *s) {
     for (int i = 0; i < DOFS + COUPLINGS; i++) {
         for (int kind = MDYN_ROW_COUPLING; kind <= MDYN_ROW_LIMIT; kind++) {
             if (mdyn_row(sim, (mdyn_row_kind)kind, i, &row) == MDYN_OK) {
-                most = fmax(most, fabs(of_wide(row.impulse)));
+                most = worse(most, fabs(of_wide(row.impulse)));
             }
         }
     }

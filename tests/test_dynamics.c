@@ -299,13 +299,8 @@ static void test_axes(void) {
     }
 }
 
-/* ---- finite differences ---- */
-
-/* Step of the differences: the error of the difference is h^2 times a third derivative, that of
-   rounding epsilon/h. */
-static double difference_step(void) {
-    return DIFFERENCE_STEP;
-}
+/* ---- finite differences: their error is h^2 times a third derivative, that of rounding
+   epsilon/h; DIFFERENCE_STEP is an h between them ---- */
 
 static void put_state(const truth *from) {
     for (int i = 0; i < from->coordinates; i++) {
@@ -335,7 +330,7 @@ static void moved_pose(int body, int dof, ld h, ld R[3][3], ld p[3]) {
 
 static void test_jacobian_differences(void) {
     static mdyn_wide J[6 * TN];
-    ld h = (ld)difference_step(), R[2][3][3], p[2][3], turn[3][3];
+    ld h = (ld)DIFFERENCE_STEP, R[2][3][3], p[2][3], turn[3][3];
     for (int k = 0; k < 20; k++) {
         int bodies = 1 + random_int(8), kind = random_kind();
         begin_tree(bodies, 20, kind);
@@ -375,7 +370,7 @@ static double energy_at(ld along, int with_kinetic) {
    v'C is the rate of all energy: that binds the velocity terms too. */
 static void test_energy_differences(void) {
     static mdyn_wide C[TN];
-    double h = difference_step();
+    double h = DIFFERENCE_STEP;
     for (int k = 0; k < 40; k++) {
         int bodies = 1 + random_int(8), kind = random_kind();
         begin_tree(bodies, 20, kind);
@@ -550,7 +545,7 @@ static void test_quaternion_of_wild_turns(void) {
             for (int j = 0; j < 4; j++) {
                 length2 += of_real(sim.q[j]) * of_real(sim.q[j]);
             }
-            worst = fmax(worst, fabs(length2 - 1));
+            worst = worse(worst, fabs(length2 - 1));
         }
         CHECK_NEAR(worst, 0, QUATERNION_WILD);
     }

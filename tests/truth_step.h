@@ -209,6 +209,9 @@ static inline ld t_violation(const truth_row *r, ld lambda, ld w, ld inertia) {
     ld below = (r->least - lambda) * inertia, above = (lambda - r->most) * inertia;
     ld up = lambda * inertia, down = -lambda * inertia;
     ld slack_low = w - r->low, slack_high = r->high - w;
+    if (isnan(lambda + w)) {
+        return HUGE_VALL; /* which fmaxl would forget */
+    }
     ld left_most = (r->most - lambda) * inertia, left_least = (lambda - r->least) * inertia;
     worst = fmaxl(below, above);
     worst = fmaxl(worst, fminl(up, slack_low));     /* pushes up, though above low */
