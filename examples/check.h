@@ -11,16 +11,30 @@
 /* The project's build says by a second name which scalar it wants: a misspelled first one would
    quietly run the default. */
 #if (defined(EXPECT_SCALAR_F32) && MDYN_SCALAR != MDYN_SCALAR_F32) || \
-    (defined(EXPECT_SCALAR_F64) && MDYN_SCALAR != MDYN_SCALAR_F64)
+    (defined(EXPECT_SCALAR_F64) && MDYN_SCALAR != MDYN_SCALAR_F64) || \
+    (defined(EXPECT_SCALAR_FIXED) && MDYN_SCALAR != MDYN_SCALAR_FIXED)
 #error "this is not the scalar that the build asked for"
 #endif
 
-/* What depends on the scalar: a bound of rounding errors, mostly. */
-#define BY_SCALAR(f64, f32) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
+/* What depends on the scalar: a bound of rounding errors, mostly. A double of 32 bits, the AVR's,
+   reads and shows FIXED no better than F32. */
+#define BY_SCALAR(f64, f32, fixed) \
+    (MDYN_SCALAR == MDYN_SCALAR_F64                         ? (f64) \
+     : MDYN_SCALAR == MDYN_SCALAR_F32 || sizeof(double) < 8 ? (f32) \
+                                                            : (fixed))
 
 /* The header's numbers as double: the only places where the examples look inside them. */
+#if MDYN_SCALAR == MDYN_SCALAR_FIXED
+static inline double real(mdyn_real x) { return ldexp((double)x, -40); }
+static inline double wide(mdyn_wide x)
+{
+    int e = (int)(x & 255);
+    return ldexp((double)(x >> 8), e < 128 ? e : e - 256);
+}
+#else
 static inline double real(mdyn_real x) { return (double)x; }
 static inline double wide(mdyn_wide x) { return (double)x; }
+#endif
 
 /* For calls that have no reason to fail or to warn in an example. */
 static inline void must(const mdyn_sim *sim, int code)

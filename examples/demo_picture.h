@@ -90,7 +90,8 @@ static void demo_forces(FILE *file, const demo_record *r)
               "the other three: nothing but weight");
     plot_x_axis(&p, 0.2, "%.1f", "time [s]");
     plot_text(file, DEMO_LEFT + DEMO_INNER, p.top + p.height + 38, "end", 11, "#777777",
-              BY_SCALAR("computed in double, steps of 1 ms", "computed in float, steps of 1 ms"));
+              BY_SCALAR("computed in double, steps of 1 ms", "computed in float, steps of 1 ms",
+                        "computed in integers, steps of 1 ms"));
     x = plot_key(file, x, 608, drive, "drive");
     x = plot_key(file, x, 608, demo_same, "couplings, multiplier 1");
     x = plot_key(file, x, 608, demo_opposite, "couplings, multiplier &#8722;1");
@@ -100,7 +101,7 @@ static void demo_forces(FILE *file, const demo_record *r)
 /* 0 when the picture is written. */
 static int demo_picture(const char *path, const demo_record *r, double touch, double bound)
 {
-    const int decade = BY_SCALAR(-15, -6);
+    const int decade = BY_SCALAR(-15, -6, -9);
     FILE *file = plot_open(path, DEMO_WIDTH, DEMO_HEIGHT,
                            "A Robotiq 2F-85 gripper closes, holds, opens");
     if (!file) {

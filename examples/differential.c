@@ -90,7 +90,7 @@ static double scatter(void)
 
 int main(void)
 {
-    const double tolerance = BY_SCALAR(2e-13, 5e-4);
+    const double tolerance = BY_SCALAR(2e-13, 5e-4, 3e-5);
     double worst = 0;
     int k;
 
@@ -120,9 +120,9 @@ int main(void)
     }
     print_row("right wheel held");
     CHECK("left wheel after 1 s [rad/s]", real(sim.v[LEFT]), 1.0 * 2 / (J_WHEEL + J_RING / 4),
-          BY_SCALAR(5e-15, 4e-6));
+          BY_SCALAR(5e-15, 4e-6, 1e-6));
     CHECK("left wheel over ring gear", real(sim.v[LEFT]) / real(sim.v[RING]), 2,
-          BY_SCALAR(1e-14, 1e-6));
-    CHECK("right wheel stays [rad/s]", real(sim.v[RIGHT]), 0, BY_SCALAR(1e-14, 1e-6));
+          BY_SCALAR(1e-14, 1e-6, 5e-8));
+    CHECK("right wheel stays [rad/s]", real(sim.v[RIGHT]), 0, BY_SCALAR(1e-14, 1e-6, 5e-8));
     return check_result();
 }

@@ -15,6 +15,9 @@ enum { SUN, RING, CARRIER };
 #define TEETH_SUN 24
 #define TEETH_RING 72
 #define TURN 6.283185307179586 /* [rad] */
+#ifndef TURNS
+#define TURNS 10000 /* of the sun */
+#endif
 
 /* The planets' own spin is left out: their mass goes round with the carrier. */
 #define J_SUN 2e-5 /* [kg m^2] */
@@ -67,13 +70,13 @@ static void torque_shares(void)
 
     printf("ring braked    sun %+.4f  ring %+.4f  carrier %+.4f  brake %+.4f N m\n", share(SUN),
            share(RING), share(CARRIER), wide(brake.force));
-    CHECK("gear on the sun [N m]", share(SUN), -sun, BY_SCALAR(1e-14, 2e-6));
+    CHECK("gear on the sun [N m]", share(SUN), -sun, BY_SCALAR(1e-14, 2e-6, 1e-7));
     CHECK("gear on the ring [N m]", share(RING), -sun * TEETH_RING / TEETH_SUN,
-          BY_SCALAR(1e-14, 6e-6));
-    CHECK("gear on the carrier [N m]", share(CARRIER), load, BY_SCALAR(1e-14, 8e-6));
-    CHECK("brake on the ring [N m]", wide(brake.force), load - sun, BY_SCALAR(1e-14, 6e-6));
+          BY_SCALAR(1e-14, 6e-6, 3e-7));
+    CHECK("gear on the carrier [N m]", share(CARRIER), load, BY_SCALAR(1e-14, 8e-6, 4e-7));
+    CHECK("brake on the ring [N m]", wide(brake.force), load - sun, BY_SCALAR(1e-14, 6e-6, 3e-7));
     CHECK("it stands: speed of the carrier [rad/s]", real(sim.v[CARRIER]), 0,
-          BY_SCALAR(1e-14, 5e-6));
+          BY_SCALAR(1e-14, 5e-6, 3e-7));
 }
 
 /* Nothing held: a = M^-1 (tau + z lambda) with lambda = -z.M^-1 tau / z.M^-1 z, by hand. */
@@ -99,7 +102,7 @@ static void accelerations(void)
            wide(a[RING]), wide(a[CARRIER]));
     for (i = 0; i < 3; i++) {
         const double exact = (tau[i] - z[i] * zt / zz) / J[i];
-        CHECK(names[i], wide(a[i]), exact, BY_SCALAR(2e-11, 1e-2));
+        CHECK(names[i], wide(a[i]), exact, BY_SCALAR(2e-11, 1e-2, 5e-4));
     }
 }
 
@@ -108,13 +111,13 @@ static void accelerations(void)
    make `digit` of it. */
 static void many_turns(void)
 {
-    const double ulp = BY_SCALAR(2.3e-16, 1.2e-7);
+    const double ulp = BY_SCALAR(2.3e-16, 1.2e-7, 6e-9);
     double turns = 0, print_at = 10, worst = 0;
     int step;
 
     printf("  turns: sun      ring   carrier   slip [teeth]   last digits\n");
     must(&sim, mdyn_init(&sim, &without_brake));
-    for (step = 0; turns < 10000 && step < 200000; step++) {
+    for (step = 0; turns < TURNS && step < 200000; step++) {
         double sun, ring, carrier, slip, digit;
         sim.tau[SUN] = MDYN_R(2e-4 * (1000 - real(sim.v[SUN])) + 0.05 * ((step / 700) % 3 - 1));
         sim.tau[RING] = MDYN_R(1e-3 * (-137 - real(sim.v[RING])));
@@ -134,9 +137,9 @@ static void many_turns(void)
             print_at *= 10;
         }
     }
-    CHECK("turns of the sun", turns, 10000, 0.2);
-    /* in double, the sums above round about as much again */
-    CHECK("largest slip, in last digits", worst, 0, BY_SCALAR(3, 2));
+    CHECK("turns of the sun", turns, TURNS, 0.2);
+    /* where double is no wider than mdyn_real, the sums above round about as much again */
+    CHECK("largest slip, in last digits", worst, 0, BY_SCALAR(3, sizeof(double) > 4 ? 2 : 3, 3));
 }
 
 int main(void)

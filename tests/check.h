@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,26 +19,61 @@
 
 /* ---- the scalar: the only place of the tests that knows what it is ---- */
 
+#if MDYN_SCALAR == MDYN_SCALAR_FIXED
+/* The header's formats, written from their description and not with its macros: x 2^40, and
+   m 2^8 + (e mod 2^8), of which MDYN_C takes one e for each range of magnitudes. Both to nearest;
+   what is too large becomes the largest, NaN what no state may hold. */
+static inline mdyn_real real(double x) {
+    return isnan(x) ? INT64_MIN : x >= 8388608 ? INT64_MAX : x <= -8388608 ? -INT64_MAX
+                                                                           : llround(ldexp(x, 40));
+}
+static inline mdyn_wide wide(double x) {
+    static const int top[] = { -64, -48, -32, -16, -8, 0, 8, 16, 32, 48, 64, 80, 96, 112 };
+    int exponent, i = 0;
+    frexp(x, &exponent);
+    if (!(fabs(x) < ldexp(1, 112))) {
+        return x < 0 ? MDYN_WIDE_MINUS_HUGE_ : MDYN_WIDE_HUGE_;
+    }
+    while (exponent > top[i]) {
+        i++;
+    }
+    int64_t m = llround(ldexp(x, 55 - top[i]));
+    return m == 0 ? 0 : m * 256 + ((top[i] - 55) & 255);
+}
+static inline double of_real(mdyn_real x) { return ldexp((double)x, -40); }
+static inline double of_wide(mdyn_wide x) {
+    int e = (int)(x & 255);
+    return ldexp((double)(x >> 8), e < 128 ? e : e - 256);
+}
+static const double check_epsilon = 1.0 / (1 << 30);
+#else
 static inline mdyn_real real(double x) { return (mdyn_real)x; }
 static inline mdyn_wide wide(double x) { return (mdyn_wide)x; }
 static inline double of_real(mdyn_real x) { return (double)x; }
 static inline double of_wide(mdyn_wide x) { return (double)x; }
-
 #if MDYN_SCALAR == MDYN_SCALAR_F64
 static const double check_epsilon = DBL_EPSILON;
 #else
 static const double check_epsilon = (double)FLT_EPSILON;
 #endif
+#endif
 
 /* One line of a test's table of tolerances: what each scalar is held to. */
-#define BY_SCALAR(f64, f32) (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : (f32))
-#define TOLERANCE(name, f64, f32) static const double name = BY_SCALAR(f64, f32)
+#define BY_SCALAR(f64, f32, fixed) \
+    (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : MDYN_SCALAR == MDYN_SCALAR_F32 ? (f32) : (fixed))
+#define TOLERANCE(name, f64, f32, fixed) static const double name = BY_SCALAR(f64, f32, fixed)
 
 /* Numbers that no model may hold: infinities, and NaN of every kind, made of bits because moving
-   a signalling NaN as a number may quieten it. */
+   a signalling NaN as a number may quieten it. In fixed point, where every pattern is a number,
+   those that are too large for any use. */
 enum { CHECK_BAD_WIDES = 8 };
 static inline void bad_wide(void *number, int i) {
-#if MDYN_SCALAR == MDYN_SCALAR_F64
+#if MDYN_SCALAR == MDYN_SCALAR_FIXED
+    static const int64_t bits[CHECK_BAD_WIDES] = {
+        MDYN_WIDE_HUGE_, MDYN_WIDE_MINUS_HUGE_, INT64_MAX, INT64_MIN, INT64_MIN + 127,
+        INT64_MAX - 255, 256 + 50, -256 + 50 /* 2^50 and -2^50 */
+    };
+#elif MDYN_SCALAR == MDYN_SCALAR_F64
     static const uint64_t bits[CHECK_BAD_WIDES] = {
         0x7FF0000000000000u, 0xFFF0000000000000u, 0x7FF8000000000000u, 0xFFF8000000000000u,
         0x7FF0000000000001u, 0xFFF0000000000001u, 0x7FFFFFFFFFFFFFFFu, 0xFFF7FFFFFFFFFFFFu
@@ -51,7 +87,16 @@ static inline void bad_wide(void *number, int i) {
     memcpy(number, &bits[i], sizeof bits[i]);
 }
 
-/* Numbers that no state and no command may hold: the same, and the ends of their range. */
+/* Numbers that no state and no command may hold: the same, and the ends of their range. In fixed
+   point one pattern is no number; all others are in the range. */
+#if MDYN_SCALAR == MDYN_SCALAR_FIXED
+enum { CHECK_BAD_REALS = 1 };
+static inline void bad_real(void *number, int i) {
+    int64_t bits = INT64_MIN;
+    (void)i;
+    memcpy(number, &bits, sizeof bits);
+}
+#else
 enum { CHECK_BAD_REALS = CHECK_BAD_WIDES + 2 };
 static inline void bad_real(void *number, int i) {
     if (i < CHECK_BAD_WIDES) {
@@ -61,6 +106,12 @@ static inline void bad_real(void *number, int i) {
         memcpy(number, &end, sizeof end);
     }
 }
+#endif
+
+/* Whether the part of two sims that is the user's is the same, to the last bit. */
+#define check_same_sim(a, b) \
+    (memcmp((const char *)(a) + offsetof(mdyn_sim, q), (const char *)(b) + offsetof(mdyn_sim, q), \
+            offsetof(mdyn_sim, live) - offsetof(mdyn_sim, q)) == 0)
 
 /* ---- checks ---- */
 

@@ -5,9 +5,12 @@
 #define MIMICDYN_MAX_BODIES 8
 #define MIMICDYN_MAX_DOFS 20
 #define MIMICDYN_MAX_COUPLINGS 6
-#define MIMICDYN_MAX_ROWS 30
+#define MIMICDYN_MAX_ROWS 40
 #define MIMICDYN_MAX_TERMS 4
-#define MIMICDYN_MAX_ENTRIES 1000
+#define MIMICDYN_MAX_ENTRIES 2000
+#define MIMICDYN_MAX_BODY_ROWS 7
+#define MIMICDYN_MAX_CONTACTS 2
+#define MIMICDYN_MAX_DANTZIG 40
 #define MIMICDYN_IMPLEMENTATION
 #include <float.h>
 #include <math.h>
@@ -42,11 +45,15 @@ using plain::mdyn_wide;
 static_assert(sizeof(plain::mdyn_sim) == sizeof(checked::mdyn_sim), "the classes add nothing");
 
 // A mechanism of every kind of joint and row; of the types of one of the two namespaces.
-template <class Sim, class Model, class Body, class Coupling> struct scene {
+template <class Sim, class Model, class Body, class Coupling, class Closure, class Row,
+          class Contact> struct scene {
     Sim sim;
     Model model;
     Body body[8];
     Coupling coupling[4];
+    Closure closure[2];
+    Row row[2];
+    Contact contact[2];
 
     void joint(int i, int parent, int type, double mass) {
         Body &b = body[i];
@@ -103,6 +110,40 @@ template <class Sim, class Model, class Body, class Coupling> struct scene {
         coupling[1].softness.a = wide(300);
         coupling[1].softness.b = wide(2);
         coupling[2].effort = wide(1.5);
+        typedef decltype(closure[0].kind) closing;
+        closure[0].kind = static_cast<closing>(plain::MDYN_CLOSE_POINT);
+        closure[0].a = 7;
+        closure[0].b = 2;
+        closure[0].point_a.x = wide(0.2);
+        closure[0].effort = wide(20);
+        closure[1].kind = static_cast<closing>(plain::MDYN_CLOSE_DISTANCE);
+        closure[1].a = 5;
+        closure[1].b = plain::MDYN_WORLD;
+        closure[1].distance = wide(1);
+        row[0].parts[0].body = 4;
+        row[0].parts[0].angular.z = wide(1);
+        row[0].parts[1].body = 6;
+        row[0].parts[1].axes = static_cast<decltype(row[0].parts[1].axes)>(plain::MDYN_BODY_AXES);
+        row[0].parts[1].linear.x = wide(-0.5);
+        row[0].least = wide(-2);
+        row[0].most = wide(1);
+        row[1].parts[0].body = 3;
+        row[1].parts[0].linear.y = wide(1);
+        row[1].friction = wide(0.5);
+        for (int i = 0; i < 2; i++) {
+            contact[i].a = static_cast<int16_t>(2 * i + 2);
+            contact[i].b = static_cast<int16_t>(i ? 6 : plain::MDYN_WORLD);
+            contact[i].point.x = real(0.3);
+            contact[i].normal.y = real(1 - i);
+            contact[i].normal.z = real(2);
+            contact[i].depth = real(1e-3);
+            contact[i].friction = wide(0.4);
+        }
+        model.closures = closure;
+        model.closure_count = 2;
+        model.rows = row;
+        model.row_count = 2;
+        model.solver.friction = static_cast<decltype(model.solver.friction)>(plain::MDYN_CONE);
         model.bodies = body;
         model.body_count = 8;
         model.couplings = coupling;
@@ -112,9 +153,10 @@ template <class Sim, class Model, class Body, class Coupling> struct scene {
     }
 };
 
-typedef scene<plain::mdyn_sim, plain::mdyn_model, plain::mdyn_body, plain::mdyn_coupling> left;
-typedef scene<checked::mdyn_sim, checked::mdyn_model, checked::mdyn_body, checked::mdyn_coupling>
-    right;
+typedef scene<plain::mdyn_sim, plain::mdyn_model, plain::mdyn_body, plain::mdyn_coupling,
+              plain::mdyn_closure, plain::mdyn_body_row, plain::mdyn_contact> left;
+typedef scene<checked::mdyn_sim, checked::mdyn_model, checked::mdyn_body, checked::mdyn_coupling,
+              checked::mdyn_closure, checked::mdyn_body_row, checked::mdyn_contact> right;
 static left a;
 static right b;
 
@@ -162,21 +204,73 @@ static void compare_queries() {
                     mdyn_explain(&b.sim, checked::MDYN_ROW_COUPLING, i, s2, 300));
         CHECK_TEXT(s2, s);
     }
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(mdyn_explain(&a.sim, plain::MDYN_ROW_BODY, i, s, 300),
+                    mdyn_explain(&b.sim, checked::MDYN_ROW_BODY, i, s2, 300));
+        CHECK_TEXT(s2, s);
+    }
+}
+
+// Contacts, friction on them, a row twice: both solvers.
+static void compare_lcp() {
+    enum { N = 9, ROOM = MDYN_LCP_SCRATCH(N) };
+    static plain::mdyn_lcp_cell cells[ROOM];
+    static checked::mdyn_lcp_cell cells2[ROOM];
+    static mdyn_wide A[N * N], rhs[N], lo[N], hi[N], x[2][N], w[2][N];
+    static int16_t findex[N];
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            double t = 0;
+            for (int k = 0; k < 5; k++) {
+                t += sin(1 + i % 8 * 5 + k) * sin(1 + j % 8 * 5 + k);
+            }
+            A[i * N + j] = wide(t);
+        }
+        rhs[i] = wide(cos(2.0 * i));
+        findex[i] = static_cast<int16_t>(i % 3 == 0 ? -1 : i - i % 3);
+        hi[i] = i % 3 == 0 ? MDYN_UNLIMITED : wide(0.4);
+    }
+    for (int friction = 0; friction < 2; friction++) {
+        plain::mdyn_lcp p = { N, A, rhs, lo, hi, findex,
+                              static_cast<plain::mdyn_lcp_friction>(friction) };
+        checked::mdyn_lcp q = { N, A, rhs, lo, hi, findex,
+                                static_cast<checked::mdyn_lcp_friction>(friction) };
+        CHECK_EQUAL(mdyn_lcp_dantzig(&p, x[0], w[0], cells, ROOM, NULL),
+                    mdyn_lcp_dantzig(&q, x[1], w[1], cells2, ROOM, NULL));
+        same("x by pivoting", x[0], x[1], sizeof x[0]);
+        same("w by pivoting", w[0], w[1], sizeof w[0]);
+        CHECK_EQUAL(mdyn_lcp_pgs(&p, NULL, x[0], w[0], cells, ROOM, NULL),
+                    mdyn_lcp_pgs(&q, NULL, x[1], w[1], cells2, ROOM, NULL));
+        same("x by sweeps", x[0], x[1], sizeof x[0]);
+        CHECK(fabs(of_wide(x[0][0])) > 1e-3);
+    }
 }
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    for (int iterated = 0; iterated < 2; iterated++) {
+    for (int k = 0; k < 3; k++) { // rows exact and swept, all swept, exact and pivoted
+        const int iterated = k == 1, pivoted = k == 2;
         a.build();
         b.build();
+        if (pivoted) {
+            a.model.solver.method = plain::MDYN_DANTZIG;
+            b.model.solver.method = checked::MDYN_DANTZIG;
+            a.model.solver.friction = plain::MDYN_PYRAMID;
+            b.model.solver.friction = checked::MDYN_PYRAMID;
+        }
         a.model.solver.equality = static_cast<plain::mdyn_equality>(iterated);
         b.model.solver.equality = static_cast<checked::mdyn_equality>(iterated);
         CHECK_EQUAL(mdyn_init(&a.sim, &a.model), plain::MDYN_OK);
         CHECK_EQUAL(mdyn_init(&b.sim, &b.model), checked::MDYN_OK);
         for (int step = 0; step < 1000; step++) {
             drive(step);
-            CHECK_EQUAL(mdyn_step(&a.sim), plain::MDYN_OK);
-            CHECK_EQUAL(mdyn_step(&b.sim), checked::MDYN_OK);
+            if (step % 3 == 0) {
+                CHECK_EQUAL(mdyn_set_contacts(&a.sim, a.contact, 2), plain::MDYN_OK);
+                CHECK_EQUAL(mdyn_set_contacts(&b.sim, b.contact, 2), checked::MDYN_OK);
+            }
+            const int code = mdyn_step(&a.sim);
+            CHECK_EQUAL(mdyn_step(&b.sim), code);
+            CHECK(code == plain::MDYN_OK || (pivoted && code > 0));
             same("coordinates", a.sim.q, b.sim.q, sizeof a.sim.q);
             same("speeds", a.sim.v, b.sim.v, sizeof a.sim.v);
             if (step % 100 == 0) {
@@ -188,5 +282,6 @@ int main(int argc, char **argv) {
                     mdyn_project(&b.sim, checked::MDYN_MASS_METRIC));
         same("projected coordinates", a.sim.q, b.sim.q, sizeof a.sim.q);
     }
+    compare_lcp();
     return check_end();
 }

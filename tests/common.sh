@@ -13,7 +13,7 @@ need() {
 # has_scalar FILE SCALAR: fails unless the object or program was built with it, by the name of the
 # symbol that spells the knobs.
 has_scalar() {
-    grep -q "mimicdyn_$2_bodies_" "$1" || fail "$1 was not built with $2"
+    grep -q "mimicdyn_$2_tree_" "$1" || fail "$1 was not built with $2"
 }
 
 # fail TEXT...: says what is wrong and goes on; the script ends with `exit $failed`.

@@ -31,8 +31,10 @@ for scalar in F32 F64; do
     for cases in tests/cases/*.cases; do
         "$program" "$cases" "$program.results" >>"$program.log" || echo "replay $scalar fails"
     done
-    compile fuzz fuzz/standalone.c fuzz/fuzz_model.c
-    "$program" fuzz/corpus/fuzz_model/* >"$program.log" || echo "fuzz $scalar fails"
+    for harness in fuzz_model fuzz_lcp; do
+        compile "$harness" fuzz/standalone.c "fuzz/$harness.c"
+        "$program" fuzz/corpus/"$harness"/* >"$program.log" || echo "$harness $scalar fails"
+    done
 done
 llvm-profdata merge -sparse "$build"/*.profraw -o "$build/all.profdata"
 # shellcheck disable=SC2086 # a list of options

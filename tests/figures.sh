@@ -2,10 +2,14 @@
 # figures.sh check|write PART COMPILER SCRATCH [ROOT]: what a machine writes into the README.
 #   codes     the table of codes, from MDYN_CODES
 #   knobs     the table of knobs, from the header's text and sizes of mdyn_sim
+#   accuracy  FIXED and F32 against F64, from tests/accuracy.c
 #   measured  instructions and accuracy, from tests/bench/bench.sh; code size; stack
+#   solvers   the solvers of a step on the same mechanisms, from tests/bench/solvers.c
+#   boards    flash, RAM, stack and instructions on microcontrollers, from tests/firmware/size.sh
 #   picture   examples/gripper.svg, from examples/demo.c in F64 (check: in all compilers here)
 #   all       (write only) all of them
-# `check` compares with a fresh one: to the letter, `measured` within 2 percent.
+# `check` compares with a fresh one: to the letter,
+# `measured`, `solvers`, `boards` within 2 percent.
 # Exit 77: what is needed is not here, or the README's figures are another compiler's.
 set -u
 mode=$1
@@ -57,7 +61,7 @@ int main(void) {
     return sizeof(void *) == 8 ? 0 : 77;
 }
 END
-    for scalar in F32 F64; do
+    for scalar in F32 F64 FIXED; do
         set_to() { # set_to BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
             echo "-DMIMICDYN_MAX_BODIES=$1 -DMIMICDYN_MAX_DOFS=$2 -DMIMICDYN_MAX_COUPLINGS=$3 \
                 -DMIMICDYN_MAX_ROWS=$4 -DMIMICDYN_MAX_TERMS=$5 -DMIMICDYN_MAX_ENTRIES=$6"
@@ -107,8 +111,8 @@ knobs() {
             if (value[$2] ~ /^\(.*\)$/) value[$2] = substr(value[$2], 2, length(value[$2]) - 2)
         }
         END {
-            print "| knob | what it is | range | default | bytes, F32 | bytes, F64 |"
-            print "| --- | --- | --- | --- | ---: | ---: |"
+            print "| knob | what it is | range | default | bytes, F32 | F64 | FIXED |"
+            print "| --- | --- | --- | --- | ---: | ---: | ---: |"
             for (i = 1; i <= n; i++) {
                 name = order[i]
                 while ((getline line <header) > 0)
@@ -121,23 +125,37 @@ knobs() {
                 short = substr(name, 10)
                 a = bytes[short, "F32"]
                 b = bytes[short, "F64"]
+                c = bytes[short, "FIXED"]
                 per = short == "MAX_TERMS" ? " a coupling" : ""
-                if (a == "") a = b = "-"
-                printf "| `%s` | %s | %s | `%s` | %s%s | %s%s |\n", name, about[name],
-                    range[name], value[name], a, per, b, per
+                if (a == "") a = b = c = "-"
+                printf "| `%s` | %s | %s | `%s` | %s%s | %s%s | %s%s |\n", name, about[name],
+                    range[name], value[name], a, per, b, per, c, per
                 if (about[name] == "" || range[name] == "" || value[name] == "") exit 1
             }
             print ""
-            print "| `sizeof(mdyn_sim)` | F32 | F64 |"
-            print "| --- | ---: | ---: |"
-            printf "| all knobs at their defaults | %d | %d |\n", bytes["default", "F32"],
-                bytes["default", "F64"]
-            printf "| for each body more, the other knobs following | %d | %d |\n",
-                bytes["each", "F32"], bytes["each", "F64"]
-            printf "| 2 bodies, 2 speeds, 1 coupling of 2 terms, 1 row | %d | %d |\n",
-                bytes["least", "F32"], bytes["least", "F64"]
+            print "| `sizeof(mdyn_sim)` | F32 | F64 | FIXED |"
+            print "| --- | ---: | ---: | ---: |"
+            line = "| %s | %d | %d | %d |\n"
+            printf line, "all knobs at their defaults", bytes["default", "F32"],
+                bytes["default", "F64"], bytes["default", "FIXED"]
+            printf line, "for each body more, the other knobs following", bytes["each", "F32"],
+                bytes["each", "F64"], bytes["each", "FIXED"]
+            printf line, "2 bodies, 2 speeds, 1 coupling of 2 terms, 1 row", bytes["least", "F32"],
+                bytes["least", "F64"], bytes["least", "FIXED"]
             if (n < 8) exit 1
         }' header="$root/mimicdyn.h" "$scratch/sizes" "$root/mimicdyn.h"
+}
+
+# ---- accuracy ----
+
+accuracy() {
+    for scalar in F64 F32 FIXED; do
+        "$cc" -std=c99 -O2 -DMIMICDYN_SCALAR=$scalar -DEXPECT_SCALAR_$scalar=1 \
+            "$root/tests/accuracy.c" -lm -o "$scratch/accuracy" || return 1
+        "$scratch/accuracy" "$scratch/$scalar" || return 1
+    done
+    "$cc" -std=c99 -O2 "$root/tests/test_accuracy.c" -lm -o "$scratch/compare" || return 1
+    "$scratch/compare" "$scratch/F64" "$scratch/F32" "$scratch/FIXED" | grep '^|'
 }
 
 # ---- measured ----
@@ -243,6 +261,60 @@ measured() {
         }' "$scratch/bench" "$scratch/code" "$scratch/stack"
 }
 
+# ---- solvers ----
+
+solvers() {
+    command -v valgrind >/dev/null 2>&1 || return 77
+    "$cc" -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1 -I"$root" \
+        "$root/tests/bench/solvers.c" -lm -o "$scratch/solvers" || return 1
+    for m in stack1 stack5 stack10 chain drives; do
+        for how in pgs pgs100 tgs dantzig exact; do
+            figures=$("$scratch/solvers" run $m $how) || return 1
+            steps=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+                --toggle-collect=bench_step "$scratch/solvers" count $m $how \
+                2>"$scratch/callgrind.log") || return 1
+            counted=$(awk '/Collected *:/ { print $NF }' "$scratch/callgrind.log")
+            echo "$m $how $counted $steps $figures"
+        done
+    done >"$scratch/figures"
+    compiler
+    awk '
+        function short(value) { sub(/e-0/, "e-", value); sub(/e\+0/, "e+", value); return value }
+        BEGIN {
+            text["stack1"] = "box on the ground: off its place [m]"
+            text["stack5"] = "5 boxes on each other [m]"
+            text["stack10"] = "10 boxes on each other [m]"
+            text["chain"] = "chain of 20 hinges: gap in a hinge [m]"
+            text["drives"] = "8 drives, 100 kg on 1 kg: speeds off after a step [m/s]"
+            head = " | PGS, 20 sweeps | PGS, 100 sweeps | TGS, 20 substeps | Dantzig, all rows" \
+                " | exact, Dantzig for the rest |"
+        }
+        {
+            if (!($1 in rows)) order[++n] = $1
+            rows[$1] = $6
+            cost[$1] = cost[$1] sprintf(" %.0f |", $3 / $4)
+            error[$1] = error[$1] " " short($7) " |"
+        }
+        END {
+            print "\n| instructions a step | rows" head "\n| --- | ---: | ---: | ---: | ---: |" \
+                " ---: | ---: |"
+            for (i = 1; i <= n; i++) {
+                what = text[order[i]]
+                sub(/:? (off|gap|speeds|\[).*/, "", what)
+                print "| " what " | " rows[order[i]] " |" cost[order[i]]
+            }
+            print "\n| largest error in 300 steps" head "\n| --- | ---: | ---: | ---: | ---: |" \
+                " ---: |"
+            for (i = 1; i <= n; i++) print "| " text[order[i]] " |" error[order[i]]
+        }' "$scratch/figures"
+}
+
+# ---- boards ----
+
+boards() {
+    sh "$root/tests/firmware/size.sh" "$scratch" "$(getconf _NPROCESSORS_ONLN || echo 2)"
+}
+
 # ---- picture ----
 
 draw() { # draw COMPILER FLAGS FILE
@@ -276,16 +348,24 @@ block() { # block PART: as it stands in the README
 
 check_block() { # check_block PART TOLERANCE
     block "$1" >"$scratch/old" || die "$readme has no block $1, or two, or one without an end"
-    if [ "$1" = measured ] && [ "$(head -n 1 "$scratch/old")" != "$(compiler)" ]; then
-        absent "the README's figures are of: $(head -n 1 "$scratch/old")"
-    fi
+    case $1 in measured | solvers)
+        if [ "$(head -n 1 "$scratch/old")" != "$(compiler)" ]; then
+            absent "the README's figures are of: $(head -n 1 "$scratch/old")"
+        fi ;;
+    esac
     "$1" >"$scratch/new"
     case $? in
     0) ;;
-    77) [ "$1" = knobs ] && absent "the README's sizes are for pointers of 64 bits"
+    77) case $1 in
+        knobs) absent "the README's sizes are for pointers of 64 bits" ;;
+        boards) absent "not all compilers and emulators are here" ;;
+        esac
         absent "no valgrind here" ;;
     *) die "$1 could not be made" ;;
     esac
+    if [ "$1" = boards ] && [ "$(head -n 1 "$scratch/old")" != "$(head -n 1 "$scratch/new")" ]; then
+        absent "the README's figures are of: $(head -n 1 "$scratch/old")"
+    fi
     awk -v tolerance="$2" '
         function number(text) { return text ~ /^[0-9.]+(e-?[0-9]+)?$/ }
         function close_to(a, b) {
@@ -322,13 +402,17 @@ write_block() { # write_block PART
 
 case $mode-$part in
 check-picture) check_picture ;;
+check-accuracy) check_block accuracy 0.02 ;;
+write-accuracy) write_block accuracy ;;
 check-codes | check-knobs) check_block "$part" 0 ;;
-check-measured) check_block measured 0.02 ;;
+check-measured | check-solvers | check-boards) check_block "$part" 0.02 ;;
 write-picture) draw "$cc" -O2 "$picture" ;;
-write-codes | write-knobs | write-measured) write_block "$part" ;;
+write-codes | write-knobs | write-measured | write-solvers | write-boards) write_block "$part" ;;
 write-all)
-    for one in codes knobs measured picture; do
+    for one in codes knobs accuracy measured solvers boards picture; do
         sh "$0" write $one "$cc" "$4" "$root" || exit 1
     done ;;
-*) echo "usage: $0 check|write codes|knobs|measured|picture COMPILER SCRATCH [ROOT]"; exit 2 ;;
+*)
+    echo "usage: $0 check|write PART COMPILER SCRATCH [ROOT]"
+    exit 2 ;;
 esac

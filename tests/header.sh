@@ -1,6 +1,7 @@
 #!/bin/sh
 # header.sh COMPILER STANDARD BUILD [ROOT]: the header by itself: interface, interface twice,
-# implementation, implementation of static functions, for both scalars, warnings are errors.
+# implementation, implementation of static functions, the smallest ones, for all scalars, warnings
+# are errors; and what is said of a configuration that cannot be.
 # Exit 77: there is no such compiler.
 . "$(dirname "$0")/common.sh"
 compiler=$1
@@ -13,13 +14,13 @@ mkdir -p "$build"
 
 include='#include "mimicdyn.h"'
 implement='#define MIMICDYN_IMPLEMENTATION'
-check() { # check NAME FLAGS LINE...: compiles a file of the lines for both scalars
+check() { # check NAME FLAGS LINE...: compiles a file of the lines for all scalars
     name=$1
     flags=$2
     shift 2
     file=$build/$compiler-$standard-$name.$suffix
     printf '%s\n' "$@" '#include "tests/expect.h"' 'int main(void) { return 0; }' >"$file"
-    for scalar in F32 F64; do
+    for scalar in F32 F64 FIXED; do
         # shellcheck disable=SC2086 # flags are words
         "$compiler" -std="$standard" -O2 $warnings $flags -DMIMICDYN_SCALAR=$scalar \
             -DEXPECT_SCALAR_$scalar=1 -I"$root" -c "$file" -o "$file.o" ||
@@ -32,5 +33,28 @@ check twice "" "$include" "$include"
 check implementation "" "$implement" "$include"
 check late "" "$include" "$implement" "$include"
 check again "" "$implement" "$include" "$include" # as when a header of the user includes it too
+check pure -DMIMICDYN_LCP=0 "$implement" "$include"
 check static -DMIMICDYN_STATIC=1 "$implement" "$include" # nobody calls any of them
+small="-O0 -DMIMICDYN_WARNINGS=0 -DMIMICDYN_SETTINGS=0 -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
+check small "$small -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
+check rotors "$small -DMIMICDYN_TREE=0" "$implement" "$include"
+
+refuses() { # refuses TEXT FLAGS: the interface does not compile with these, and says TEXT
+    text=$1
+    shift
+    printf '%s\n' "$include" >"$build/$compiler-$standard-refused.$suffix"
+    if "$compiler" -std="$standard" "$@" -I"$root" -c "$build/$compiler-$standard-refused.$suffix" \
+        -o "$build/$compiler-$standard-refused.o" 2>"$build/$compiler-$standard-refused.log"; then
+        fail "$compiler $standard compiles with $*"
+    fi
+    grep -q "error.*$text" "$build/$compiler-$standard-refused.log" ||
+        fail "$compiler $standard with $* does not say: $text"
+}
+rows="MIMICDYN_MAX_BODY_ROWS and MIMICDYN_MAX_CONTACTS need MIMICDYN_TREE 1"
+refuses "$rows" -DMIMICDYN_TREE=0 -DMIMICDYN_MAX_BODY_ROWS=1
+refuses "$rows" -DMIMICDYN_TREE=0 -DMIMICDYN_MAX_CONTACTS=1
+refuses "MIMICDYN_QUATERNIONS needs MIMICDYN_TREE 1" -DMIMICDYN_TREE=0 -DMIMICDYN_QUATERNIONS=1
+refuses "F64 needs a double of 64 bits" -DMIMICDYN_SCALAR=F64 -U__SIZEOF_DOUBLE__ \
+    -D__SIZEOF_DOUBLE__=4
+refuses "MIMICDYN_WARNINGS must be 0 or 1" -DMIMICDYN_WARNINGS=2
 exit $failed

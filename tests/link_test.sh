@@ -36,16 +36,19 @@ differ() { # differ KNOBS_A KNOBS_B SPELLED_A SPELLED_B
         grep -q "$3" "$name.log" || fail "$compiler: '$1' and '$2': the message lacks $3"
     fi
 }
-equal "" mimicdyn_F32_bodies_16_dofs_default_
-equal "-DMIMICDYN_SCALAR=F64" mimicdyn_F64_bodies_16_dofs_default_
+equal "" mimicdyn_F32_tree_1_bodies_16_dofs_default_
+equal "-DMIMICDYN_SCALAR=F64" mimicdyn_F64_tree_1_bodies_16_dofs_default_
 equal "-DMIMICDYN_SCALAR=F64 -DMIMICDYN_MAX_BODIES=3 -DMIMICDYN_MAX_TERMS=7" \
-    'mimicdyn_F64_bodies_3_.*_terms_7_'
-differ "-DMIMICDYN_SCALAR=F64" "" mimicdyn_F64_bodies_16 mimicdyn_F32_bodies_16
-differ "" "-DMIMICDYN_SCALAR=F64" mimicdyn_F32_bodies_16 mimicdyn_F64_bodies_16
+    'mimicdyn_F64_tree_1_bodies_3_.*_terms_7_'
+differ "-DMIMICDYN_SCALAR=F64" "" mimicdyn_F64_tree_1_bodies_16 mimicdyn_F32_tree_1_bodies_16
+differ "" "-DMIMICDYN_SCALAR=F64" mimicdyn_F32_tree_1_bodies_16 mimicdyn_F64_tree_1_bodies_16
 differ "-DMIMICDYN_MAX_BODIES=20" "" bodies_20_ bodies_16_
 differ "" "-DMIMICDYN_MAX_DOFS=9" dofs_default_ dofs_9_
 differ "-DMIMICDYN_MAX_COUPLINGS=2" "-DMIMICDYN_MAX_COUPLINGS=3" couplings_2_ couplings_3_
 differ "-DMIMICDYN_MAX_ROWS=12" "" rows_12_ rows_default_
 differ "" "-DMIMICDYN_MAX_TERMS=5" terms_4_ terms_5_
 differ "" "-DMIMICDYN_MAX_ENTRIES=99" entries_default entries_99
+differ "" "-DMIMICDYN_MAX_BODY_ROWS=5" body_rows_0 body_rows_5
+differ "-DMIMICDYN_MAX_CONTACTS=5" "" contacts_5 contacts_0
+differ "-DMIMICDYN_MAX_DANTZIG=8" "" dantzig_8 dantzig_0
 exit $failed

@@ -1,8 +1,9 @@
 #!/bin/sh
 # readme.sh COMPILER README SCRATCH [ROOT]: what the README shows is so. Its first C block is a
 # whole program that compiles without a warning and ends with 0, in both scalars, and prints the
-# first text block. Names of the header, targets of the Makefile and files that it speaks of are
-# there. Lines are plain ASCII of at most 100 columns, but for tables.
+# first text block. Its second one is statements that solve a problem as they say, in every scalar.
+# Names of the header, targets of the Makefile and files that it speaks of are there. Lines are
+# plain ASCII of at most 100 columns, but for tables.
 . "$(dirname "$0")/common.sh"
 cc=$1
 readme=$2
@@ -11,14 +12,15 @@ root=${4:-.}
 mkdir -p "$scratch"
 [ -f "$readme" ] || { echo "there is no $readme"; exit 1; }
 
-first() { # first KIND: the lines of the first block of a kind
-    awk -v open="\`\`\`$1" '
-        $0 == open && !n { n = inside = 1; next }
+block() { # block KIND N: the lines of the block of a kind that is number N
+    awk -v open="\`\`\`$1" -v wanted="$2" '
+        $0 == open { inside = ++n == wanted; next }
         /^```/ { inside = 0 }
         inside' "$readme"
 }
-first c >"$scratch/readme.c"
-first text >"$scratch/readme.expected"
+block c 1 >"$scratch/readme.c"
+block text 1 >"$scratch/readme.expected"
+block c 2 >"$scratch/readme-problem.inc"
 [ -s "$scratch/readme.c" ] || { echo "$readme has no block that begins with \`\`\`c"; exit 1; }
 [ -s "$scratch/readme.expected" ] || { echo "$readme has no block of kind text"; exit 1; }
 for scalar in F32 F64; do
@@ -31,12 +33,30 @@ for scalar in F32 F64; do
         fail "its program prints otherwise, $scalar"
 done
 
+cat >"$scratch/readme-problem.c" <<'END'
+#define MIMICDYN_IMPLEMENTATION
+#include "mimicdyn.h"
+int main(void)
+{
+#include "readme-problem.inc"
+    return code != MDYN_OK || x[0] != MDYN_C(1.5) || x[1] != MDYN_C(0) || w[0] != MDYN_C(0)
+        || w[1] != MDYN_C(1.5);
+}
+END
+for scalar in F32 F64 FIXED; do
+    # shellcheck disable=SC2086 # warnings are words
+    "$cc" -std=c99 -O2 $warnings -DMIMICDYN_SCALAR=$scalar -I"$root" -I"$scratch" \
+        "$scratch/readme-problem.c" -o "$scratch/readme-problem" ||
+        { fail "its problem does not compile, $scalar"; continue; }
+    "$scratch/readme-problem" || fail "its problem is solved otherwise, $scalar"
+done
+
 names=$(grep -oE '\b(mdyn|MDYN|MIMICDYN|MD)_[A-Za-z0-9_]*[A-Za-z0-9]' "$readme" | sort -u)
 [ "$(echo "$names" | wc -l)" -ge 60 ] || fail "few names are found; the check went blind"
 for name in $names; do
     case $name in
     MDYN_ERR_* | MDYN_WARN_* | MDYN_OK) grep -qE "^ *X\(${name#MDYN_}," "$root/mimicdyn.h" ;;
-    *) grep -qE "\b$name\b" "$root/mimicdyn.h" ;;
+    *) grep -qE "\b${name}_?\b" "$root/mimicdyn.h" ;;
     esac || fail "$name is not in the header"
 done
 targets=$(grep -oE '(`|^ +)make [a-z]+' "$readme" | sed 's/.*make //' | sort -u)

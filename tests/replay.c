@@ -1,6 +1,6 @@
 /* replay.c - plays mechanisms that are written down as text through the library.
 
-   build   cc -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1 -I. tests/replay.c -o
+   build   cc -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1 -I. tests/replay.c -lm -o
            build/replay-f64
    run     build/replay-f64 CASES RESULTS
 
@@ -18,17 +18,21 @@
 #define MIMICDYN_MAX_BODIES 128
 #define MIMICDYN_MAX_DOFS 192
 #define MIMICDYN_MAX_COUPLINGS 64
-#define MIMICDYN_MAX_ROWS 256
+#define MIMICDYN_MAX_ROWS 320
+#define MIMICDYN_MAX_BODY_ROWS 64
 #define MIMICDYN_MAX_TERMS 8
 #define MIMICDYN_MAX_ENTRIES 32767
 #define MIMICDYN_IMPLEMENTATION
 #include "mimicdyn.h"
 #include "check.h" /* real, wide: the scalars */
+#include "../examples/slotted_hinge.h"
 
 enum {
     DOFS = MIMICDYN_MAX_DOFS,
     BODIES = MIMICDYN_MAX_BODIES,
     COUPLINGS = MIMICDYN_MAX_COUPLINGS,
+    BODY_ROWS = MIMICDYN_MAX_BODY_ROWS,
+    MOST_ROWS = COUPLINGS + BODY_ROWS, /* lines of them */
     MOST_LINES = 4096,
     MOST_WAVES = 64
 };
@@ -78,6 +82,17 @@ static double sine(double x)
         sum += term;
     }
     return k % 2 != 0 ? -sum : sum;
+}
+
+/* world axes to the axes of a body whose unit quaternion is (w,x,y,z) */
+static void to_body_axes(double r[3], const double q[4], const double a[3])
+{
+    double tx = 2 * (a[1] * q[3] - a[2] * q[2]);
+    double ty = 2 * (a[2] * q[1] - a[0] * q[3]);
+    double tz = 2 * (a[0] * q[2] - a[1] * q[1]);
+    r[0] = a[0] + q[0] * tx + ty * q[3] - tz * q[2];
+    r[1] = a[1] + q[0] * ty + tz * q[1] - tx * q[3];
+    r[2] = a[2] + q[0] * tz + tx * q[2] - ty * q[1];
 }
 
 /* ---------------------------------------------------------------------------------- text */
@@ -194,6 +209,8 @@ static void put_reals(const mdyn_real *x, int n)
 /* ------------------------------------------------------------------------------ mechanism */
 
 struct row_note {
+    mdyn_row_kind kind;
+    int index;  /* of the coupling, closure or own row that the line became */
     int a, b;   /* the two speeds of a mimic row; -1: another row */
     int hard;   /* an equality without softness and without a bound on its impulse */
     int limit;
@@ -202,7 +219,8 @@ struct row_note {
 
 static mdyn_body bodies[BODIES];
 static mdyn_coupling couplings[COUPLINGS];
-static struct row_note notes[COUPLINGS];
+static struct row_note notes[MOST_ROWS]; /* for each line of a row */
+static int row_lines;
 static mdyn_model model;
 static mdyn_sim sim;
 static int dofs, dof_body[DOFS], dof_axis[DOFS];
@@ -301,6 +319,52 @@ struct terms {
     int count, dof[MIMICDYN_MAX_TERMS];
     double coefficient[MIMICDYN_MAX_TERMS];
 };
+
+/* An own row of the library: of joints, C = sum of the terms + gamma; or of bodies, whose vectors p
+   act on the velocity of the centre of mass and q on the angular velocity. */
+struct own_row {
+    struct terms terms;
+    double gamma;
+    int bodies, body[MIMICDYN_MAX_TERMS];
+    double p[MIMICDYN_MAX_TERMS][3], q[MIMICDYN_MAX_TERMS][3];
+};
+static struct own_row own_rows[BODY_ROWS];
+static mdyn_body_row row_table[BODY_ROWS];
+static mdyn_closure closures[BODY_ROWS];
+
+/* What the row has of the state: C, and the arms of the centres of mass. */
+static void fill_own_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
+{
+    const struct own_row *o = &((const struct own_row *)user)[index];
+    double C = o->gamma;
+    int i, k;
+    for (i = 0; i < o->terms.count; i++) {
+        int dof = o->terms.dof[i];
+        C += o->terms.coefficient[i] * of_real(s->q[mdyn_coordinate(s, dof_body[dof])]);
+    }
+    if (o->bodies == 0) row->value = wide(C);
+    for (i = 0; i < o->bodies; i++) {
+        mdyn_real3 position;
+        mdyn_real4 turn;
+        const mdyn_body *b = &bodies[o->body[i]];
+        double u[4], c[3], r[3], angular[3];
+        mdyn_pose(s, o->body[i], &position, &turn);
+        u[0] = of_real(turn.w);
+        u[1] = -of_real(turn.x); /* back: from body axes to those of the world */
+        u[2] = -of_real(turn.y);
+        u[3] = -of_real(turn.z);
+        c[0] = of_wide(b->com.x);
+        c[1] = of_wide(b->com.y);
+        c[2] = of_wide(b->com.z);
+        to_body_axes(r, u, c);
+        for (k = 0; k < 3; k++)
+            angular[k] = o->q[i][k] + r[(k + 1) % 3] * o->p[i][(k + 2) % 3]
+                       - r[(k + 2) % 3] * o->p[i][(k + 1) % 3];
+        row->parts[i].body = (int16_t)o->body[i];
+        row->parts[i].angular = wide3_of(angular);
+        row->parts[i].linear = wide3_of(o->p[i]);
+    }
+}
 
 /* A speed that is named twice, as a joint tied to itself, gets the sum. */
 static const char *add_term(struct terms *t, int dof, double coefficient)
@@ -421,34 +485,173 @@ static const char *read_uni(const char **at, mdyn_coupling *c, struct terms *t)
     return wrong;
 }
 
-static const char *read_row(const char *at, mdyn_coupling *c, struct row_note *note)
+/* A new own row; NULL if there is no room. */
+static struct own_row *add_own_row(struct row_note *note)
+{
+    struct own_row *o;
+    if (model.row_count == BODY_ROWS)
+        return NULL;
+    note->kind = MDYN_ROW_BODY;
+    note->index = model.row_count;
+    o = &own_rows[model.row_count];
+    memset(o, 0, sizeof *o);
+    memset(&row_table[model.row_count++], 0, sizeof row_table[0]);
+    return o;
+}
+
+/* The terms of an own row of joints, as parts of them. */
+static void set_parts(const struct own_row *o, mdyn_body_row *r)
+{
+    int i;
+    for (i = 0; i < o->terms.count; i++) {
+        mdyn_part *p = &r->parts[i];
+        int axis = dof_axis[o->terms.dof[i]];
+        mdyn_wide c = wide(o->terms.coefficient[i]);
+        p->body = (int16_t)dof_body[o->terms.dof[i]];
+        p->axes = MDYN_JOINT_SPEEDS;
+        if (axis == 0) p->angular.x = c;
+        else if (axis == 1) p->angular.y = c;
+        else if (axis == 2) p->angular.z = c;
+        else if (axis == 3) p->linear.x = c;
+        else if (axis == 4) p->linear.y = c;
+        else p->linear.z = c;
+    }
+}
+
+/* uni N d1 c1 ... gamma ERP as an own row, which friction can follow */
+static const char *read_own_uni(const char **at, struct row_note *note)
+{
+    struct own_row *o = add_own_row(note);
+    mdyn_body_row *r = &row_table[note->index];
+    const char *wrong = o == NULL ? "more rows than MIMICDYN_MAX_BODY_ROWS"
+                                  : read_terms(at, &o->terms);
+    if (wrong != NULL)
+        return wrong;
+    o->gamma = number(at);
+    set_softness(&r->softness, MDYN_ERP_CFM, number(at), 0.0);
+    r->upper = MDYN_UNLIMITED;
+    set_parts(o, r);
+    return NULL;
+}
+
+/* fric N d1 c1 ... MU ROW */
+static const char *read_fric(const char **at, struct row_note *note)
+{
+    struct own_row *o = add_own_row(note);
+    mdyn_body_row *r = &row_table[note->index];
+    const char *wrong = o == NULL ? "more rows than MIMICDYN_MAX_BODY_ROWS"
+                                  : read_terms(at, &o->terms);
+    int line;
+    if (wrong != NULL)
+        return wrong;
+    r->level = MDYN_VELOCITY;
+    r->friction = wide(number(at));
+    line = integer(at);
+    if (text_is_bad || line < 0 || line >= note - notes || notes[line].kind != MDYN_ROW_BODY)
+        return "a friction row follows no uni row before it";
+    r->normal = (int16_t)notes[line].index;
+    set_parts(o, r);
+    return NULL;
+}
+
+/* point A ra B rb ERP */
+static const char *read_point(const char **at, struct row_note *note)
+{
+    mdyn_closure *c = &closures[model.closure_count];
+    double r[3];
+    if (model.closure_count == BODY_ROWS / 3)
+        return "more rows than MIMICDYN_MAX_BODY_ROWS";
+    memset(c, 0, sizeof *c);
+    note->kind = MDYN_ROW_CLOSURE;
+    note->index = 6 * model.closure_count++;
+    c->a = (int16_t)integer(at);
+    numbers(at, r, 3);
+    c->point_a = wide3_of(r);
+    c->b = (int16_t)integer(at);
+    numbers(at, r, 3);
+    c->point_b = wide3_of(r);
+    set_softness(&c->softness, MDYN_ERP_CFM, number(at), 0.0);
+    return NULL;
+}
+
+/* body N {LINK p q}*N c CFM lo hi findex, as ODE has them: CFM, lo, hi are of a force. Rows of the
+   text count from 0 and all become own rows, so findex is `normal`. */
+static const char *read_body_row(const char **at, struct row_note *note)
+{
+    struct own_row *o = add_own_row(note);
+    mdyn_body_row *r = &row_table[note->index];
+    double lo, hi;
+    int i, findex;
+    if (o == NULL)
+        return "more rows than MIMICDYN_MAX_BODY_ROWS";
+    o->bodies = integer(at);
+    if (text_is_bad || o->bodies < 0 || o->bodies > MIMICDYN_MAX_TERMS)
+        return "a row has more bodies than MIMICDYN_MAX_TERMS";
+    for (i = 0; i < o->bodies; i++) {
+        o->body[i] = integer(at);
+        if (text_is_bad || o->body[i] < 0 || o->body[i] >= model.body_count)
+            return "a row names a body that is not there";
+        numbers(at, o->p[i], 3);
+        numbers(at, o->q[i], 3);
+    }
+    for (; i < MIMICDYN_MAX_TERMS; i++)
+        r->parts[i].body = MDYN_WORLD;
+    r->level = MDYN_VELOCITY;
+    r->speed = wide(number(at));
+    set_softness(&r->softness, MDYN_ERP_CFM, 0.0, number(at) / time_step);
+    lo = number(at);
+    hi = number(at);
+    findex = integer(at);
+    if (findex >= 0) {
+        r->friction = wide(hi);
+        r->normal = (int16_t)findex;
+    } else if (lo > -1e30 || hi < 1e30) {
+        r->least = lo > -1e30 ? wide(lo) : wide(-1e12);
+        r->most = hi < 1e30 ? wide(hi) : MDYN_UNLIMITED;
+    }
+    return NULL;
+}
+
+/* Whether a line `fric` follows line `line`. */
+static int is_followed(int line)
+{
+    const char *at;
+    int i, k;
+    for (i = 0; (at = find(now, "row", i)) != NULL; i++) {
+        char kind[16];
+        int n;
+        word(&at, kind, sizeof kind);
+        if (strcmp(kind, "fric") != 0)
+            continue;
+        for (n = integer(&at), k = 0; k < 2 * n + 1 && !text_is_bad; k++)
+            number(&at);
+        if (integer(&at) == line)
+            return 1;
+    }
+    return 0;
+}
+
+/* A line that becomes a coupling. */
+static const char *read_coupling(const char *kind, const char **at, mdyn_coupling *c,
+                                 struct row_note *note)
 {
     struct terms t = { 0, { 0 }, { 0 } };
     const char *wrong;
-    char kind[16];
     int i;
     memset(c, 0, sizeof *c);
-    memset(note, 0, sizeof *note);
-    note->a = note->b = -1;
-    word(&at, kind, sizeof kind);
+    note->index = model.coupling_count++;
     if (strcmp(kind, "mimic") == 0)
-        wrong = read_mimic(&at, c, note, &t);
+        wrong = read_mimic(at, c, note, &t);
     else if (strcmp(kind, "gear") == 0)
-        wrong = read_gear(&at, c, note, &t);
+        wrong = read_gear(at, c, note, &t);
     else if (strcmp(kind, "motor") == 0)
-        wrong = read_motor(&at, c, note, &t, 1);
+        wrong = read_motor(at, c, note, &t, 1);
     else if (strcmp(kind, "friction") == 0)
-        wrong = read_motor(&at, c, note, &t, 0);
+        wrong = read_motor(at, c, note, &t, 0);
     else if (strcmp(kind, "limit") == 0)
-        wrong = read_limit(&at, c, note, &t);
+        wrong = read_limit(at, c, note, &t);
     else if (strcmp(kind, "uni") == 0)
-        wrong = read_uni(&at, c, &t);
-    else if (strcmp(kind, "point") == 0)
-        wrong = "the library has no row that closes a loop";
-    else if (strcmp(kind, "fric") == 0)
-        wrong = "the library has no friction that follows another row";
-    else if (strcmp(kind, "body") == 0)
-        wrong = "the library has no rows on bodies";
+        wrong = read_uni(at, c, &t);
     else
         wrong = "a row of unknown kind";
     for (i = 0; i < t.count; i++) {
@@ -459,29 +662,53 @@ static const char *read_row(const char *at, mdyn_coupling *c, struct row_note *n
     return wrong;
 }
 
+static const char *read_row(const char *at, int line)
+{
+    struct row_note *note = &notes[line];
+    char kind[16];
+    memset(note, 0, sizeof *note);
+    note->a = note->b = -1;
+    word(&at, kind, sizeof kind);
+    if (strcmp(kind, "point") == 0)
+        return read_point(&at, note);
+    if (strcmp(kind, "fric") == 0)
+        return read_fric(&at, note);
+    if (strcmp(kind, "body") == 0)
+        return read_body_row(&at, note);
+    if (strcmp(kind, "uni") == 0 && is_followed(line))
+        return read_own_uni(&at, note);
+    if (model.coupling_count == COUPLINGS)
+        return "more rows than MIMICDYN_MAX_COUPLINGS";
+    note->kind = MDYN_ROW_COUPLING;
+    return read_coupling(kind, &at, &couplings[model.coupling_count], note);
+}
+
 static const char *read_rows(void)
 {
     const char *at, *wrong;
-    int count = 0;
-    while ((at = find(now, "row", count)) != NULL) {
-        if (count == COUPLINGS)
-            return "more rows than MIMICDYN_MAX_COUPLINGS";
-        wrong = read_row(at, &couplings[count], &notes[count]);
+    row_lines = 0;
+    model.closures = closures;
+    model.rows = row_table;
+    model.row_function = fill_own_row;
+    model.row_user = own_rows;
+    while ((at = find(now, "row", row_lines)) != NULL) {
+        if (row_lines == MOST_ROWS)
+            return "more rows than the program holds";
+        wrong = read_row(at, row_lines);
         if (wrong != NULL)
             return wrong;
-        count++;
+        row_lines++;
     }
-    model.coupling_count = count;
     return text_is_bad ? "a number is missing in a row" : NULL;
 }
 
 static int all_rows_hard(void)
 {
     int i;
-    for (i = 0; i < model.coupling_count; i++)
+    for (i = 0; i < row_lines; i++)
         if (!notes[i].hard)
             return 0;
-    return model.coupling_count > 0;
+    return row_lines > 0;
 }
 
 /* ---------------------------------------------------------------------------------- start */
@@ -631,17 +858,6 @@ static void put_pairs(void)
     }
 }
 
-/* world axes to the axes of a body whose unit quaternion is (w,x,y,z) */
-static void to_body_axes(double r[3], const double q[4], const double a[3])
-{
-    double tx = 2 * (a[1] * q[3] - a[2] * q[2]);
-    double ty = 2 * (a[2] * q[1] - a[0] * q[3]);
-    double tz = 2 * (a[0] * q[2] - a[1] * q[1]);
-    r[0] = a[0] + q[0] * tx + ty * q[3] - tz * q[2];
-    r[1] = a[1] + q[0] * ty + tz * q[1] - tx * q[3];
-    r[2] = a[2] + q[0] * tz + tx * q[2] - ty * q[1];
-}
-
 static void put_link(int body)
 {
     mdyn_real3 position, angular, linear;
@@ -690,7 +906,7 @@ static void put_row_responses(void)
 {
     char key[32];
     int i;
-    for (i = 0; i < model.coupling_count; i++) {
+    for (i = 0; i < row_lines; i++) {
         if (notes[i].a < 0)
             continue;
         snprintf(key, sizeof key, "r %d", i);
@@ -709,11 +925,11 @@ static double impulse_of(const mdyn_row_report *report, double most)
     return x;
 }
 
-/* One step: the speeds after it, and the impulses of the rows unless lam is NULL. */
-static void put_step(const char *v, const char *lam)
+/* One step: the speeds after it, and the impulses of the rows times a factor; lam may be NULL. */
+static void put_step(const char *v, const char *lam, double per_impulse)
 {
     mdyn_row_report report;
-    double impulses[COUPLINGS];
+    double impulses[MOST_ROWS];
     int i, code = mdyn_step(&sim);
     if (code < 0) {
         refused("mdyn_step", code, sim.culprit.index);
@@ -724,15 +940,32 @@ static void put_step(const char *v, const char *lam)
     fprintf(out, "\n");
     if (lam == NULL)
         return;
-    for (i = 0; i < model.coupling_count; i++) {
-        code = mdyn_row(&sim, MDYN_ROW_COUPLING, i, &report);
+    for (i = 0; i < row_lines; i++) {
+        code = mdyn_row(&sim, notes[i].kind, notes[i].index, &report);
         if (code < 0) {
             refused("mdyn_row", code, i);
             return;
         }
-        impulses[i] = impulse_of(&report, notes[i].most);
+        impulses[i] = impulse_of(&report, notes[i].most) * per_impulse;
     }
-    put_line(lam, impulses, model.coupling_count);
+    put_line(lam, impulses, row_lines);
+}
+
+/* tgs N each: N substeps of one sweep over all rows, each with its share of the forces */
+static void put_substeps(void)
+{
+    static const int counts[] = { 4, 16 };
+    char key[32];
+    int k;
+    for (k = 0; k < 2; k++) {
+        model.solver.method = MDYN_TGS;
+        model.solver.substeps = (uint16_t)counts[k];
+        snprintf(key, sizeof key, "tgs %d each", counts[k]);
+        if (start(MDYN_ITERATED, 1, 1.0) >= 0)
+            put_step(key, NULL, 1.0);
+    }
+    model.solver.method = MDYN_PGS;
+    model.solver.substeps = 0;
 }
 
 /* pgs OMEGA SWEEPS: all rows by sweeps from zero, in the order of the text */
@@ -742,12 +975,12 @@ static void put_sweeps(void)
     static const int counts[] = { 1, 2, 8, 50 };
     char key[32];
     int k, s;
-    for (k = 0; k < (model.coupling_count > 1 ? 2 : 1); k++) {
+    for (k = 0; k < (row_lines > 1 ? 2 : 1); k++) {
         for (s = 0; s < 4; s++) {
             if (start(MDYN_ITERATED, counts[s], omegas[k]) < 0)
                 return;
             snprintf(key, sizeof key, "pgs %g %d", omegas[k], counts[s]);
-            put_step(key, NULL);
+            put_step(key, NULL, 1.0);
         }
     }
 }
@@ -789,7 +1022,7 @@ static void play_robot(void)
     put_dynamics();
     if (all_rows_hard())
         put_coupled_accelerations();
-    put_step("step_v", "step_lam");
+    put_step("step_v", "step_lam", 1.0);
     fprintf(out, "end\n");
 }
 
@@ -799,8 +1032,9 @@ static void play_mimic(void)
         return;
     put_free_step();
     put_row_responses();
-    put_step("exact_v", "exact_lam");
+    put_step("exact_v", "exact_lam", 1.0);
     put_sweeps();
+    put_substeps();
     fprintf(out, "end\n");
 }
 
@@ -840,15 +1074,66 @@ static void command(const struct wave *w, int waves, int step)
         sim.tau[i] = real(tau[i]);
 }
 
+/* A planar arm of two links that keeps q1 = 2 sin q0, as a coupling of speeds whose ratio and speed
+   are given anew for each step (T: of what takes back the error):
+      q1'' - 2 cos q0 q0'' = -2 sin q0 q0'^2 - 2/T e' - e/T^2,   e = q1 - 2 sin q0 */
+static double bend_T;
+
+static int bend(void)
+{
+    const double y = of_real(sim.q[0]), rate = of_real(sim.v[0]), ratio = 2 * cos(y);
+    const double e = of_real(sim.q[1]) - 2 * sin(y), e_rate = of_real(sim.v[1]) - ratio * rate;
+    mdyn_coupling *c = &couplings[0];
+    c->speed = wide(e_rate - of_wide(model.dt) * (2 * sin(y) * rate * rate + 2 / bend_T * e_rate
+                                                  + e / (bend_T * bend_T)));
+    c->terms[1].coefficient = wide(-ratio);
+    return mdyn_set_coupling(&sim, 0, c);
+}
+
+/* Makes it the only coupling; returns 0 if it is not the function that is known here. */
+static int read_function(const char *at)
+{
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1, 0);
+    if (strncmp(at, " planar2g ", 10) != 0 || model.coupling_count > 0)
+        return 0;
+    at += 10;
+    numbers(&at, &bend_T, 1);
+    c.level = MDYN_VELOCITY;
+    couplings[0] = c;
+    model.couplings = couplings;
+    model.coupling_count = 1;
+    return !text_is_bad;
+}
+
+/* The whole motion, from the start that `ready` has made. */
+static void put_motion(const char *scheme, int steps, int every, const struct wave *waves,
+                       int count)
+{
+    int i, code;
+    for (i = 0; i <= steps; i++) {
+        if (i % every == 0)
+            put_sample(scheme, i);
+        if (i == steps)
+            break;
+        command(waves, count, i);
+        if (bend_T > 0 && (code = bend()) < 0) {
+            refused("mdyn_set_coupling", code, sim.culprit.index);
+            break;
+        }
+        code = mdyn_step(&sim);
+        if (code < 0) {
+            refused("mdyn_step", code, sim.culprit.index);
+            break;
+        }
+    }
+}
+
 static void play_trajectory(void)
 {
     struct wave waves[MOST_WAVES];
-    const char *at = find(now, "steps", 0), *scheme = "exact";
-    int steps, every, count, i, code;
-    if (find(now, "gamma", 0) != NULL) {
-        skip("the library has no couplings by a function");
-        return;
-    }
+    const char *at = find(now, "steps", 0);
+    const char *function = find(now, "gamma", 0);
+    int steps, every, count, i, limits = 0;
     if (at == NULL) {
         skip("the line steps is missing");
         return;
@@ -860,26 +1145,29 @@ static void play_trajectory(void)
         skip("the line steps is wrong");
         return;
     }
+    bend_T = 0;
     if (!ready())
         return;
+    if (function != NULL && !read_function(function)) {
+        fprintf(out, "end\n");
+        fprintf(stderr, "%s: a function of another kind\n", now->id);
+        return;
+    }
     count = read_waves(waves);
     if (count < 0)
         skip("a line tau_sin is wrong");
-    for (i = 0; i < model.coupling_count; i++)
-        if (notes[i].limit)
-            scheme = "speculative";
-    for (i = 0; count >= 0 && i <= steps; i++) {
-        if (i % every == 0)
-            put_sample(scheme, i);
-        if (i == steps)
-            break;
-        command(waves, count, i);
-        code = mdyn_step(&sim);
-        if (code < 0) {
-            refused("mdyn_step", code, sim.culprit.index);
-            break;
-        }
-    }
+    model.solver.friction = MDYN_PYRAMID_TWO_STAGE; /* that of the reference */
+    if (start_exact() < 0)
+        return;
+    for (i = 0; i < row_lines; i++)
+        limits |= notes[i].limit;
+    if (count >= 0)
+        put_motion(function ? "other" : limits ? "speculative" : "exact", steps, every, waves,
+                   count);
+    model.solver.limits = MDYN_ENGAGED; /* mechanisms with limits once more */
+    if (count >= 0 && limits && start_exact() >= 0)
+        put_motion("engage", steps, every, waves, count);
+    model.solver.limits = MDYN_SPECULATIVE;
     fprintf(out, "end\n");
 }
 
@@ -915,17 +1203,17 @@ static int soft_impulse(mdyn_softness softness, double r, double dt, double q, d
     return code;
 }
 
-/* erp and cfm, measured: one impulse answers the speed 1, another the error dt.
-      -(r + cfm) lambda = 1,   -(r + cfm) lambda = erp dt/dt                        */
+/* erp and cfm, measured: one impulse answers the speed 1, another the error 1.
+      -(r + cfm) lambda = 1,   -(r + cfm) lambda = erp/dt                        */
 static int measure_softness(mdyn_softness softness, double r, double dt, double *erp, double *cfm)
 {
     double of_speed, of_error;
     int code = soft_impulse(softness, r, dt, 0.0, 1.0, &of_speed);
     if (code >= 0)
-        code = soft_impulse(softness, r, dt, dt, 0.0, &of_error);
+        code = soft_impulse(softness, r, dt, 1.0, 0.0, &of_error);
     if (code < 0)
         return code;
-    *erp = of_error / of_speed;
+    *erp = dt * of_error / of_speed;
     *cfm = -1 / of_speed - r;
     return code;
 }
@@ -963,7 +1251,7 @@ static void play_conversion(void)
     fprintf(out, "case %s\n", now->id);
     if (freq && measure_softness(softness, r, brief, &erp, &cfm) >= 0) {
         conv[0] = erp / (brief * brief * cfm);
-        conv[1] = (1 - erp) / (brief * cfm);
+        conv[1] = 1 - erp > 8 * check_epsilon ? (1 - erp) / (brief * cfm) : 0;
         set_softness(&softness, MDYN_KP_KD, conv[0], conv[1]);
     }
     if (measure_softness(softness, 1e-6, dt, &conv[2], &conv[3]) < 0) {
@@ -974,27 +1262,408 @@ static void play_conversion(void)
     fprintf(out, "end\n");
 }
 
+/* A slider of 1 kg with a limit that engages. */
+static int start_limit(double lower, double upper, double deadband)
+{
+    int code;
+    memset(&model, 0, sizeof model);
+    memset(bodies, 0, sizeof bodies[0]);
+    bodies[0].parent = MDYN_WORLD;
+    bodies[0].joint = MDYN_PRISMATIC;
+    bodies[0].mass = wide(1.0);
+    bodies[0].lower = wide(lower);
+    bodies[0].upper = wide(upper);
+    model.bodies = bodies;
+    model.body_count = 1;
+    model.dt = wide(0.0009765625);
+    model.solver.limits = MDYN_ENGAGED;
+    model.solver.deadband = wide(deadband);
+    start_q[0] = start_v[0] = start_tau[0] = 0;
+    code = start_exact();
+    fprintf(out, "case %s\n", now->id);
+    if (code < 0)
+        fprintf(out, "rejected\nend\n");
+    return code;
+}
+
+/* engaged E1 E2 ...: after each of the updates q, v: 1 lower, -1 upper, 0 off */
+static void play_engagement(void)
+{
+    const char *at = find(now, "limits", 0);
+    mdyn_row_report report;
+    double lower, upper;
+    int i, code;
+    text_is_bad = 0;
+    lower = at != NULL ? number(&at) : 0;
+    upper = at != NULL ? number(&at) : 0;
+    if (at == NULL || text_is_bad) {
+        skip("the line limits is missing");
+        return;
+    }
+    if (start_limit(lower, upper, 0.0) < 0)
+        return;
+    fprintf(out, "engaged");
+    for (i = 0; (at = find(now, "update", i)) != NULL; i++) {
+        sim.q[0] = real(number(&at));
+        sim.v[0] = real(number(&at));
+        code = mdyn_step(&sim);
+        if (code >= 0)
+            code = mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &report);
+        if (code < 0) {
+            refused("mdyn_step, mdyn_row", code, 0);
+            break;
+        }
+        fprintf(out, " %d", (report.flags & MDYN_ROW_AT_LOWER) != 0   ? 1
+                            : (report.flags & MDYN_ROW_AT_UPPER) != 0 ? -1 : 0);
+    }
+    fprintf(out, "\nend\n");
+}
+
+/* correction C: the way back from D beyond a limit at 0, but for the deadband */
+static void play_deadband(void)
+{
+    const char *at = find(now, "deadband", 0);
+    double d, tolerated, way;
+    int code;
+    text_is_bad = 0;
+    d = at != NULL ? number(&at) : 0;
+    tolerated = at != NULL ? number(&at) : 0;
+    if (at == NULL || text_is_bad) {
+        skip("the line deadband is missing");
+        return;
+    }
+    if (start_limit(0.0, 1e6, tolerated) < 0)
+        return;
+    sim.q[0] = real(d);
+    code = mdyn_step(&sim);
+    if (code < 0)
+        refused("mdyn_step", code, 0);
+    way = of_real(sim.q[0]) - d;
+    put_line("correction", &way, 1);
+    fprintf(out, "end\n");
+}
+
+/* One step of bodies under rows, with friction of both kinds; lam as forces. */
+static void play_body_rows(void)
+{
+    if (!ready())
+        return;
+    model.solver.friction = MDYN_PYRAMID_TWO_STAGE;
+    if (start_exact() >= 0)
+        put_step("two_stage_v", "two_stage_lam", 1 / time_step);
+    model.solver.friction = MDYN_PYRAMID;
+    if (start_exact() >= 0)
+        put_step("coupled_v", "coupled_lam", 1 / time_step);
+    fprintf(out, "end\n");
+}
+
+/* ---- the slotted hinge of the examples: a joint of own rows ---- */
+
+static slot hinge;
+
+static void unit_quaternion_axes(double R[3][3], mdyn_real4 q)
+{
+    double u[4], e[3], r[3];
+    int i, k;
+    u[0] = of_real(q.w);
+    u[1] = -of_real(q.x); /* back: from body axes to those of the world */
+    u[2] = -of_real(q.y);
+    u[3] = -of_real(q.z);
+    for (i = 0; i < 3; i++) {
+        e[0] = e[1] = e[2] = 0;
+        e[i] = 1;
+        to_body_axes(r, u, e);
+        for (k = 0; k < 3; k++)
+            R[k][i] = r[k];
+    }
+}
+
+/* (w,x,y,z) of a rotation: the largest of them first, the others from it */
+static void quaternion_of(double q[4], double R[3][3])
+{
+    double square[4];
+    int i, k, m = 0;
+    square[0] = 1 + R[0][0] + R[1][1] + R[2][2];
+    for (i = 0; i < 3; i++)
+        square[i + 1] = 1 + 2 * R[i][i] - R[0][0] - R[1][1] - R[2][2];
+    for (k = 1; k < 4; k++)
+        if (square[k] > square[m]) m = k;
+    for (i = 0; i < 3; i++) {
+        int a = (i + 1) % 3, b = (i + 2) % 3;
+        if (m == 0) q[i + 1] = R[b][a] - R[a][b];
+        else if (i == m - 1) q[0] = R[b][a] - R[a][b];
+        else q[i + 1] = R[i][m - 1] + R[m - 1][i];
+    }
+    q[m] = square[m];
+}
+
+/* The plate is the world, the pin body 0. The rows have no force: they are only looked at. */
+static void fill_slot_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
+{
+    slot *j = (slot *)user;
+    mdyn_real3 position;
+    mdyn_real4 turn;
+    double p[3], R[3][3], G[3][3], arm[3], angular[3], linear[3], c, sn;
+    int k;
+    mdyn_pose(s, 0, &position, &turn);
+    from_real3(p, position);
+    unit_quaternion_axes(R, turn);
+    slot_find(j, p, R);
+    sn = j->wrench[SLOT_Y][0];
+    c = j->wrench[SLOT_Y][1];
+    memset(G, 0, sizeof G);
+    G[0][0] = G[1][1] = c;
+    G[1][0] = sn;
+    G[0][1] = -sn;
+    G[2][2] = 1;
+    for (k = 0; k < 3; k++)
+        arm[k] = (k == 0 ? j->x : 0) - p[k];
+    slot_parts(j->wrench[index], G, arm, angular, linear);
+    row->parts[0].body = 0;
+    row->parts[0].angular = wide3_of(angular);
+    row->parts[0].linear = wide3_of(linear);
+    for (k = 1; k < MIMICDYN_MAX_TERMS; k++)
+        row->parts[k].body = MDYN_WORLD;
+    set_softness(&row->softness, MDYN_KP_KD, 0.0, 0.0);
+    if (index < SLOT_X) row->value = wide(slot_distance(j, index));
+    else row->level = MDYN_VELOCITY;
+}
+
+/* A free body at the pose T_CD that moves by the k-th unit twist of frame G, times `size`: one
+   step, in which nothing happens. */
+static int twist_pin(double p[3], double R[3][3], int k, double size)
+{
+    double q[4], G[3][3], moment[6] = { 0 }, arm[3], w[3], v[3], unit[3] = { 0 };
+    int i, code = mdyn_init(&sim, &model);
+    if (code < 0) return code;
+    quaternion_of(q, R);
+    for (i = 0; i < 3; i++)
+        sim.q[i] = real(p[i]);
+    for (i = 0; i < 4; i++)
+        sim.q[3 + i] = real(q[i]);
+    if (k < 0) return mdyn_step(&sim);
+    unit[k % 3] = size;
+    memset(G, 0, sizeof G);
+    G[0][0] = G[1][1] = hinge.wrench[SLOT_Y][1];
+    G[1][0] = hinge.wrench[SLOT_Y][0];
+    G[0][1] = -G[1][0];
+    G[2][2] = 1;
+    for (i = 0; i < 3; i++) {
+        w[i] = k < 3 ? 0 : G[i][0] * unit[0] + G[i][1] * unit[1] + G[i][2] * unit[2];
+        v[i] = k < 3 ? G[i][0] * unit[0] + G[i][1] * unit[1] + G[i][2] * unit[2] : 0;
+        arm[i] = p[i] - (i == 0 ? hinge.x : 0);
+    }
+    for (i = 0; i < 3; i++)
+        v[i] += w[(i + 1) % 3] * arm[(i + 2) % 3] - w[(i + 2) % 3] * arm[(i + 1) % 3];
+    slot_turn_back(moment, R, w);
+    slot_turn_back(moment + 3, R, v);
+    for (i = 0; i < 6; i++)
+        sim.v[i] = real(moment[i]);
+    return mdyn_step(&sim);
+}
+
+/* Where frame G is, what is wrong, the wrenches as the library applies them, which are the speeds
+   of the rows for unit twists, and their derivatives. */
+static void put_slot(double p[3], double R[3][3], double theta_before, double theta_rate)
+{
+    static const char *const names[] = { "G0", "G1", "G2", "G3", "Nx", "Nth" };
+    const double size = 0.0078125;
+    double measured[SLOT_ROWS][6], pose[12] = { 0 }, coordinates[2];
+    mdyn_row_report report;
+    int i, k, code = twist_pin(p, R, -1, size); /* fills `hinge` */
+    for (k = 0; k < 6 && code >= 0; k++) {
+        code = twist_pin(p, R, k, size);
+        for (i = 0; i < SLOT_ROWS && code >= 0; i++) {
+            code = mdyn_row(&sim, MDYN_ROW_BODY, i, &report);
+            measured[i][k] = of_wide(report.speed) / size;
+        }
+    }
+    if (code < 0) {
+        refused("mdyn_step, mdyn_row", code, 0);
+        return;
+    }
+    pose[0] = coordinates[0] = hinge.x;
+    pose[3] = pose[7] = hinge.wrench[SLOT_Y][1];
+    pose[6] = hinge.wrench[SLOT_Y][0];
+    pose[4] = -pose[6];
+    pose[11] = 1;
+    coordinates[1] = of_real(mdyn_nearest_angle(real(hinge.theta), real(theta_before)));
+    slot_differentiate(&hinge, theta_rate);
+    put_line("T_GD", pose, 12);
+    put_line("coords", coordinates, 2);
+    put_line("err", hinge.error, 6);
+    for (i = 0; i < SLOT_ROWS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "row %s", names[i]);
+        put_line(key, measured[i], 6);
+        snprintf(key, sizeof key, "dot %s", names[i]);
+        put_line(key, hinge.derivative[i], 6);
+    }
+}
+
+static void play_slotted_hinge(void)
+{
+    const char *at = find(now, "T_CD", 0), *theta = find(now, "current_theta", 0);
+    const char *rates = find(now, "rates", 0);
+    double p[3], R[9], axes[3][3], before, rate;
+    text_is_bad = 0;
+    if (at == NULL || theta == NULL || rates == NULL) {
+        skip("T_CD, current_theta or rates is missing");
+        return;
+    }
+    numbers(&at, p, 3);
+    numbers(&at, R, 9);
+    memcpy(axes, R, sizeof axes);
+    before = number(&theta);
+    number(&rates); /* along the slot: the wrenches do not depend on it */
+    rate = number(&rates);
+    if (text_is_bad) {
+        skip("a number is missing");
+        return;
+    }
+    memset(&model, 0, sizeof model);
+    memset(bodies, 0, sizeof bodies[0]);
+    bodies[0].parent = MDYN_WORLD;
+    bodies[0].joint = MDYN_FREE;
+    bodies[0].mass = wide(1.0);
+    bodies[0].inertia.xx = bodies[0].inertia.yy = bodies[0].inertia.zz = wide(1.0);
+    model.bodies = bodies;
+    model.body_count = 1;
+    model.dt = wide(1e-9);
+    model.row_count = SLOT_ROWS;
+    model.row_function = fill_slot_row;
+    model.row_user = &hinge;
+    fprintf(out, "case %s\n", now->id);
+    put_slot(p, axes, before, rate);
+    fprintf(out, "end\n");
+}
+
 static void play_misc(void)
 {
     if (strcmp(now->group, "conversion") == 0)
         play_conversion();
     else if (strncmp(now->group, "engage", 6) == 0)
-        skip("limits are always there in the library: no engagement");
+        play_engagement();
     else if (strcmp(now->group, "deadband") == 0)
-        skip("the library has no deadband");
+        play_deadband();
     else if (strcmp(now->group, "slotted_hinge") == 0)
-        skip("the library has no joint made of rows");
+        play_slotted_hinge();
     else if (strcmp(now->group, "gamma_q") == 0)
         skip("the library has no couplings by a function");
     else if (strcmp(now->group, "body_rows") == 0)
-        skip("the library has no rows on bodies");
+        play_body_rows();
     else
         skip("a group of unknown kind");
 }
 
+/* -------------------------------------------------------------- complementarity problems */
+
+enum { LCP_ROWS = 128 };
+
+static mdyn_lcp lcp;
+static mdyn_wide lcp_A[LCP_ROWS * LCP_ROWS], lcp_b[LCP_ROWS], lcp_lo[LCP_ROWS], lcp_hi[LCP_ROWS];
+static mdyn_wide lcp_x[LCP_ROWS];
+static int16_t lcp_findex[LCP_ROWS];
+static mdyn_lcp_cell lcp_scratch[MDYN_LCP_SCRATCH(LCP_ROWS)];
+
+static mdyn_wide bound_of(double x)
+{
+    return x > 1e12 ? MDYN_UNLIMITED : x < -1e12 ? -MDYN_UNLIMITED : wide(x);
+}
+
+/* A problem with bounds, findex -1 where a row has no friction; NULL or what is wrong. */
+static const char *read_lcp(int *has_friction)
+{
+    const char *at = find(now, "n", 0);
+    double row[LCP_ROWS], lo[LCP_ROWS], hi[LCP_ROWS];
+    int i, j, n;
+    text_is_bad = 0;
+    if (at == NULL)
+        return "the line n is missing";
+    n = integer(&at);
+    if (n < 0 || n > LCP_ROWS)
+        return "more rows than LCP_ROWS";
+    for (i = 0; i < n; i++) {
+        if ((at = find(now, "A", i)) == NULL)
+            return "a line A is missing";
+        numbers(&at, row, n);
+        for (j = 0; j < n; j++)
+            lcp_A[i * n + j] = wide(row[j]);
+    }
+    if (read_vector("b", row, n) != NULL || read_vector("lo", lo, n) != NULL ||
+        read_vector("hi", hi, n) != NULL || (at = find(now, "findex", 0)) == NULL)
+        return "b, lo, hi or findex is missing";
+    *has_friction = 0;
+    for (i = 0; i < n; i++) {
+        lcp_b[i] = wide(row[i]);
+        lcp_lo[i] = bound_of(lo[i]);
+        lcp_hi[i] = bound_of(hi[i]);
+        lcp_findex[i] = (int16_t)integer(&at);
+        *has_friction |= lcp_findex[i] >= 0;
+    }
+    lcp.n = n;
+    lcp.A = lcp_A;
+    lcp.b = lcp_b;
+    lcp.lo = lcp_lo;
+    lcp.hi = lcp_hi;
+    lcp.findex = lcp_findex;
+    return text_is_bad ? "a number is missing" : NULL;
+}
+
+/* x KEY STATUS x...: status 0, or the code of the library where that found no solution. */
+static void put_lcp(const char *key, int code)
+{
+    char name[48];
+    if (code < 0) {
+        refused(key, code, -1);
+        fprintf(out, "x %s %d\n", key, code);
+        return;
+    }
+    snprintf(name, sizeof name, "x %s %d", key, code);
+    put_wide(name, lcp_x, lcp.n);
+}
+
+static void play_lcp_pivoting(const char *key, mdyn_lcp_friction friction)
+{
+    lcp.friction = friction;
+    put_lcp(key, mdyn_lcp_dantzig(&lcp, lcp_x, NULL, lcp_scratch, MDYN_LCP_SCRATCH(LCP_ROWS),
+                                  NULL));
+}
+
+/* So many sweeps from 0 are what was asked for: that the last one still moves something is no
+   fault. (The tolerance that none of them meets but by not moving.) */
+static void play_lcp_sweeps(const char *key, double omega, int sweeps)
+{
+    mdyn_solver solver;
+    int code;
+    memset(&solver, 0, sizeof solver);
+    solver.start = MDYN_COLD;
+    solver.sweeps = (uint16_t)sweeps;
+    solver.relaxation = wide(omega);
+    solver.tolerance = wide(1e-30);
+    code = mdyn_lcp_pgs(&lcp, &solver, lcp_x, NULL, lcp_scratch, MDYN_LCP_SCRATCH(LCP_ROWS), NULL);
+    put_lcp(key, code == MDYN_WARN_NOT_CONVERGED ? MDYN_OK : code);
+}
+
 static void play_lcp(void)
 {
-    skip("the library solves the rows of a mechanism, not a bare matrix");
+    static const int sweeps[] = { 1, 2, 8, 50 };
+    int has_friction, i;
+    const char *wrong = read_lcp(&has_friction);
+    if (wrong != NULL) {
+        skip(wrong);
+        return;
+    }
+    fprintf(out, "case %s\n", now->id);
+    play_lcp_pivoting(has_friction ? "two_stage" : "box", MDYN_TWO_STAGE);
+    if (has_friction)
+        play_lcp_pivoting("coupled", MDYN_COUPLED);
+    for (i = 0; i < 8; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "pgs:%s:%d", i < 4 ? "1" : "1.3", sweeps[i % 4]);
+        play_lcp_sweeps(key, i < 4 ? 1 : 1.3, sweeps[i % 4]);
+    }
+    fprintf(out, "end\n");
 }
 
 static void play(const char *kind)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# symbols.sh COMPILER BUILD [ROOT]: the object file of the implementation, for both scalars and
+# symbols.sh COMPILER BUILD [ROOT]: the object file of the implementation, for all scalars and
 # three optimisations, must ask the linker for nothing but memcpy and memset, must hold no
 # writable data, and must give away no name that does not begin with mdyn_ or mimicdyn_.
 # Exit 77: the tools are not there.
@@ -11,10 +11,12 @@ need nm size
 mkdir -p "$build"
 
 printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$build/implementation.c"
-for scalar in F32 F64; do
-    for level in -O0 -O2 -Os; do
+for scalar in F32 F64 FIXED; do
+    for level in -O0 -O2 -Os \
+        "-Os -DMIMICDYN_MAX_BODY_ROWS=6 -DMIMICDYN_MAX_CONTACTS=4 -DMIMICDYN_MAX_DANTZIG=9"; do
         what="$scalar $level"
         object=$build/implementation.o
+        # shellcheck disable=SC2086 # a level and knobs are words
         "$cc" -std=c99 $level -DMIMICDYN_SCALAR=$scalar -I"$root" -c "$build/implementation.c" \
             -o "$object" || { fail "$what does not compile"; continue; }
         has_scalar "$object" $scalar

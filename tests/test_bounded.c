@@ -5,6 +5,7 @@
 #define MIMICDYN_MAX_DOFS 20
 #define MIMICDYN_MAX_COUPLINGS 10
 #define MIMICDYN_MAX_ROWS 40
+#define MIMICDYN_MAX_DANTZIG 40
 #define MIMICDYN_MAX_ENTRIES 2048
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
@@ -13,45 +14,47 @@
 #include "truth_step.h"
 
 /* What the checks allow, some three to ten times the worst of -s 1, 2 and 3. */
-/*                             F64      F32 */
-TOLERANCE(BRUTE_FORCE,       2e-13,    2e-4);
-TOLERANCE(CONDITIONS,        1e-12,    8e-4);
-TOLERANCE(WARM_AND_COLD,     1e-14,    5e-6);
-TOLERANCE(REST_SPEED,        1e-22,   5e-15);
-TOLERANCE(REST_PLACE,        1e-23,   3e-16);
-TOLERANCE(REST_FORCE,        1e-15,    1e-7);
-TOLERANCE(SLIDING_SPEED,     3e-16,    1e-7);
-TOLERANCE(SLIDING_POWER,     1e-16,    1e-7);
-TOLERANCE(STOPPING_SPEED,    2e-16,    1e-7);
-TOLERANCE(STOPPED_SPEED,     1e-25,   1e-17);
-TOLERANCE(STOP_PLACE,        1e-16,    6e-8);
-TOLERANCE(STOP_SPEED,        1e-17, 1.5e-13);
-TOLERANCE(STOP_FORCE,        1e-15,    1e-5);
-TOLERANCE(STOP_LEAVING,      4e-17,    1e-9);
-TOLERANCE(PENETRATION,       2e-15,    6e-7);
-TOLERANCE(DRIVE_SPEED,       3e-14,    6e-7);
-TOLERANCE(DRIVE_PLACE,       1e-14,    4e-7);
-TOLERANCE(DRIVE_FORCE,       1e-12,    4e-5);
-TOLERANCE(EFFORT_OF_COMMAND, 2e-17,    5e-9);
-TOLERANCE(CLUTCH_LEADER,     5e-15,    2e-6);
-TOLERANCE(CLUTCH_FOLLOWER,   3e-15,    6e-7);
-TOLERANCE(CLUTCH_FORCE,      1e-15,    1e-7);
-TOLERANCE(CLUTCH_CLOSED,     1e-15,    1e-7);
-TOLERANCE(CLUTCH_TOGETHER,   5e-15,    1e-6);
-TOLERANCE(BACKLASH_GAP,      5e-16,    7e-8);
-TOLERANCE(BACKLASH_FREE,     2e-15,    6e-7);
-TOLERANCE(BACKLASH_SUM,      1e-14,    1e-6);
-TOLERANCE(BACKLASH_CLOSED,   1e-15,    1e-6);
-TOLERANCE(LATE_ROWS,         1e-16,    6e-8);
-TOLERANCE(CONFLICT,          3e-13,     0.1);
-TOLERANCE(FEW_SWEEPS,        1e-13,    5e-8);
-TOLERANCE(RANGE_ZERO,        1e-16,    1e-8);
-TOLERANCE(RANGE_LEADER,      1e-15,    6e-7);
-TOLERANCE(RANGE_OFFSET,      1e-15,    3e-7);
-TOLERANCE(RANGE_FOLLOWER,    1e-15,    9e-7);
-TOLERANCE(STEPPED_LEADER,    1e-15,    7e-7);
-TOLERANCE(RANGE_IN_NUMBERS,  1e-16,    1e-8);
-TOLERANCE(PASSIVE,           1e-15,    5e-7);
+/*                              F64      F32  FIXED */
+TOLERANCE(BRUTE_FORCE,        2e-13,    2e-4,  6e-5);
+TOLERANCE(CONDITIONS,         1e-12,    8e-4,  3e-4);
+TOLERANCE(PIVOTED_CONDITIONS, 1e-12,    8e-4,  1e-3);
+TOLERANCE(WARM_AND_COLD,      1e-14,    5e-6,  7e-7);
+TOLERANCE(REST_SPEED,         1e-22,   5e-15, 4e-12);
+TOLERANCE(REST_PLACE,         1e-23,   3e-16, 4e-12);
+TOLERANCE(REST_FORCE,         1e-15,    1e-7,  5e-8);
+TOLERANCE(SLIDING_SPEED,      3e-16,    1e-7, 2e-10);
+TOLERANCE(SLIDING_POWER,      1e-16,    1e-7,  2e-9);
+TOLERANCE(STOPPING_SPEED,     2e-16,    1e-7, 2e-10);
+TOLERANCE(STOPPED_SPEED,      1e-25,   1e-17, 5e-11); /* a few digits of v */
+TOLERANCE(STOP_PLACE,         1e-16,    6e-8, 3e-11);
+TOLERANCE(STOP_SPEED,         1e-17, 1.5e-13, 4e-12);
+TOLERANCE(STOP_FORCE,         1e-15,    1e-5,  5e-8);
+TOLERANCE(STOP_LEAVING,       4e-17,    1e-9, 4e-12);
+TOLERANCE(PENETRATION,        2e-15,    6e-7,  2e-7);
+TOLERANCE(DRIVE_SPEED,        3e-14,    6e-7,  2e-8);
+TOLERANCE(DRIVE_PLACE,        1e-14,    4e-7,  4e-9);
+TOLERANCE(DRIVE_FORCE,        1e-12,    4e-5,  5e-7);
+TOLERANCE(EFFORT_OF_COMMAND,  2e-17,    5e-9,  4e-9);
+TOLERANCE(CLUTCH_LEADER,      5e-15,    2e-6, 4e-12);
+TOLERANCE(CLUTCH_FOLLOWER,    3e-15,    6e-7, 4e-12);
+TOLERANCE(CLUTCH_FORCE,       1e-15,    1e-7,  6e-9);
+TOLERANCE(CLUTCH_CLOSED,      1e-15,    1e-7, 4e-12);
+TOLERANCE(CLUTCH_TOGETHER,    5e-15,    1e-6, 4e-12);
+TOLERANCE(BACKLASH_GAP,       5e-16,    7e-8, 2e-10);
+TOLERANCE(BACKLASH_FREE,      2e-15,    6e-7, 4e-12);
+TOLERANCE(BACKLASH_SUM,       1e-14,    1e-6,  5e-8);
+TOLERANCE(BACKLASH_CLOSED,    1e-15,    1e-6, 4e-10);
+TOLERANCE(LATE_ROWS,          1e-16,    6e-8,  3e-8);
+TOLERANCE(CONFLICT,           3e-13,    5e-6,  2e-6);
+TOLERANCE(FEW_SWEEPS,         1e-13,    5e-8,  5e-9);
+TOLERANCE(RANGE_ZERO,         1e-16,    1e-8,  4e-9);
+TOLERANCE(RANGE_LEADER,       1e-15,    6e-7,  2e-8);
+TOLERANCE(RANGE_OWN,              0,       0,  6e-9);
+TOLERANCE(RANGE_OFFSET,       1e-15,    3e-7,  2e-9);
+TOLERANCE(RANGE_FOLLOWER,     1e-15,    9e-7,  8e-9);
+TOLERANCE(STEPPED_LEADER,     1e-15,    7e-7, 4e-12);
+TOLERANCE(RANGE_IN_NUMBERS,  1e-16,    1e-8, 4e-9);
+TOLERANCE(PASSIVE,            1e-15,    5e-7, 3e-10);
 
 static mdyn_sim sim, other;
 static mechanism mech;
@@ -190,18 +193,19 @@ static void check_conditions(double allowed) {
     CHECK_NEAR(speed_error(&t, &sim, got), 0, allowed * size); /* they account for the motion */
 }
 
-/* Also with all rows in the sweeps, which end at the same motion, with over-relaxation too. Few of
-   the mechanisms have no solution, and are made anew. */
+/* Also with all rows in the sweeps, which end at the same motion, with over-relaxation too; and by
+   pivoting. Few of the mechanisms have no solution, and are made anew. */
 static void test_brute_force(void) {
-    int without = -240;
-    for (int k = 0; k < 240; k++) {
-        int exact = k < 200;
+    int without = -480;
+    for (int k = 0; k < 480; k++) {
+        int exact = k % 240 < 200;
         do {
             without++;
             random_bounded(1 + random_int(6));
             mech.model.solver.equality = exact ? MDYN_EXACT : MDYN_ITERATED;
             mech.model.solver.relaxation = wide(k % 10 == 9 ? 1.3 : 0);
             mech.model.solver.sweeps = exact ? 5000 : 65535;
+            mech.model.solver.method = k < 240 ? MDYN_PGS : MDYN_DANTZIG;
             CHECK(mdyn_init(&sim, &mech.model) >= 0);
             random_bounded_state(of_wide(mech.model.dt));
         } while (truth_step_of(&want, &t, &mech.model, &sim) > 1e-9);
@@ -211,9 +215,9 @@ static void test_brute_force(void) {
             CHECK_NOTE("mechanism %d, %d sweeps, residual %g\n", k, sim.report.sweeps,
                    of_wide(sim.report.residual));
         }
-        check_conditions(CONDITIONS);
+        check_conditions(k < 240 ? CONDITIONS : PIVOTED_CONDITIONS);
     }
-    CHECK(without <= 5);
+    CHECK(without <= 10);
 }
 
 /* Where the sweeps start is not where they end. */
@@ -553,7 +557,8 @@ static void test_late_rows(void) {
     }
     sim.q[SLIDE] = sim.q[TOP] = real(0.125);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-    CHECK(sim.report.sweeps > 100 && sim.report.sweeps <= 200 + 6);
+    /* in fixed point the solve begins anew with the late rows: they need a larger block */
+    CHECK(sim.report.sweeps > BY_SCALAR(100, 100, 99) && sim.report.sweeps <= 200 + 6);
     for (int i = SLIDE; i <= TOP; i++) {
         CHECK_NEAR(of_real(sim.q[i]), 0.25, LATE_ROWS);
     }
@@ -582,8 +587,8 @@ static void test_most_sweeps(void) {
 }
 
 /* A sweep pushes the one against the other by what takes back 0.2 of the 0.1 m in a step,
-   2 kg 0.2 0.1 m/dt, and no warm start makes it more than the sweeps of one step, however the
-   block is shaken. */
+   2 kg 0.2 0.1 m/dt, and no warm start makes it more than the sweeps of one step, and the 6 N that
+   shake the block. */
 static void test_conflict_stays(void) {
     double dt = 0x1p-10, sweep = 2 * 0.2 * 0.1 / dt, most = 0;
     mdyn_row_report report;
@@ -594,7 +599,7 @@ static void test_conflict_stays(void) {
         code |= mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &report);
         most = worse(most, code == MDYN_OK ? fabs(of_wide(report.impulse)) : HUGE_VAL);
     }
-    CHECK_NEAR(most, 5 * sweep, CONFLICT * sweep);
+    CHECK_NEAR(most, 5 * sweep + 6 * dt, CONFLICT * sweep);
 }
 
 /* Warm starts make up for few sweeps: two slides pressed against their stops, 2 sweeps in a step,
@@ -647,7 +652,7 @@ static void test_range(void) {
     mech.body[0].upper = wide(1.5); /* now the leader's own stop comes first */
     CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
     CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
-    CHECK_NEAR(of_wide(upper), 1.5, 0);
+    CHECK_NEAR(of_wide(upper), 1.5, RANGE_OWN);
     mech.body[0].upper = wide(2.0944);
     CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
     CHECK_EQUAL(mdyn_range(&sim, 2, &lower, &upper), MDYN_OK);

@@ -251,6 +251,7 @@ static const struct rule rules[] = {
     { "traj", "sample", 3, SAMPLE, 1e-7, "long", 1e-6 },
     { "traj", "cont", 3, COURSE, 1.0, "", 0 },
     { "traj", "constraint", 2, OWN, 1e-9, "", 0 },
+    { "lcp", "x", 3, SPEED, 1e-13, "", 0 },
     { "misc", "conv", 1, EACH, 1e-13, "", 0 },
     { "misc", "engaged", 1, ABSOLUTE, 1e-12, "", 0 },
     { "misc", "correction", 1, ABSOLUTE, 1e-14, "", 0 },

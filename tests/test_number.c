@@ -1,6 +1,6 @@
-/* The number layer: roots, sine and cosine against long double over a million points and more,
-   ranges by bit patterns, sums that keep their digits. The bounds asserted here are those that
-   the header's comments promise. */
+/* The number layer of float and double (test_integers.c: of fixed point): roots, sine and cosine
+   against long double over a million points and more, ranges by bit patterns, sums that keep their
+   digits. The bounds asserted here are those that the header's comments promise. */
 #define MIMICDYN_MAX_BODIES 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
@@ -15,19 +15,19 @@ typedef long double ld;
 
 /* The scalars' shape, numbers that suit it, and what is allowed. */
 /*                           F64              F32 */
-TOLERANCE(DIGITS,            53,              24);
-TOLERANCE(EXPONENTS,         2048,            256);
-TOLERANCE(FIRST_EXPONENT,    DBL_MIN_EXP,     FLT_MIN_EXP);
-TOLERANCE(LAST_EXPONENT,     DBL_MAX_EXP,     FLT_MAX_EXP);
-TOLERANCE(SQUARES,           1000,            120); /* powers of 2 whose squares are numbers */
-TOLERANCE(SMALL_ANGLES,      -300,            -30); /* as powers of 2 */
-TOLERANCE(INCREMENT,         1e-14,           1e-6);
-TOLERANCE(LARGE_INCREMENT,   1e-3,            0.3);
-TOLERANCE(SUM_OF_INCREMENTS, 1e-14,           2e-6);
-TOLERANCE(BACK_AGAIN,        1e-16,           1e-8);
-TOLERANCE(FAR,               1e6 + 1.0 / 3,   1e6);
-TOLERANCE(TAIL,              1e-12,           1e-4);
-TOLERANCE(SUM_OF_TAILS,      4e-14,           5e-7);
+TOLERANCE(DIGITS,            53,              24, 0);
+TOLERANCE(EXPONENTS,         2048,            256, 0);
+TOLERANCE(FIRST_EXPONENT,    DBL_MIN_EXP,     FLT_MIN_EXP, 0);
+TOLERANCE(LAST_EXPONENT,     DBL_MAX_EXP,     FLT_MAX_EXP, 0);
+TOLERANCE(SQUARES,           1000,            120, 0); /* powers of 2 whose squares are numbers */
+TOLERANCE(SMALL_ANGLES,      -300,            -30, 0); /* as powers of 2 */
+TOLERANCE(INCREMENT,         1e-14,           1e-6, 0);
+TOLERANCE(LARGE_INCREMENT,   1e-3,            0.3, 0);
+TOLERANCE(SUM_OF_INCREMENTS, 1e-14,           2e-6, 0);
+TOLERANCE(BACK_AGAIN,        1e-16,           1e-8, 0);
+TOLERANCE(FAR,               1e6 + 1.0 / 3,   1e6, 0);
+TOLERANCE(TAIL,              1e-12,           1e-4, 0);
+TOLERANCE(SUM_OF_TAILS,      4e-14,           5e-7, 0);
 
 static ld exact(mdyn_real x) { return (ld)of_real(x); }
 
@@ -243,6 +243,27 @@ static void test_decimal(void) {
     }
 }
 
+/* ---- quotients ---- */
+
+/* Of any two numbers to 2.5 units; by a power of 2 exactly. */
+static void test_quotients(void) {
+    double worst = 0;
+    for (int k = 0; k < POINTS; k++) {
+        md_num a = md_of_wide(wide(random_in(-1000, 1000))), b = md_of_wide(wide(random_in(1, 2)));
+        md_num q = md_div(a, b), near = md_max(md_abs(a), md_of_wide(wide(1)));
+        double error = fabs(of_wide(md_to_wide(md_sub(md_mul(q, b), a))));
+        worst = worse(worst, error / (check_epsilon * of_wide(md_to_wide(near))));
+    }
+    CHECK_NEAR(worst, 0, 2.5);
+    for (int k = 0; k < 2000; k++) {
+        int e = random_int(60) - 30, sign = random_int(2) ? 1 : -1;
+        md_num a = md_of_wide(wide(random_in(-1000, 1000)));
+        md_num q = md_div(a, md_of_wide(wide(sign * ldexp(1, e))));
+        md_num want = md_mul(a, md_of_wide(wide(sign * ldexp(1, -e))));
+        CHECK(!md_less(q, want) && !md_less(want, q));
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_roots();
@@ -251,5 +272,6 @@ int main(int argc, char **argv) {
     test_accumulate();
     test_sum_product();
     test_decimal();
+    test_quotients();
     return check_end();
 }

@@ -135,6 +135,21 @@ static inline void t_joint_rows(truth_step *s, const truth *t, const mdyn_body *
     }
 }
 
+/* B and A of all rows. */
+static inline void t_row_products(truth_step *s, int n) {
+    memset(s->A, 0, sizeof s->A);
+    for (int i = 0; i < s->rows; i++) {
+        memcpy(s->B[i], s->row[i].J, sizeof s->B[i]);
+        truth_back(s->L, n, s->B[i]);
+        for (int j = 0; j <= i; j++) {
+            for (int k = 0; k < n; k++) {
+                s->A[i][j] += s->B[i][k] * s->row[j].J[k];
+            }
+            s->A[j][i] = s->A[i][j];
+        }
+    }
+}
+
 /* The free motion and all rows, in the order in which the library solves them. */
 static inline void truth_step_begin(truth_step *s, const truth *t, const mdyn_model *m,
                                     const mdyn_sim *sim) {
@@ -168,16 +183,7 @@ static inline void truth_step_begin(truth_step *s, const truth *t, const mdyn_mo
             t_joint_rows(s, t, &m->bodies[b], b, sim, dt, (mdyn_row_kind)kind);
         }
     }
-    for (int i = 0; i < s->rows; i++) {
-        memcpy(s->B[i], s->row[i].J, sizeof s->B[i]);
-        truth_back(s->L, n, s->B[i]);
-        for (int j = 0; j <= i; j++) {
-            for (int k = 0; k < n; k++) {
-                s->A[i][j] += s->B[i][k] * s->row[j].J[k];
-            }
-            s->A[j][i] = s->A[i][j];
-        }
-    }
+    t_row_products(s, n);
 }
 
 static inline ld t_row_speed(const truth_row *r, const ld *v, int n) {

@@ -1,0 +1,234 @@
+#!/bin/sh
+# size.sh BUILD JOBS: what the library takes of a microcontroller, as tables for the README:
+# flash by the linker, RAM by sizeof, stack by gcc's call graph, and by painting in the emulator,
+# instructions of a step as the emulator counts them.
+# Fails if a painted stack is deeper than the call graph allows (or the deepest calls come nowhere
+# near it), or if sizeof(mdyn_sim) is not what the formula says. Exit 77: a tool is missing.
+#   size.sh one BUILD BOARD       measures one board
+#   size.sh sizes BUILD BOARD     derives and verifies the formula of one board
+#   size.sh bounds BUILD          FIXED on Cortex-M0 against what is promised: flash, stack
+set -u
+here=$(dirname "$0")
+root=$here/../..
+board=$here/board.sh
+boards="m0 m3 m4f m7 rv32imc rv32imafc avr"
+
+scalars_of() { # scalars_of BOARD
+    for scalar in $(sh "$board" scalars 2>/dev/null); do
+        [ "$1-$scalar" = avr-F64 ] || echo "$scalar"
+    done
+}
+
+# ---- flash, steps, stack ----
+
+link() { # link OUT LEVEL SCALAR FLAG|SOURCE...: leaves flash and RAM in $flash, $ram
+    out=$1
+    level=$2
+    scalar=$3
+    shift 3
+    [ "$name" != avr ] || set -- -flto "$@"
+    sh "$board" build "$name" "$out" "$level" -DMIMICDYN_SCALAR="$scalar" "$@" || exit 1
+    # shellcheck disable=SC2046 # three numbers
+    set -- $(size "$out" | awk 'NR == 2 { print $1 + $2, $2 + $3 }')
+    flash=$1
+    ram=$2
+}
+
+# What a small program calls, with all that can be left out left out.
+small="-DMIMICDYN_WARNINGS=0 -DMIMICDYN_SETTINGS=0 -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
+small_tree="$small -DMIMICDYN_QUATERNIONS=0"
+small_couplings="$small -DMIMICDYN_TREE=0"
+keep() { # keep CALL...: flags for the linker
+    printf ' -Wl,--undefined=mdyn_%s' "$@"
+}
+
+small_flash_of() { # small_flash_of SCALAR: lines like those of flash_of
+    link "$build/$name.program" -Os "$1" "$here/library.c"
+    empty=$flash
+    # shellcheck disable=SC2046,SC2086 # flags are words
+    link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $small_tree \
+        $(keep init_configured step row set_coupling project reset) "$here/library.c"
+    echo "flash $name $1 tree $((flash - empty))"
+    # shellcheck disable=SC2046,SC2086
+    link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $small_couplings \
+        $(keep init_configured step row share) "$here/library.c"
+    echo "flash $name $1 couplings $((flash - empty))"
+}
+
+flash_of() { # flash_of SCALAR: lines "flash BOARD SCALAR WHAT BYTES"
+    kept=$(printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' |
+        cc -std=c99 -x c -I"$root" -DMIMICDYN_SCALAR="$1" -c - -o "$out.o" &&
+        nm "$out.o" | awk '$2 == "T" && $3 ~ /^mdyn_/ { printf " -Wl,--undefined=%s", $3 }')
+    rm -f "$out.o"
+    [ -n "$kept" ] || exit 1
+    for level in -Os -O2; do
+        link "$build/$name.program" $level "$1" "$here/library.c"
+        empty=$flash
+        link "$build/$name.program" $level "$1" -DWITH_LIBRARY $kept "$here/library.c"
+        echo "flash $name $1 library$level $((flash - empty))"
+    done
+    small_flash_of "$1"
+    link "$build/$name.program" -Os "$1" "$here/application.c"
+    echo "flash $name $1 application $flash"
+    echo "flash $name $1 application-ram $ram"
+}
+
+measure() { # measure SCALAR: what measure.c prints, with board and scalar after the first word
+    mechanisms="jaws planetary finger"
+    set -- "$1" "$here/print.c" "$here/trigonometry.c" "$here/measure.c"
+    case $name-$1 in
+    avr-FIXED)
+        set -- "$@" -DMECHANISMS_TINY
+        mechanisms="jaws planetary" ;;
+    avr-*) set -- "$@" -DMECHANISMS_SMALL ;;
+    *) mechanisms="$mechanisms robotiq arm hand" ;;
+    esac
+    for one in $mechanisms; do set -- "$@" "$here/mechanisms/$one.c"; done
+    scalar=$1
+    shift
+    link "$build/$name.program" -O2 "$scalar" "-DEXPECT_SCALAR_$scalar=1" "$@"
+    sh "$board" count "$name" "$build/$name.program" >"$build/$name.measured" || exit 1
+    tr -d '\r' <"$build/$name.measured" | sed "s/^[a-z]*/& $name $scalar/"
+}
+
+call_graph() { # lines "graph BOARD SCALAR CALL BYTES"
+    about=$(sh "$board" about "$name")
+    # shellcheck disable=SC2086 # flags are words
+    sh "$root/tests/stack.sh" "$(sh "$board" compiler "$name")" "$build/$name-graph" "$root" \
+        ${about##*|} -ffreestanding -DMIMICDYN_MAX_BODIES=20 -DMIMICDYN_MAX_COUPLINGS=10 \
+        -DMIMICDYN_MAX_ROWS=32 >"$build/$name.graph"
+    code=$?
+    [ $code -eq 0 ] || [ $code -eq 77 ] || { cat "$build/$name.graph"; exit 1; }
+    awk -v name="$name" '$1 == "stack" && $3 == "O2" { print "graph", name, $2, $4, $5 }' \
+        "$build/$name.graph"
+}
+
+one() { # one BUILD BOARD
+    build=$1
+    name=$2
+    out=$build/$name
+    for scalar in $(scalars_of "$name"); do
+        flash_of "$scalar"
+        measure "$scalar"
+    done
+    call_graph
+}
+
+# ---- sizeof(mdyn_sim) ----
+
+sizeof() { # sizeof BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
+    sh "$board" compile "$name" "$out.o" -DMIMICDYN_SCALAR="$scalar" -DMIMICDYN_MAX_BODIES="$1" \
+        -DMIMICDYN_MAX_DOFS="$2" -DMIMICDYN_MAX_COUPLINGS="$3" -DMIMICDYN_MAX_ROWS="$4" \
+        -DMIMICDYN_MAX_TERMS="$5" -DMIMICDYN_MAX_ENTRIES="$6" "$build/$name-sizeof.c" || exit 1
+    size "$out.o" | awk 'NR == 2 { print $3 }'
+}
+
+# Coefficients by differences of 12 units, so that padding and the third coordinate of three speeds
+# even out; then the formula may be above what the compiler says, by padding, but never below.
+# Lines "sizeof BOARD SCALAR CONSTANT BODY DOF COUPLING ROW TERM ENTRY TERMS"
+sizes() { # sizes BUILD BOARD
+    build=$1
+    name=$2
+    out=$build/$name-sizeof
+    printf '#include "mimicdyn.h"\nmdyn_sim sim;\n' >"$build/$name-sizeof.c"
+    for scalar in $(scalars_of "$name"); do
+        base=$(sizeof 12 12 12 12 4 12)
+        body=$((($(sizeof 24 12 12 12 4 12) - base) / 12))
+        dof=$((($(sizeof 12 24 12 12 4 12) - base) / 12))
+        row=$((($(sizeof 12 12 12 24 4 12) - base) / 12))
+        terms=$((($(sizeof 12 12 12 12 16 12) - base) / 12)) # of 12 couplings, and of the sim's row
+        term=$((($(sizeof 12 12 24 12 16 12) - $(sizeof 12 12 24 12 4 12)) / 12 - terms))
+        term=$((term / 12))
+        terms=$((terms - 12 * term))
+        coupling=$((($(sizeof 12 12 24 12 4 12) - base) / 12 - 4 * term))
+        entry=$((($(sizeof 12 12 12 12 4 24) - base) / 12))
+        constant=$((base - 12 * (body + dof + coupling + row + entry) - 48 * term - 4 * terms + 32))
+        while read -r b d c r t e; do
+            is=$(sizeof "$b" "$d" "$c" "$r" "$t" "$e")
+            says=$((constant + b * body + d * dof + c * (coupling + t * term) + t * terms + \
+                r * row + e * entry))
+            if [ $says -lt "$is" ] || [ $says -gt $((is + 80)) ]; then
+                echo "FAIL: sizeof $name $scalar $b $d $c $r $t $e is $is, formula says $says" >&2
+                exit 1
+            fi
+        done <<'END'
+2 2 1 1 2 16
+3 3 2 5 3 64
+4 4 4 5 4 72
+9 6 6 8 2 112
+16 16 16 32 4 384
+20 23 10 30 4 500
+7 13 5 11 3 99
+END
+        echo "sizeof $name $scalar $constant $body $dof $coupling $row $term $entry $terms"
+    done
+}
+
+# ---- bounds ----
+
+bound() { # bound WHAT BYTES MOST
+    echo "$1: $2 bytes, at most $3"
+    [ "$2" -le "$3" ] || { echo "FAIL: $1"; failed=1; }
+}
+
+bounds() { # bounds BUILD
+    build=$1
+    name=m0
+    failed=0
+    mkdir -p "$build"
+    missing=$(sh "$board" missing "$name" "$build")
+    case $missing in *gcc*) echo "not run: there is no" $missing; exit 77 ;; esac
+    small_flash_of FIXED >"$build/bounds.flash"
+    call_graph >/dev/null
+    while read -r what most; do
+        bytes=$(awk -v what="$what" '$4 == what { print $5 }' "$build/bounds.flash")
+        bound "flash, $what" "$bytes" "$most"
+    done <<'END'
+tree 32768
+couplings 22528
+END
+    for level in O2 Os; do
+        bytes=$(awk -v level=$level \
+            '$2 == "FIXED" && $3 == level && $4 == "mdyn_step" { print $5 }' "$build/$name.graph")
+        bound "stack of mdyn_step, -$level" "$bytes" 512
+    done
+    exit $failed
+}
+
+case $1 in
+bounds) bounds "$2" ;;
+one) one "$2" "$3"; exit ;;
+sizes) sizes "$2" "$3"; exit ;;
+esac
+
+# ---- all of them, as tables ----
+
+build=$1
+jobs=$2
+mkdir -p "$build"
+rm -f "$build"/*.lines
+for name in $boards; do
+    missing=$(sh "$board" missing "$name" "$build")
+    [ -z "$missing" ] || { echo "not run: there is no" $missing >&2; exit 77; }
+done
+for name in $boards; do echo "one $name"; done >"$build/jobs"
+for name in m0 rv32imc avr; do echo "sizes $name"; done >>"$build/jobs"
+xargs -P "$jobs" -L 1 sh -c \
+    'sh "$0" "$2" "$1" "$3" >"$1/$2-$3.lines" 2>"$1/$2-$3.log" || echo failed >>"$1/failed.lines"' \
+    "$0" "$build" <"$build/jobs"
+if [ -f "$build/failed.lines" ]; then
+    cat "$build"/*.log
+    exit 1
+fi
+printf 'Compilers:'
+for name in m0 rv32imc avr; do
+    about=$(sh "$board" about "$name")
+    about=${about#*|}
+    printf ' %s %s,' "$(sh "$board" compiler "$name")" "${about%%|*}"
+done | sed 's/ gcc / /g; s/,$/, `-std=c99`./'
+printf '\n'
+for name in $boards; do
+    about=$(sh "$board" about "$name")
+    echo "name $name ${about%%|*}"
+    cat "$build/one-$name.lines"
+done | cat - "$build"/sizes-*.lines | awk -f "$here/size.awk"

@@ -1,0 +1,652 @@
+/* What couplings can do beside C = 0: slip, break, let go, play, lose power, hold one way; limits
+   that engage. Against closed forms. */
+#define MIMICDYN_MAX_BODIES 10
+#define MIMICDYN_MAX_DOFS 20
+#define MIMICDYN_MAX_COUPLINGS 10
+#define MIMICDYN_MAX_ROWS 40
+#define MIMICDYN_MAX_ENTRIES 2048
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "truth.h"
+
+static mdyn_sim sim;
+static mechanism mech;
+static truth t;
+
+/* `count` shafts of these inertias about z. */
+static void shafts(int count, const double *inertia, double dt) {
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < count; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_REVOLUTE;
+        mech.body[i].inertia.xx = mech.body[i].inertia.yy = mech.body[i].inertia.zz =
+            wide(inertia[i]);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = count;
+    mech.model.couplings = mech.coupling;
+    mech.model.dt = wide(dt);
+}
+
+static mdyn_coupling *couple(mdyn_coupling c) {
+    mech.coupling[mech.model.coupling_count] = c;
+    return &mech.coupling[mech.model.coupling_count++];
+}
+
+static mdyn_row_report row(mdyn_row_kind kind, int index) {
+    mdyn_row_report report;
+    CHECK_EQUAL(mdyn_row(&sim, kind, index, &report), MDYN_OK);
+    return report;
+}
+
+static double share(int coupling, int term) {
+    mdyn_wide force = wide(0);
+    CHECK_EQUAL(mdyn_share(&sim, coupling, term, &force), MDYN_OK);
+    return of_wide(force);
+}
+
+/* 6 N m on a shaft of 10 kg m^2, geared -0.1 to one of 100: 6/(10 + 100/100). */
+static void test_two_shafts(void) {
+    const double inertia[] = { 10, 100 };
+    double dt = 0x1p-10;
+    shafts(2, inertia, dt);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, -0.1, 0);
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(6);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]) / dt, 6.0 / 11, BY_SCALAR(1e-15, 2e-7, 3e-9));
+    CHECK_NEAR(share(0, 0), -60.0 / 11, BY_SCALAR(1e-14, 5e-6, 2e-7));
+    CHECK_NEAR(share(0, 1), -6.0 / 11, BY_SCALAR(1e-15, 5e-7, 2e-8));
+}
+
+/* PhysX, (18): one implicit step of the compliant row, free speeds 35.9 and 0. */
+static void test_compliant(void) {
+    const double inertia[] = { 0.7, 1.9 };
+    double h = 0.01, G = 1.63, offset = 0.5, q = 1, v = 35.9, omega = 20, zeta = 0.5;
+    shafts(2, inertia, h);
+    mdyn_coupling c = MDYN_PHYSX_MIMIC(0, 1, 1.63, 0.5);
+    c.softness.kind = MDYN_OMEGA_ZETA;
+    c.softness.a = wide(omega);
+    c.softness.b = wide(zeta);
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.q[0] = real(q);
+    sim.v[0] = real(v);
+    double r = 1 / 0.7 + G * G / 1.9, kp = omega * omega / r, kd = 2 * zeta * omega / r;
+    /* an implicit spring on C = q0 + G q1 + offset: C1' = C' + r p, p = -h (kp C1 + kd C1') */
+    double p = -h * (kp * (q + offset + h * v) + kd * v) / (1 + h * r * (h * kp + kd));
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_wide(row(MDYN_ROW_COUPLING, 0).impulse), p, BY_SCALAR(1e-14, 5e-6, 2e-7));
+    CHECK_NEAR(of_real(sim.v[0]), v + p / 0.7, BY_SCALAR(1e-14, 8e-6, 5e-8));
+    CHECK_NEAR(of_real(sim.v[1]), G * p / 1.9, BY_SCALAR(2e-14, 2e-6, 7e-8));
+}
+
+/* A clutch of 60 N m between 0.5 kg m^2 at 30 rad/s and 0.6 at -10 locks after 40/220 s at
+   9/1.1 rad/s; what it heats is the energy of the relative motion. */
+static void test_slip_clutch(void) {
+    const double inertia[] = { 0.5, 0.6 };
+    double dt = 1.0 / 1100, heat = 0; /* 200 steps up to the lock */
+    shafts(2, inertia, dt);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1, 0);
+    c.level = MDYN_VELOCITY;
+    c.effort = wide(60);
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[0] = real(30);
+    sim.v[1] = real(-10);
+    for (int i = 0; i < 210; i++) {
+        double slip = of_real(sim.v[1]) - of_real(sim.v[0]);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        mdyn_row_report r = row(MDYN_ROW_COUPLING, 0);
+        slip += of_real(sim.v[1]) - of_real(sim.v[0]);
+        heat -= of_wide(r.impulse) * slip / 2;
+        if (i < 199) {
+            CHECK_NEAR(slip, -2 * (40 - 220 * dt * (i + 0.5)), BY_SCALAR(2e-12, 1e-3, 2e-6));
+            CHECK_NEAR(of_wide(r.force), 60, BY_SCALAR(1e-13, 2e-5, 2e-7));
+            CHECK(r.flags & MDYN_ROW_SATURATED);
+        } else if (i > 200) {
+            CHECK_NEAR(slip, 0, BY_SCALAR(1e-13, 2e-5, 3e-9));
+            CHECK_EQUAL(r.flags, 0);
+        }
+    }
+    CHECK_NEAR(of_real(sim.v[0]), 9 / 1.1, BY_SCALAR(1e-12, 2e-4, 3e-7));
+    CHECK_NEAR(heat, 0.5 * (0.5 * 0.6 / 1.1) * 1600, BY_SCALAR(1e-11, 5e-3, 5e-6));
+}
+
+/* Sun, carrier, ring: w_s - 3 w_c + 2 w_r = 0. 10 N m on the sun, the others held: -10, 30, -20. A
+   brake that gives the carrier no more than 20 lets it turn: (3 10 - 20)/(9 J_s + J_c). */
+static void test_planetary(void) {
+    const double inertia[] = { 0.5, 0.5, 0.7 };
+    for (int slips = 0; slips < 2; slips++) {
+        shafts(3, inertia, 0x1p-10);
+        mdyn_coupling c = MDYN_GEAR3(0, 1, 1, -3, 2, 2, 0);
+        couple(c);
+        for (int i = 1; i < 3; i++) {
+            mdyn_coupling brake = MDYN_MIMIC(0, 0, 0, 0);
+            brake.terms[0].body = (int16_t)i;
+            brake.terms[1].coefficient = wide(0);
+            brake.level = MDYN_VELOCITY;
+            brake.effort = wide(i == 1 ? slips ? 20 : 40 : 0);
+            couple(brake);
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.tau[0] = real(10);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        if (slips) {
+            CHECK_NEAR(of_real(sim.v[0]) * 1024, 6, BY_SCALAR(1e-13, 2e-5, 7e-7));
+            CHECK_NEAR(of_real(sim.v[1]) * 1024, 2, BY_SCALAR(1e-13, 2e-5, 3e-7));
+            CHECK_NEAR(share(1, 0), -20, BY_SCALAR(1e-13, 2e-5, 1e-9));
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            static const double force[] = { -10, 30, -20 };
+            CHECK_NEAR(share(0, k), force[k], BY_SCALAR(1e-13, 2e-5, 5e-7));
+        }
+        CHECK_NEAR(share(1, 0), -30, BY_SCALAR(1e-13, 2e-5, 2e-6));
+    }
+}
+
+/* A gear of efficiency e between T on a shaft A and the load L on B, S = ratio of B's speed to A's:
+   moving the way `sign`, A drives with X, Y = e X arrives, or B drives. Returns the speed of A
+   after a step, 0 if it sticks, and who drives: 1 A, -1 B. */
+static double lossy_step(double Ja, double Jb, double S, double e, double T, double L, double v,
+                         double dt, int *drives) {
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        double forward = (e * T + S * L) / (Jb * S * S + e * Ja);
+        double backward = (T + e * S * L) / (Ja + e * Jb * S * S);
+        if ((v + dt * forward) * sign > 0 && (T - Ja * forward) * sign >= 0) {
+            *drives = 1;
+            return v + dt * forward;
+        }
+        if ((v + dt * backward) * sign > 0 && (T - Ja * backward) * sign <= 0) {
+            *drives = -1;
+            return v + dt * backward;
+        }
+    }
+    *drives = 0;
+    return 0;
+}
+
+/* Load-proportional loss under a sine: backward, stuck, forward, stuck. And where power flows, the
+   efficiency is what arrives of it. */
+static void test_efficiency(void) {
+    double Ja = 0.5, Jb = 1.5, ratio = -2, S = 0.5, e = 0.5, dt = 0x1p-10, L = -4, v = 0, rub = 5;
+    const double inertia[] = { Ja, Jb };
+    int modes[64], count = 0, last = 9, found = 0;
+    for (int exact = 0; exact < 2; exact++) {
+        shafts(2, inertia, dt);
+        mdyn_coupling c = MDYN_GEAR(0, 1, 1, 0, 0);
+        c.terms[1].coefficient = wide(ratio);
+        c.efficiency = wide(e);
+        couple(c);
+        mech.body[0].damping = wide(rub); /* implicit: dt rub more inertia, rub v less torque */
+        mech.model.solver.equality = exact ? MDYN_EXACT : MDYN_ITERATED;
+        mech.model.solver.sweeps = 2000;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        v = 0;
+        for (int i = 0; i < 4096; i++) {
+            int drives;
+            double T = of_real(real(8 * sin(6.283185307179586 / 4 * i * dt)));
+            sim.tau[0] = real(T);
+            sim.tau[1] = real(L);
+            v = lossy_step(Ja + dt * rub, Jb, S, e, T - rub * v, L, v, dt, &drives);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_NEAR(of_real(sim.v[0]), v, BY_SCALAR(2e-12, 2e-5, 5e-7));
+            CHECK_NEAR(of_real(sim.v[1]), S * v, BY_SCALAR(2e-12, 2e-5, 2e-7));
+            mdyn_row_report loss = row(MDYN_ROW_LOSS, 0), force = row(MDYN_ROW_COUPLING, 0);
+            CHECK(of_wide(loss.power) <= BY_SCALAR(1e-10, 1e-4, 1e-4));
+            double most = 2.0 / 3 * fabs(of_wide(force.force));
+            CHECK(fabs(of_wide(loss.force)) <= most + BY_SCALAR(1e-9, 1e-4, 1e-4) * (1 + most));
+            double in = -share(0, 0) * v, out = share(0, 1) * S * v;
+            if (drives > 0 && fabs(v) > 1e-3) {
+                CHECK_NEAR(out, e * in, BY_SCALAR(1e-9, 2e-3, 5e-6) * (1 + fabs(in)));
+            } else if (drives < 0 && fabs(v) > 1e-3) {
+                CHECK_NEAR(in, e * out, BY_SCALAR(1e-9, 2e-3, 7e-5) * (1 + fabs(out)));
+            }
+            if (drives != last && count < 64) {
+                modes[count++] = last = drives;
+            }
+            v = of_real(sim.v[0]);
+        }
+    }
+    for (int i = 0; i + 3 < count; i++) {
+        found |= modes[i] == -1 && modes[i + 1] == 0 && modes[i + 2] == 1 && modes[i + 3] == 0;
+    }
+    CHECK(found);
+}
+
+/* Friction that follows the force of another coupling: a stop presses a wheel, which rubs. */
+static void test_friction_follows(void) {
+    const double inertia[] = { 1, 2 };
+    double dt = 0x1p-8, press = 6, mu = 0.25;
+    shafts(2, inertia, dt);
+    mdyn_coupling stop = MDYN_MIMIC(0, 0, 0, 0), rubs = MDYN_MIMIC(1, 0, 0, 0);
+    stop.terms[1].coefficient = wide(0);
+    stop.lower = wide(-1);
+    stop.upper = wide(0);
+    rubs.terms[1].coefficient = wide(0);
+    rubs.level = MDYN_VELOCITY;
+    rubs.mu = wide(mu);
+    couple(stop);
+    couple(rubs)->mu_of = 0;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(press);
+    sim.tau[1] = real(1);
+    for (int i = 0; i < 20; i++) { /* 1 < 0.25 6 holds it */
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), 0, BY_SCALAR(1e-16, 1e-8, 1e-12));
+    }
+    sim.tau[1] = real(4);
+    for (int i = 1; i <= 20; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), i * dt * (4 - mu * press) / 2, BY_SCALAR(1e-15, 1e-6, 1e-10));
+    }
+    sim.tau[0] = real(-1);
+    double v = of_real(sim.v[1]);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    /* nothing presses */
+    CHECK_NEAR(of_real(sim.v[1]), v + dt * 4 / 2, BY_SCALAR(1e-15, 1e-6, 1e-10));
+}
+
+/* A coupling that breaks at 2 N m carries what it is asked up to that, then it is gone, until it is
+   engaged again: where the shafts then stand, without a jerk. */
+static void test_break_and_engage(void) {
+    const double inertia[] = { 1, 1 };
+    double dt = 0x1p-8;
+    shafts(2, inertia, dt);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1, 0.25);
+    c.effort = wide(2);
+    c.breaks = 1;
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.q[1] = real(0.25);
+    sim.tau[0] = real(3.5); /* half of it goes through */
+    for (int i = 1; i <= 10; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), i * dt * 3.5 / 2, BY_SCALAR(1e-15, 1e-6, 1e-10));
+        CHECK_EQUAL(row(MDYN_ROW_COUPLING, 0).flags, 0);
+        CHECK_EQUAL(sim.report.broken, 0);
+    }
+    sim.tau[0] = real(5);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.broken, 1);
+    CHECK_EQUAL(row(MDYN_ROW_COUPLING, 0).flags, MDYN_ROW_SATURATED | MDYN_ROW_RELEASED);
+    CHECK_NEAR(of_wide(row(MDYN_ROW_COUPLING, 0).force), 2, BY_SCALAR(1e-15, 1e-6, 1e-10));
+    double v = of_real(sim.v[1]);
+    for (int i = 1; i <= 100; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(row(MDYN_ROW_COUPLING, 0).flags, MDYN_ROW_RELEASED);
+        CHECK_NEAR(of_wide(row(MDYN_ROW_COUPLING, 0).impulse), 0, 0);
+        CHECK_NEAR(of_real(sim.v[1]), v, 0);
+        CHECK_EQUAL(sim.report.broken, 0);
+    }
+    sim.tau[0] = real(0);
+    sim.v[0] = sim.v[1];
+    double apart = of_real(sim.q[1]) - of_real(sim.q[0]);
+    CHECK(fabs(apart - 0.25) > 0.01);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 1), MDYN_OK);
+    for (int i = 0; i < 20; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), v, BY_SCALAR(2e-14, 2e-5, 1e-9));
+        CHECK_NEAR(of_real(sim.q[1]) - of_real(sim.q[0]), apart, BY_SCALAR(1e-15, 3e-7, 3e-11));
+        CHECK_EQUAL(row(MDYN_ROW_COUPLING, 0).flags, 0);
+    }
+}
+
+/* A hard coupling is released and engaged: the rows that depend on it take over and give back. */
+static void test_release(void) {
+    const double inertia[] = { 1, 1, 1 };
+    double dt = 0x1p-8;
+    shafts(3, inertia, dt);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1, 0), again = MDYN_MIMIC(1, 0, 1, 0),
+                  d = MDYN_MIMIC(2, 1, 1, 0);
+    couple(c);
+    couple(again);
+    couple(d);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_REDUNDANT);
+    sim.tau[0] = real(3);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), dt, BY_SCALAR(1e-16, 1e-8, 1e-12));
+    CHECK_EQUAL(sim.report.redundant, 1);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 0), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK); /* the other one holds */
+    CHECK_NEAR(of_real(sim.v[0]), 2 * dt, BY_SCALAR(1e-16, 1e-8, 1e-12));
+    CHECK_NEAR(of_real(sim.v[2]), 2 * dt, BY_SCALAR(1e-16, 1e-8, 1e-12));
+    CHECK_EQUAL(sim.report.redundant, 0);
+    CHECK_NEAR(share(1, 0), 2, BY_SCALAR(1e-14, 1e-6, 5e-8));
+    CHECK_EQUAL(row(MDYN_ROW_COUPLING, 0).flags, MDYN_ROW_RELEASED);
+    CHECK_EQUAL(mdyn_engage(&sim, 1, 0), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), 5 * dt, BY_SCALAR(1e-16, 3e-8, 3e-12));
+    CHECK_NEAR(of_real(sim.v[1]), 2 * dt, BY_SCALAR(1e-16, 1e-8, 1e-12));
+    CHECK_NEAR(of_real(sim.v[2]), 2 * dt, BY_SCALAR(1e-16, 1e-8, 1e-12));
+    mdyn_wide lower, upper;
+    CHECK_EQUAL(mdyn_range(&sim, 0, &lower, &upper), MDYN_OK);
+    double ahead = of_real(sim.q[0]) - of_real(sim.q[1]);
+    CHECK(ahead > 1e-6);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 1), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK); /* momentum of 9 dt on three */
+    CHECK_NEAR(of_real(sim.v[0]), 4 * dt, BY_SCALAR(1e-16, 3e-8, 1e-10));
+    CHECK_NEAR(of_real(sim.v[1]), 4 * dt, BY_SCALAR(1e-16, 3e-8, 1e-10));
+    CHECK_NEAR(of_real(sim.q[0]) - of_real(sim.q[1]), ahead, BY_SCALAR(1e-16, 1e-8, 1e-12));
+    CHECK_EQUAL(mdyn_engage(&sim, 3, 1), MDYN_ERR_INDEX);
+    CHECK_EQUAL(mdyn_engage(&sim, -1, 1), MDYN_ERR_INDEX);
+}
+
+/* A range is engaged at its nearest bound, or left alone inside. */
+static void test_engage_range(void) {
+    const double inertia[] = { 1, 1 };
+    shafts(2, inertia, 0x1p-8);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1, 0);
+    c.lower = wide(-0.25);
+    c.upper = wide(0.25);
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.q[1] = real(1);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 1), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[1]), 0, BY_SCALAR(1e-15, 1e-6, 1e-10));
+    sim.q[1] = real(0.5 + 0.125); /* -0.125 of the range, which reaches from 0.5 to 1 */
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 1), MDYN_OK);
+    sim.v[1] = real(-64);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.q[1]) - of_real(sim.q[0]), 0.5, BY_SCALAR(1e-15, 1e-6, 1e-10));
+}
+
+/* A free wheel: C' >= 0 drags along one way only. */
+static void test_one_way(void) {
+    const double inertia[] = { 1, 3 };
+    double dt = 0x1p-8;
+    for (int up = 0; up < 2; up++) {
+        shafts(2, inertia, dt);
+        mdyn_coupling c = MDYN_MIMIC(0, 1, 1, 0);
+        c.level = MDYN_VELOCITY;
+        c.lower = up ? wide(0) : wide(-of_wide(MDYN_UNLIMITED));
+        c.upper = up ? MDYN_UNLIMITED : wide(0);
+        couple(c);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        double sign = up ? 1 : -1;
+        sim.tau[0] = real(sign * 8); /* runs free */
+        for (int i = 1; i <= 10; i++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_NEAR(of_real(sim.v[0]), sign * i * dt * 8, BY_SCALAR(1e-15, 1e-6, 1e-10));
+            CHECK_NEAR(of_real(sim.v[1]), 0, 0);
+        }
+        sim.tau[0] = real(0);
+        sim.v[0] = real(0);
+        sim.tau[1] = real(sign * 8); /* drags */
+        for (int i = 1; i <= 10; i++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_NEAR(of_real(sim.v[0]), sign * i * dt * 2, BY_SCALAR(1e-15, 1e-6, 1e-10));
+            CHECK_NEAR(of_real(sim.v[1]), sign * i * dt * 2, BY_SCALAR(1e-15, 1e-6, 3e-10));
+            CHECK_NEAR(of_wide(row(MDYN_ROW_COUPLING, 0).force), sign * 2,
+                       BY_SCALAR(1e-13, 1e-5, 5e-8));
+        }
+    }
+}
+
+/* A wheel on a free body is tied to the body's own turning, v = 3 w. The row pulls at both, against
+   the world as well; what it cannot change is the momentum along the way left free, (1, 3): with
+   M = (2.5 0.5; 0.5 0.5) this is 4 w + 2 v. */
+static void test_floating_base(void) {
+    memset(&mech, 0, sizeof mech);
+    mech.body[0].parent = MDYN_WORLD;
+    mech.body[0].joint = MDYN_FREE;
+    mech.body[0].mass = wide(5);
+    mech.body[0].inertia.xx = mech.body[0].inertia.yy = mech.body[0].inertia.zz = wide(2);
+    mech.body[1].parent = 0;
+    mech.body[1].joint = MDYN_REVOLUTE;
+    mech.body[1].mass = wide(1);
+    mech.body[1].inertia.xx = mech.body[1].inertia.yy = mech.body[1].inertia.zz = wide(0.5);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 2;
+    mech.model.couplings = mech.coupling;
+    mech.model.dt = wide(0x1p-8);
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 3, 0); /* wheel on body = 3 times omega_z of the body */
+    c.terms[1].axis = 2;
+    c.level = MDYN_VELOCITY;
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    int wheel = mdyn_dof(&sim, 1);
+    sim.v[wheel] = real(7);
+    double momentum = 2 * 7;
+    for (int i = 0; i < 50; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        double w = of_real(sim.v[2]);
+        CHECK_NEAR(of_real(sim.v[wheel]), 3 * w, BY_SCALAR(2e-14, 1e-5, 1e-8));
+        CHECK_NEAR(4 * w + 2 * of_real(sim.v[wheel]), momentum, BY_SCALAR(5e-14, 1e-5, 1e-9));
+    }
+}
+
+/* ---- limits that engage ---- */
+
+/* ArtiSynth's rule: on when outside; off when inside, moving inwards, and on for two steps. */
+static void test_engagement(void) {
+    static const double q[] = { 0.4, 0.35, 0.29, 0.295, 0.299, 0.302, 0.31,
+                                0.29, 0.32, 0.33, 0.34 };
+    static const double v[] = { -1, -1, -1, 0.2, 0.2, 0.2, 0.3, -1, 1, 1, 1 };
+    static const int on[] = { 0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0 };
+    const double inertia[] = { 1, 1 };
+    for (int kind = 0; kind < 4; kind++) { /* limit or coupling, lower or upper */
+        int upper = kind % 2, limit = kind < 2;
+        mdyn_wide low = wide(upper ? -5 : 0.3), high = wide(upper ? -0.3 : 5);
+        shafts(2, inertia, 0x1p-10);
+        if (limit) {
+            mech.body[0].lower = low;
+            mech.body[0].upper = high;
+        } else {
+            mdyn_coupling c = MDYN_MIMIC(0, 1, 1, 0);
+            c.lower = low;
+            c.upper = high;
+            couple(c);
+        }
+        mech.model.solver.limits = MDYN_ENGAGED;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        for (int i = 0; i < 11; i++) {
+            sim.q[0] = real(upper ? -q[i] : q[i]);
+            sim.v[0] = real(upper ? -v[i] : v[i]);
+            sim.q[1] = sim.v[1] = real(0);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            mdyn_row_report r = row(limit ? MDYN_ROW_LIMIT : MDYN_ROW_COUPLING, 0);
+            CHECK_EQUAL(r.flags & (MDYN_ROW_AT_LOWER | MDYN_ROW_AT_UPPER),
+                        !on[i] ? 0 : upper ? MDYN_ROW_AT_UPPER : MDYN_ROW_AT_LOWER);
+            CHECK(on[i] || of_wide(r.impulse) == 0);
+        }
+    }
+}
+
+/* What lies outside by more than the deadband is moved back at once, and leaves no speed; in the
+   metric of the masses: two shafts tied by 2 : 1 share the way by their inertias. */
+static void test_deadband(void) {
+    const double inertia[] = { 2, 1 };
+    for (int k = 0; k < 3; k++) {
+        double deadband = k == 0 ? 0 : k == 1 ? 0.015625 : 0.5, out = 0.0625;
+        shafts(2, inertia, 0x1p-10);
+        mdyn_coupling c = MDYN_MIMIC(0, 1, 2, 0);
+        c.lower = wide(0);
+        c.upper = MDYN_UNLIMITED;
+        couple(c);
+        mech.model.solver.limits = MDYN_ENGAGED;
+        mech.model.solver.deadband = wide(deadband);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.q[0] = real(-out);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        double back = fmax(0, out - deadband), r = 0.5 + 4;
+        CHECK_NEAR(of_real(sim.q[0]), -out + back * 0.5 / r, BY_SCALAR(1e-16, 1e-8, 2e-10));
+        CHECK_NEAR(of_real(sim.q[1]), -2 * back / r, BY_SCALAR(1e-16, 1e-8, 5e-10));
+        CHECK_NEAR(of_real(sim.v[0]), 0, BY_SCALAR(1e-14, 1e-6, 1e-10));
+        CHECK_NEAR(of_real(sim.v[1]), 0, BY_SCALAR(1e-14, 1e-6, 1e-10));
+    }
+}
+
+/* A shaft against its stop: it goes in by no more than a step's way, is set back, and then stands
+   there, engaged in every step and by the same force. The bound is one that no state meets. */
+static void test_engaged_stop(void) {
+    const double inertia[] = { 0.7 };
+    double dt = 0x1p-10, deepest = 0, stop = 0.4, push = 3.1;
+    shafts(1, inertia, dt);
+    mech.body[0].lower = wide(-1);
+    mech.body[0].upper = wide(stop);
+    mech.model.solver.limits = MDYN_ENGAGED;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(push);
+    for (int i = 0; i < 2000; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        deepest = worse(deepest, of_real(sim.q[0]) - stop);
+        if (i < 600) {
+            continue;
+        }
+        CHECK_EQUAL(row(MDYN_ROW_LIMIT, 0).flags & MDYN_ROW_AT_UPPER, MDYN_ROW_AT_UPPER);
+        CHECK_NEAR(of_real(sim.q[0]), stop, BY_SCALAR(1e-15, 3e-8, 1e-11));
+        CHECK_NEAR(of_real(sim.v[0]), 0, BY_SCALAR(1e-17, 1e-9, 3e-11));
+        CHECK_NEAR(of_wide(row(MDYN_ROW_LIMIT, 0).force), -push, BY_SCALAR(1e-15, 1e-6, 3e-8));
+    }
+    CHECK(deepest > 0 && deepest < dt * sqrt(2 * push / 0.7 * stop) * 1.01);
+    sim.tau[0] = real(-push); /* and leaves it when it is pulled away */
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_EQUAL(row(MDYN_ROW_LIMIT, 0).flags, 0);
+    CHECK_NEAR(of_real(sim.v[0]), -4 * push / 0.7 * dt, BY_SCALAR(1e-16, 1e-8, 5e-10));
+}
+
+static void test_nearest_angle(void) {
+    double turn = 6.283185307179586;
+    for (int k = 0; k < 2000; k++) {
+        double reference = random_in(-1000, 1000), angle = random_in(-1000, 1000);
+        reference = of_real(real(reference));
+        angle = of_real(real(angle));
+        double got = of_real(mdyn_nearest_angle(real(angle), real(reference)));
+        double turns = (angle - got) / turn;
+        CHECK(fabs(got - reference) <= turn / 2 + BY_SCALAR(1e-11, 3e-4, 3e-4));
+        CHECK_NEAR(turns, floor(turns + 0.5), BY_SCALAR(1e-13, 3e-5, 2e-7));
+    }
+}
+
+/* ---- energy ---- */
+
+static double kinetic(const double *v, const mdyn_wide *M, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            sum += v[i] * of_wide(M[i * n + j]) * v[j] / 2;
+        }
+    }
+    return sum;
+}
+
+static int one_joint(int single) {
+    int body = random_int(mech.model.body_count);
+    for (int tries = 0; tries < 20 && single && t.dofs_of[body] != 1; tries++) {
+        body = random_int(mech.model.body_count);
+    }
+    return single && t.dofs_of[body] != 1 ? -1 : body;
+}
+
+/* A row that is passive: no target, no speed, no spring. */
+static void random_passive_row(int kind) {
+    int a = one_joint(1), b = one_joint(1), i = mech.model.coupling_count;
+    if (a < 0 || b < 0 || a == b || i == MIMICDYN_MAX_COUPLINGS) {
+        return;
+    }
+    if (kind == 0) {
+        mech.body[a].friction = wide(random_in(0, 20));
+    } else if (kind == 1) {
+        mech.body[a].lower = wide(random_in(-1, 0));
+        mech.body[a].upper = wide(random_in(0.01, 1));
+    } else if (kind == 2) {
+        mech.body[a].drive_kd = wide(random_in(0, 20));
+        mech.body[a].effort = wide(random_int(2) ? random_in(1, 20) : 0);
+    } else {
+        mdyn_coupling blank = MDYN_MIMIC(0, 0, 0, 0), *c = couple(blank);
+        c->terms[0].body = (int16_t)a;
+        c->terms[1].body = (int16_t)b;
+        c->terms[1].coefficient = wide(random_in(-2, 2));
+        c->effort = wide(random_int(2) ? random_in(0.1, 20) : 0);
+        c->offset = wide(random_in(-0.5, 0.5));
+        if (kind == 4) {
+            c->lower = wide(random_in(-0.5, 0));
+            c->upper = wide(random_in(0.1, 0.5));
+        } else if (kind == 5) {
+            c->efficiency = wide(random_in(0.2, 1));
+        } else if (kind == 6) {
+            c->level = MDYN_VELOCITY;
+            c->upper = MDYN_UNLIMITED;
+        } else if (kind == 7 && i > 0) {
+            c->level = MDYN_VELOCITY;
+            c->mu = wide(random_in(0, 2));
+            c->mu_of = (int16_t)random_int(i);
+        } else if (kind == 8) {
+            c->softness.kind = MDYN_KP_KD; /* a damper */
+            c->softness.b = wide(random_in(0.1, 20));
+        } else if (kind == 9) {
+            c->breaks = 1;
+        }
+    }
+}
+
+/* Rows without targets take energy or leave it, wherever the joints are: what they do to the free
+   motion of a step never adds to its energy, whatever is outside its range or off its coupling.
+   With MDYN_RELAX and engaged limits. Friction that follows a row which it presses on may jam, and
+   its sweeps then go round: report.residual says so. */
+static void test_rows_are_passive(void) {
+    static mdyn_wide M[TN * TN], a[TN];
+    int jammed = 0;
+    for (int k = 0; k < 400; k++) {
+        double free[TN], v[TN], dt;
+        int only = k % 11; /* one kind of row, or all of them */
+        mechanism_random(&mech, 3 + random_int(4), MIMICDYN_MAX_DOFS, random_int(32) | ARMATURES);
+        truth_init(&t, &mech.model);
+        for (int i = 0; i < 6; i++) {
+            random_passive_row(only < 10 ? only : 3 + random_int(7));
+        }
+        mech.model.solver.correction = MDYN_RELAX;
+        mech.model.solver.limits = k % 2 ? MDYN_ENGAGED : MDYN_SPECULATIVE;
+        mech.model.solver.equality = k % 4 < 2 ? MDYN_EXACT : MDYN_ITERATED;
+        mech.model.solver.sweeps = 2000;
+        mech.model.solver.deadband = wide(k % 3 ? 0 : 0.05);
+        dt = of_wide(mech.model.dt);
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        sim_random(&sim, &mech.model, 3, 20);
+        int n = mdyn_dofs(&sim);
+        for (int i = 0; i < n; i++) {
+            sim.target[i] = sim.target_speed[i] = real(0);
+            sim.tau[i] = only == 2 ? real(0) : sim.tau[i]; /* which an effort would hold back */
+        }
+        CHECK_EQUAL(mdyn_mass_matrix(&sim, M), MDYN_OK);
+        CHECK_EQUAL(mdyn_forward_dynamics(&sim, a), MDYN_OK);
+        for (int i = 0; i < n; i++) {
+            free[i] = of_real(sim.v[i]) + dt * of_wide(a[i]);
+        }
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        for (int i = 0; i < n; i++) {
+            v[i] = of_real(sim.v[i]);
+        }
+        if (of_wide(sim.report.residual) > 0.01) {
+            jammed++;
+            continue;
+        }
+        double before = kinetic(free, M, n), after = kinetic(v, M, n);
+        if (!CHECK(after <= before * (1 + BY_SCALAR(1e-9, 1e-4, 1e-6)))) {
+            CHECK_NOTE("mechanism %d, kind %d: %g J, then %g J\n", k, only, before, after);
+        }
+    }
+    CHECK(jammed < 20);
+}
+
+int main(int argc, char **argv) {
+    static void (*const tests[])(void) = {
+        test_two_shafts, test_compliant, test_slip_clutch, test_planetary, test_efficiency,
+        test_friction_follows, test_break_and_engage, test_release, test_engage_range,
+        test_one_way, test_floating_base, test_engagement, test_deadband, test_engaged_stop,
+        test_nearest_angle, test_rows_are_passive
+    };
+    check_begin(argc, argv);
+    for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
+        random_seed((uint64_t)i + 1);
+        tests[i]();
+    }
+    return check_end();
+}

@@ -1,0 +1,560 @@
+/* MDYN_DANTZIG, the bounded rows of a step by pivoting: the conditions of every row, worked out in
+   long double (truth_step.h); sweeps run until they converge; stacks, which are degenerate; rows
+   that repeat or contradict each other. test_bounded.c tries every choice of bounds. */
+#define MIMICDYN_MAX_BODIES 12
+#define MIMICDYN_MAX_DOFS 60
+#define MIMICDYN_MAX_COUPLINGS 10
+#define MIMICDYN_MAX_CONTACTS 44
+#define MIMICDYN_MAX_DANTZIG 132
+#define MIMICDYN_MAX_ENTRIES 8000
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "sims.h"
+#include "truth.h"
+#include "truth_step.h"
+
+/* What the checks allow, some three to ten times the worst of -s 1, 2 and 3. */
+/*                              F64      F32  FIXED */
+TOLERANCE(CONDITIONS,         3e-13,    1e-4,  1e-4);
+TOLERANCE(SWEPT,              1e-11,    2e-3,  2e-3);
+TOLERANCE(GAINED,             2e-15,    1e-7,  5e-9);
+TOLERANCE(STACK_PLACE,        1e-15,    4e-7,  5e-9);
+TOLERANCE(STACK_FORCE,        3e-12,    4e-3,  1e-5);
+TOLERANCE(DRIVEN,             5e-12,    2e-3,  1e-4);
+TOLERANCE(WEAK_DRIVE,         5e-14,    3e-5,  1e-6);
+TOLERANCE(NEARLY_DEPENDENT,   4e-11,       0,     0);
+TOLERANCE(SUBSTEPS,           2e-14,    2e-5,  6e-7);
+TOLERANCE(REPEATED,           2e-15,    5e-7,  3e-8);
+
+static mdyn_sim sim, other;
+static mechanism mech;
+static truth t;
+static truth_step want;
+
+/* ---- the conditions ---- */
+
+/* Largest violation of a row's conditions by the impulses and speeds that the library reports, as a
+   part of the speeds of the step. */
+static double violation(void) {
+    ld v[TN];
+    double worst = 0, size;
+    for (int i = 0; i < t.dofs; i++) {
+        v[i] = (ld)of_real(sim.v[i]);
+    }
+    size = norm_speed(&t, want.free) + norm_speed(&t, t.v) + norm_speed(&t, v);
+    for (int k = 0; k < want.rows; k++) {
+        const truth_row *r = &want.row[k];
+        mdyn_row_report report;
+        CHECK_EQUAL(mdyn_row(&sim, r->kind, r->index, &report), MDYN_OK);
+        ld lambda = (ld)of_wide(report.impulse), inertia = want.A[k][k] + r->cfm;
+        if ((report.flags & MDYN_ROW_REDUNDANT) != 0) {
+            continue;
+        }
+        ld w = t_row_speed(r, v, t.dofs) + r->cfm * lambda;
+        double miss = (double)(t_violation(r, lambda, w, inertia) / sqrtl(inertia));
+        worst = worse(worst, miss / size);
+        for (int i = 0; i < t.dofs; i++) {
+            want.free[i] += want.B[k][i] * lambda;
+        }
+    }
+    for (int i = 0; i < t.dofs; i++) { /* the impulses account for the motion */
+        v[i] -= want.free[i];
+    }
+    return worse(worst, norm_speed(&t, v) / size);
+}
+
+/* A step, and its truth but for what the bounded rows do. */
+static int step(void) {
+    truth_copy(&t, &sim);
+    truth_update(&t, &mech.model);
+    truth_step_begin(&want, &t, &mech.model, &sim);
+    return mdyn_step(&sim);
+}
+
+static int one_speed(void) {
+    for (int tries = 0; tries < 50; tries++) {
+        int body = random_int(t.bodies);
+        if (t.dofs_of[body] == 1) {
+            return body;
+        }
+    }
+    return -1;
+}
+
+/* Limits, dry friction and drives of bounded effort at all joints of one speed, couplings with a
+   range, an effort, softness or none. */
+static void bounded_everywhere(int n) {
+    int count = 0;
+    mechanism_random(&mech, 3 + random_int(8), 20, random_int(32) | ARMATURES | ONE_SPEED);
+    truth_init(&t, &mech.model);
+    for (int i = 0; i < t.bodies; i++) {
+        mdyn_body *b = &mech.body[i];
+        if (t.dofs_of[i] != 1) {
+            continue;
+        }
+        b->friction = wide(random_int(2) ? random_in(0.1, 20) : 0);
+        if (random_int(2)) {
+            b->lower = wide(random_in(-1, -0.001));
+            b->upper = random_int(3) ? wide(random_in(0.001, 1)) : MDYN_UNLIMITED;
+        }
+        if (random_int(2)) {
+            b->drive_kp = wide(random_in(0, 1000));
+            b->drive_kd = wide(random_in(1, 50));
+            b->effort = wide(random_in(1, 50));
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        int a = one_speed(), b = one_speed();
+        mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+        if (a < 0 || a == b) {
+            continue;
+        }
+        c.terms[0].body = (int16_t)a;
+        c.terms[1].body = (int16_t)b;
+        c.terms[1].coefficient = wide(random_in(-2, 2));
+        if (k == 1) {
+            c.effort = wide(random_in(1, 50));
+        } else if (k > 1) {
+            c.lower = wide(random_in(-1, 0));
+            c.upper = wide(random_in(0, 1));
+        }
+        mech.coupling[count++] = c;
+    }
+    mech.model.coupling_count = count;
+    mech.model.solver.method = MDYN_DANTZIG;
+    mech.model.solver.equality = n % 4 == 3 ? MDYN_ITERATED : MDYN_EXACT;
+}
+
+static void random_state(void) {
+    double dt = of_wide(mech.model.dt);
+    sim_random(&sim, &mech.model, 3, 20);
+    for (int i = 0; i < t.bodies; i++) {
+        double lower = of_wide(mech.body[i].lower);
+        if (lower != 0) {
+            sim.q[t.coordinate[i]] = real(lower + random_in(-2, 10) * dt);
+        }
+        sim.target[t.dof[i]] = real(random_in(-1, 1));
+    }
+}
+
+/* Up to 30 bounded rows: all steps are solved, and no row is off. */
+static void test_conditions(void) {
+    for (int n = 0; n < 400; n++) {
+        bounded_everywhere(n);
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        random_state();
+        CHECK_EQUAL(step(), MDYN_OK);
+        CHECK(sim.report.unsolved == 0 && sim.report.sweeps == 0);
+        CHECK(sim.report.pivots <= 8 * want.rows);
+        if (!CHECK_NEAR(violation(), 0, CONDITIONS)) {
+            CHECK_NOTE("mechanism %d, %d pivots\n", n, sim.report.pivots);
+        }
+    }
+}
+
+/* Couplings with losses, and one whose bound is the force of another; no bounds of positions are
+   corrected. */
+static void add_losses(void) {
+    for (int k = 0; k < mech.model.coupling_count; k++) {
+        mdyn_coupling *c = &mech.coupling[k];
+        c->efficiency = wide(k < 2 ? random_in(0.5, 1) : 0);
+        if (k == 2) {
+            c->lower = c->upper = wide(0);
+            c->mu = wide(random_in(0, 1));
+        }
+    }
+}
+
+/* The same motion as by sweeps that have converged: also with both corrections, engaged limits and
+   rows that wake. With losses, who carries what may be open, and the motion with it: there the
+   sweeps begin at the impulses found, and leave them as they are. */
+static void test_sweeps_agree(void) {
+    int compared = 0, unsolved = 0;
+    for (int n = 0; n < 300; n++) {
+        const int losses = n % 2;
+        bounded_everywhere(n);
+        if (losses) {
+            add_losses();
+        } else {
+            mech.model.solver.correction = n % 3 == 1 ? MDYN_RELAX : MDYN_BAUMGARTE;
+            mech.model.solver.limits = n % 3 == 2 ? MDYN_ENGAGED : MDYN_SPECULATIVE;
+        }
+        mdyn_model slow = mech.model;
+        slow.solver.method = MDYN_PGS;
+        slow.solver.start = losses ? MDYN_WARM : MDYN_COLD;
+        slow.solver.sweeps = 60000;
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        random_state();
+        for (int k = 0; k < 4; k++) {
+            ld v[TN];
+            other = sim;
+            other.model = &slow;
+            int code = step();
+            CHECK_EQUAL(code != MDYN_OK, sim.report.unsolved > 0);
+            if (losses) {
+                memcpy(other.outcome, sim.outcome, sizeof other.outcome);
+            }
+            CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+            unsolved += code != MDYN_OK;
+            if (code != MDYN_OK || other.report.sweeps > 30000) { /* which have not converged */
+                break;
+            }
+            for (int i = 0; i < t.dofs; i++) {
+                v[i] = (ld)of_real(other.v[i]);
+            }
+            double size = norm_speed(&t, want.free) + norm_speed(&t, t.v) + norm_speed(&t, v);
+            if (!CHECK_NEAR(speed_error(&t, &sim, v) / size, 0, SWEPT)) {
+                CHECK_NOTE("mechanism %d, step %d, %d sweeps\n", n, k, other.report.sweeps);
+            }
+            compared++;
+        }
+    }
+    CHECK(compared >= 1100 && unsolved <= 15);
+}
+
+/* ---- mechanisms that are known ---- */
+
+/* `count` slides along x, each on the one before; of 1 kg, the last one of 100 kg. */
+static void slides(int count) {
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < count; i++) {
+        mech.body[i].parent = (int16_t)(i - 1);
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].axis.x = wide(1);
+        mech.body[i].mass = wide(i + 1 < count ? 1 : 100);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = count;
+    mech.model.couplings = mech.coupling;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.solver.method = MDYN_DANTZIG;
+}
+
+/* Drives of bounded effort that feel each other strongly; 1000 sweeps are too few. All of them
+   reach their speeds in one step, and one that is too weak gives all it has. */
+static void test_driven(void) {
+    for (int weak = -1; weak < 8; weak++) {
+        mdyn_row_report r;
+        slides(8);
+        for (int i = 0; i < 8; i++) {
+            mech.body[i].drive_kd = wide(1e9);
+            mech.body[i].effort = wide(i == weak ? 10 : 1e9);
+        }
+        mdyn_model swept = mech.model;
+        swept.solver.method = MDYN_PGS;
+        swept.solver.sweeps = 1000;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        for (int i = 0; i < 8; i++) {
+            sim.target_speed[i] = real(0.5 + i);
+        }
+        other = sim;
+        other.model = &swept;
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+        CHECK(weak >= 0 || fabs(of_real(other.v[0]) - 0.5) > 0.1);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(sim.report.sweeps, 0);
+        for (int i = 0; i < 8; i++) {
+            CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_DRIVE, i, &r), MDYN_OK);
+            if (i != weak) {
+                double yielded = of_wide(r.impulse) * 0x1p10 / 1e9;
+                CHECK_NEAR(of_real(sim.v[i]) + yielded, 0.5 + i, DRIVEN);
+                continue;
+            }
+            double momentum = 0; /* of what it carries */
+            for (int k = 0; k < 8; k++) {
+                momentum += (107 - (k > i ? k : i)) * of_real(sim.v[k]);
+            }
+            CHECK_NEAR(of_wide(r.force), 10, 0);
+            CHECK((r.flags & MDYN_ROW_SATURATED) != 0);
+            CHECK_NEAR(momentum / 107, 10 * 0x1p-10 / 107, WEAK_DRIVE);
+        }
+    }
+}
+
+/* Substeps end where as many steps by pivoting end: slides, whose M and J stay what they are. */
+static void test_substeps_agree(void) {
+    for (int n = 0; n < 100; n++) {
+        const int parts = 2 + random_int(6);
+        slides(4);
+        mech.body[3].mass = wide(random_in(0.5, 2));
+        for (int i = 0; i < 4; i++) {
+            mdyn_body *b = &mech.body[i];
+            b->friction = wide(random_int(2) ? random_in(0, 5) : 0);
+            b->lower = wide(random_int(2) ? -0.01 : 0);
+            b->upper = wide(of_wide(b->lower) < 0 ? 0.01 : 0);
+            b->drive_kd = wide(random_int(2) ? random_in(1, 100) : 0);
+            b->effort = wide(of_wide(b->drive_kd) > 0 ? random_in(1, 50) : 0);
+        }
+        mdyn_model small = mech.model;
+        small.dt = wide(0x1p-10 / parts);
+        mech.model.solver.method = MDYN_TGS;
+        mech.model.solver.substeps = (uint16_t)parts;
+        mech.model.solver.sweeps = 20000;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(mdyn_init(&other, &small), MDYN_OK);
+        for (int i = 0; i < 4; i++) {
+            sim.q[i] = other.q[i] = real(random_in(-0.01, 0.01));
+            sim.v[i] = other.v[i] = real(random_in(-1, 1));
+            sim.tau[i] = other.tau[i] = real(random_in(-20, 20));
+            sim.target_speed[i] = other.target_speed[i] = real(random_in(-1, 1));
+        }
+        for (int k = 0; k < 10; k++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            for (int part = 0; part < parts; part++) {
+                CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+            }
+            for (int i = 0; i < 4; i++) {
+                CHECK_NEAR(of_real(sim.v[i]), of_real(other.v[i]), SUBSTEPS);
+                CHECK_NEAR(of_real(sim.q[i]), of_real(other.q[i]), SUBSTEPS / 500);
+                sim.q[i] = other.q[i];
+                sim.v[i] = other.v[i];
+            }
+        }
+    }
+}
+
+/* A bounded coupling several times over: together they do what one does with the sum of their
+   efforts. */
+static void test_repeated(void) {
+    for (int n = 0; n < 20; n++) {
+        double effort = 0, v[2] = { 0, 0 };
+        for (int once = 0; once < 2; once++) {
+            slides(2);
+            mech.body[1].parent = MDYN_WORLD;
+            mech.body[1].mass = wide(3);
+            for (int k = 0; k < (once ? 1 : 6); k++) {
+                mdyn_coupling c = MDYN_MIMIC(0, 1, -2, 0);
+                c.effort = wide(once ? effort : random_in(1, 100));
+                c.softness.kind = MDYN_ERP_CFM;
+                effort += once ? 0 : of_wide(c.effort);
+                mech.coupling[k] = c;
+                mech.model.coupling_count = k + 1;
+            }
+            CHECK(mdyn_init(&sim, &mech.model) >= 0);
+            sim.v[0] = real(1);
+            sim.v[1] = real(n % 2 ? -1 : -0.5625); /* much to do, little to do */
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            if (once) {
+                CHECK_NEAR(of_real(sim.v[0]), v[0], REPEATED);
+                CHECK_NEAR(of_real(sim.v[1]), v[1], REPEATED);
+            }
+            v[0] = of_real(sim.v[0]);
+            v[1] = of_real(sim.v[1]);
+        }
+    }
+}
+
+/* A stop and a range that leave no speed: one of them holds, the other is marked, the step says so,
+   and nothing explodes. */
+static void test_contradiction(void) {
+    mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+    int marked = 0;
+    slides(1);
+    mech.body[0].mass = wide(2);
+    mech.body[0].lower = wide(-0.1);
+    mech.body[0].upper = wide(0.1);
+    c.lower = wide(0.2);
+    c.upper = wide(0.3);
+    mech.coupling[0] = c;
+    mech.model.coupling_count = 1;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_EMPTY_RANGE);
+    sim.q[0] = real(0.15);
+    for (int k = 0; k < 1000; k++) {
+        mdyn_row_report stop, range;
+        sim.tau[0] = real(k % 13 - 6);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_WARN_NO_SOLUTION);
+        CHECK_EQUAL(sim.culprit.code, MDYN_WARN_NO_SOLUTION);
+        CHECK(sim.report.unsolved > 0 && of_wide(sim.report.residual) > 1e-6);
+        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &stop), MDYN_OK);
+        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &range), MDYN_OK);
+        marked += (stop.flags & MDYN_ROW_CONTRADICTORY) != 0;
+        CHECK(((stop.flags ^ range.flags) & MDYN_ROW_CONTRADICTORY) != 0);
+        CHECK(fabs(of_real(sim.q[0]) - 0.15) <= 0.051);
+        CHECK(fabs(of_wide(stop.impulse)) + fabs(of_wide(range.impulse)) < 200);
+    }
+    CHECK(sim.report.contradictory == 1 && marked <= 1000);
+}
+
+/* Two rows that differ by a hundred-thousandth, as friction at a joint of 1 g that carries 100 kg:
+   solved, or, with fewer digits, not, and then the code says so. */
+static void test_nearly_dependent(void) {
+    slides(2);
+    mech.body[0].mass = wide(1e-3);
+    mech.body[0].friction = mech.body[1].friction = wide(1e8);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[0] = sim.v[1] = real(1);
+    int code = mdyn_step(&sim);
+    CHECK_EQUAL(code, BY_SCALAR(MDYN_OK, MDYN_WARN_NOT_CONVERGED, MDYN_WARN_NOT_CONVERGED));
+    CHECK_EQUAL(sim.report.unsolved, code != MDYN_OK);
+    CHECK(fabs(of_real(sim.v[0])) < 3 && fabs(of_real(sim.v[1])) < 1e-2); /* as sweeps leave it */
+    if (code == MDYN_OK) {
+        CHECK_NEAR(of_real(sim.v[0]), 0, NEARLY_DEPENDENT);
+        CHECK_NEAR(of_real(sim.v[1]), 0, NEARLY_DEPENDENT);
+    }
+}
+
+/* ---- boxes ---- */
+
+enum { CORNERS = 4, BOXES = 10 };
+
+/* Boxes of 0.2 x 0.2 x 0.1 m on each other, exactly aligned and just touching; 1, 2, ... kg. */
+static void boxes(int count, mdyn_friction law) {
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < count; i++) {
+        mdyn_body *b = &mech.body[i];
+        double m = 1 + i % 3;
+        b->parent = MDYN_WORLD;
+        b->joint = MDYN_FREE;
+        b->mass = wide(m);
+        b->inertia.xx = b->inertia.yy = wide(m * (0.01 + 0.0025) / 3);
+        b->inertia.zz = wide(m * 0.02 / 3);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = count;
+    mech.model.gravity.z = wide(-9.81);
+    mech.model.dt = wide(0x1p-9);
+    mech.model.solver.friction = law;
+    mech.model.solver.method = MDYN_DANTZIG;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (int i = 0; i < count; i++) {
+        sim.q[7 * i + 2] = real(0.05 + 0.1 * i);
+    }
+}
+
+static void touch(int count, double friction) {
+    mdyn_contact c[CORNERS * BOXES];
+    memset(c, 0, sizeof c);
+    for (int n = 0; n < CORNERS * count; n++) {
+        int i = n / CORNERS, corner = n % CORNERS;
+        c[n].a = (int16_t)i;
+        c[n].b = (int16_t)(i - 1);
+        c[n].key = (uint16_t)corner;
+        c[n].point.x = real(of_real(sim.q[7 * i]) + (corner & 1 ? 0.1 : -0.1));
+        c[n].point.y = real(of_real(sim.q[7 * i + 1]) + (corner & 2 ? 0.1 : -0.1));
+        c[n].point.z = real(of_real(sim.q[7 * i + 2]) - 0.05);
+        c[n].normal.z = real(1);
+        c[n].depth = real((i ? of_real(sim.q[7 * i - 5]) + 0.05 : 0) - of_real(c[n].point.z));
+        c[n].friction = wide(friction);
+    }
+    CHECK_EQUAL(mdyn_set_contacts(&sim, c, CORNERS * count), MDYN_OK);
+}
+
+/* 120 rows that depend on each other, all of them at their bounds: no step fails, nothing sinks,
+   each box carries what is above it. */
+static void test_stack(void) {
+    for (int n = 0; n < 2; n++) {
+        boxes(BOXES, n ? MDYN_PYRAMID_TWO_STAGE : MDYN_PYRAMID);
+        for (int k = 0; k < 200; k++) {
+            touch(BOXES, 0.5);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(sim.report.sweeps, 0);
+            CHECK(sim.report.pivots <= 60); /* of 120 rows */
+        }
+        double above = 0;
+        for (int i = BOXES - 1; i >= 0; i--) {
+            double force = 0;
+            mdyn_row_report r;
+            for (int k = 0; k < CORNERS; k++) {
+                CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_CONTACT, 3 * (CORNERS * i + k), &r), MDYN_OK);
+                force += of_wide(r.force);
+            }
+            above += (1 + i % 3) * 9.81;
+            CHECK_NEAR(force / above, 1, STACK_FORCE);
+            CHECK_NEAR(of_real(sim.q[7 * i + 2]), 0.05 + 0.1 * i, STACK_PLACE);
+            CHECK_NEAR(of_real(sim.q[7 * i]), 0, STACK_PLACE);
+        }
+    }
+}
+
+/* What only resists takes energy and gives none: stops, friction, ranges and contacts. */
+static void test_passive(void) {
+    int taken = 0, unsolved = 0;
+    for (int n = 0; n < 200; n++) {
+        mdyn_contact contact[4];
+        bounded_everywhere(n);
+        memset(&mech.model.gravity, 0, sizeof mech.model.gravity);
+        for (int i = 0; i < t.bodies; i++) {
+            mech.body[i].drive_kp = mech.body[i].drive_kd = wide(0);
+            mech.body[i].lower = wide(t.dofs_of[i] == 1 ? -3 : 0);
+            mech.body[i].upper = wide(t.dofs_of[i] == 1 ? 3 : 0);
+        }
+        mech.model.coupling_count = 0;
+        mech.model.solver.friction = n % 2 ? MDYN_PYRAMID : MDYN_PYRAMID_TWO_STAGE;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim_random(&sim, &mech.model, 3, 0);
+        memset(contact, 0, sizeof contact);
+        for (int k = 0; k < 4; k++) {
+            contact[k].a = (int16_t)random_int(t.bodies);
+            contact[k].b = MDYN_WORLD;
+            contact[k].point.x = real(random_in(-1, 1));
+            contact[k].normal.y = real(random_in(-1, 1));
+            contact[k].normal.z = real(1);
+            contact[k].friction = wide(random_in(0, 0.5));
+        }
+        CHECK_EQUAL(mdyn_set_contacts(&sim, contact, 4), MDYN_OK);
+        int code = step();
+        unsolved += code != MDYN_OK;
+        CHECK_EQUAL(code != MDYN_OK, sim.report.unsolved > 0);
+        truth_copy(&t, &sim);
+        double before = norm_speed(&t, want.free), after = norm_speed(&t, t.v);
+        CHECK_NEAR(worse(after / before - 1, 0), 0, GAINED);
+        taken += after < 0.9 * before;
+    }
+    CHECK(taken > 50 && unsolved <= 4);
+}
+
+/* Too many rows for the room, in a model, by contacts, by a coupling; settings that do not go
+   together. A step that is refused changes nothing. */
+static void test_refused(void) {
+    mdyn_contact contact[MIMICDYN_MAX_CONTACTS];
+    static const struct {
+        mdyn_method method;
+        int substeps;
+        mdyn_friction law;
+        int code;
+    } tried[] = {
+        { MDYN_DANTZIG, 0, MDYN_CONE, MDYN_ERR_SOLVER },
+        { MDYN_DANTZIG, 2, MDYN_PYRAMID, MDYN_ERR_SOLVER },
+        { MDYN_PGS, 2, MDYN_PYRAMID, MDYN_ERR_SOLVER },
+        { (mdyn_method)3, 0, MDYN_PYRAMID, MDYN_ERR_SOLVER },
+        { (mdyn_method)-1, 0, MDYN_PYRAMID, MDYN_ERR_SOLVER },
+        { MDYN_DANTZIG, 1, MDYN_PYRAMID, MDYN_OK },
+        { MDYN_TGS, 2, MDYN_CONE, MDYN_OK },
+        { MDYN_PGS, 1, MDYN_CONE, MDYN_OK }
+    };
+    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
+        slides(2);
+        mech.model.solver.method = tried[k].method;
+        mech.model.solver.substeps = (uint16_t)tried[k].substeps;
+        mech.model.solver.friction = tried[k].law;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), tried[k].code);
+    }
+    slides(2);
+    mech.body[0].friction = wide(1);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    memset(contact, 0, sizeof contact);
+    for (int k = 0; k < MIMICDYN_MAX_CONTACTS; k++) {
+        contact[k].b = MDYN_WORLD;
+        contact[k].normal.z = real(1);
+    }
+    CHECK_EQUAL(mdyn_set_contacts(&sim, contact, MIMICDYN_MAX_CONTACTS), MDYN_OK);
+    other = sim;
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_CAPACITY_DANTZIG); /* 132 rows, and one */
+    CHECK(memcmp(sim.q, other.q, sizeof sim.q) == 0 && memcmp(sim.v, other.v, sizeof sim.v) == 0);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, contact, MIMICDYN_MAX_CONTACTS - 1), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+}
+
+int main(int argc, char **argv) {
+    static void (*const tests[])(void) = {
+        test_conditions, test_sweeps_agree, test_driven, test_substeps_agree, test_repeated,
+        test_contradiction, test_nearly_dependent, test_stack, test_passive, test_refused
+    };
+    check_begin(argc, argv);
+    for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
+        random_seed((uint64_t)i + 1);
+        tests[i]();
+    }
+    return check_end();
+}

@@ -1,0 +1,96 @@
+/* The build with MIMICDYN_WARNINGS, _SETTINGS, _LOSSES and _QUATERNIONS 0: what is left moves as in
+   the whole library, to the last bit, and what is left out is refused by its code. */
+#define MIMICDYN_WARNINGS 0
+#define MIMICDYN_SETTINGS 0
+#define MIMICDYN_LOSSES 0
+#define MIMICDYN_QUATERNIONS 0
+#define MIMICDYN_STATIC 1
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "knobs.h"
+
+static mdyn_sim sim;
+static mdyn_body bodies[KNOBS_BODIES];
+static mdyn_coupling couplings[2];
+static mdyn_model model;
+
+static void moves_the_same(void) {
+    static mdyn_real a[KNOBS_STEPS][KNOBS_NUMBERS], b[KNOBS_STEPS][KNOBS_NUMBERS];
+    int stopped = 0;
+    CHECK_EQUAL(knobs_run(&sim, a), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(b), KNOBS_STEPS);
+    for (int n = 0; n < KNOBS_STEPS; n++) {
+        CHECK(memcmp(a[n], b[n], sizeof a[n]) == 0);
+        stopped |= of_real(a[n][1]) > 0.499 || of_real(a[n][1]) < -0.299; /* a limit had a part */
+    }
+    CHECK(stopped);
+}
+
+static void restore(void) {
+    memcpy(bodies, knobs_bodies, sizeof bodies);
+    memcpy(couplings, knobs_couplings, sizeof couplings);
+    model = knobs_model;
+    model.bodies = bodies;
+    model.couplings = couplings;
+}
+
+/* With the model as it is now, and with it restored. */
+static void gives(int code, int index) {
+    CHECK_EQUAL(mdyn_init(&sim, &model), code);
+    CHECK_EQUAL(sim.culprit.code, code);
+    CHECK_EQUAL(sim.culprit.index, index);
+    restore();
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+}
+
+static void refuses(void) {
+    mdyn_coupling c;
+    restore();
+    bodies[3].joint = MDYN_SPHERICAL;
+    gives(MDYN_ERR_JOINT, 3);
+    bodies[2].joint = MDYN_FREE;
+    gives(MDYN_ERR_JOINT, 2);
+    couplings[1].efficiency = MDYN_C(0.9);
+    gives(MDYN_ERR_LOSS, 1);
+    couplings[0].mu = MDYN_C(0.5);
+    couplings[0].mu_of = 1;
+    gives(MDYN_ERR_LOSS, 0);
+    model.solver.equality = MDYN_ITERATED;
+    gives(MDYN_ERR_SOLVER, -1);
+    model.solver.start = MDYN_COLD;
+    gives(MDYN_ERR_SOLVER, -1);
+    model.solver.correction = MDYN_RELAX;
+    gives(MDYN_ERR_SOLVER, -1);
+    model.solver.limits = MDYN_ENGAGED;
+    gives(MDYN_ERR_SOLVER, -1);
+    model.solver.substeps = 2;
+    gives(MDYN_ERR_SOLVER, -1);
+    c = couplings[1];
+    c.efficiency = MDYN_C(0.5);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &c), MDYN_ERR_LOSS);
+    model.solver.sweeps = 7; /* these are there */
+    model.solver.substeps = 1;
+    gives(MDYN_OK, -1);
+}
+
+/* Warnings are not looked for; what the couplings then do is reported in every step as ever. */
+static void warns_later(void) {
+    restore();
+    couplings[1] = couplings[0];
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.redundant, 1);
+    couplings[1].offset = MDYN_C(1);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &couplings[1]), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.contradictory, 1);
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    moves_the_same();
+    refuses();
+    warns_later();
+    return check_end();
+}
