@@ -537,7 +537,7 @@ typedef enum mdyn_friction {
     MDYN_PYRAMID,  /* each row for itself: |t| <= mu n */
     MDYN_CONE,     /* the two rows of a contact together: |(t1, t2)| <= mu n, along the slip; own
                       rows each for itself */
-    MDYN_PYRAMID_TWO_STAGE /* ODE's: n is found without friction, then |t| <= mu n with that n */
+    MDYN_TWO_STAGE /* ODE's: n is found without friction, then |t| <= mu n with that n */
 } mdyn_friction;
 
 typedef enum mdyn_equality {
@@ -1241,18 +1241,15 @@ MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential
 
    Friction: a row i with findex[i] = k >= 0 has the bounds +-|hi[i] x[k]|, hi[i] being the
    coefficient of friction (MDYN_UNLIMITED: no bound unless x[k] = 0); lo[i] is not read. Row k has
-   no friction index itself. findex NULL: no row has one; elements < 0: this row has none. */
-typedef enum mdyn_lcp_friction {
-    MDYN_TWO_STAGE, /* x[k] of the problem without the friction rows: their x = 0 (ODE) */
-    MDYN_COUPLED    /* x[k] of the solution itself: of several solutions, one */
-} mdyn_lcp_friction;
-
+   no friction index itself. findex NULL: no row has one; elements < 0: this row has none. x[k] is
+   that of the solution itself (MDYN_PYRAMID: of several solutions, one), or of the problem without
+   the friction rows, their x being 0 (MDYN_TWO_STAGE, as in ODE). */
 typedef struct mdyn_lcp {
     int n;                       /* rows, 0 to 4096 */
     const mdyn_wide *A;          /* A[n][n], row by row */
     const mdyn_wide *b, *lo, *hi;
     const int16_t *findex;       /* may be NULL */
-    mdyn_lcp_friction friction;  /* mdyn_lcp_pgs: always MDYN_COUPLED */
+    mdyn_friction friction;      /* not MDYN_CONE; mdyn_lcp_pgs: always MDYN_PYRAMID */
 } mdyn_lcp;
 
 typedef struct mdyn_lcp_report {
@@ -1270,14 +1267,14 @@ typedef union mdyn_lcp_cell { md_num number; int index; } mdyn_lcp_cell;
 /* Exactly, by Dantzig's pivoting: x and w of n elements; w and report may be NULL. An x at a bound
    is that bound to the last digit. The result is tried on the given A and b before the return:
       MDYN_OK                  residual at most 256 rounding errors (F32: 3e-5, F64: 6e-14, FIXED:
-                               2.4e-7), with coupled friction 2048
+                               2.4e-7), with MDYN_PYRAMID friction 2048
       MDYN_WARN_NO_SOLUTION    rows contradict each other; x solves the others. report->row
-      MDYN_WARN_NOT_CONVERGED  x is not solved, or the bounds of coupled friction did not settle
+      MDYN_WARN_NOT_CONVERGED  x is not solved, or the bounds of friction did not settle
    Singular problems that have a solution get one of them. On errors x and w are not written:
    MDYN_ERR_NULL, _LCP_SIZE, _NOT_FINITE, _LCP_MATRIX, _LIMITS, _FINDEX, _SOLVER, and _OVERFLOW
    where x leaves the range. Arrays may not overlap.
-   Cost: O(n^2) for each row driven, of which there are about n, at most 8 n + 32; coupled friction
-   at most 257 times that.
+   Cost: O(n^2) for each row driven, of which there are about n, at most 8 n + 32; friction at
+   most 257 times that, twice with MDYN_TWO_STAGE.
    Source: Cottle and Dantzig 1968; Baraff 1994; ODE's dSolveLCP. */
 MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *w,
                               mdyn_lcp_cell *scratch, int cells, mdyn_lcp_report *report);
@@ -3788,7 +3785,7 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
         || !md_less(md_of_wide(s->relaxation), MD_K(2)) || (unsigned)s->equality > MDYN_ITERATED
         || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
         || (unsigned)s->limits > MDYN_ENGAGED || !md_is_usable(s->deadband)
-        || (unsigned)s->friction > MDYN_PYRAMID_TWO_STAGE || md_is_negative(s->deadband)
+        || (unsigned)s->friction > MDYN_TWO_STAGE || md_is_negative(s->deadband)
         || (!MIMICDYN_SETTINGS && (s->equality || s->start || s->correction || s->limits
                                    || s->method)))
         return md_blame(sim, MDYN_ERR_SOLVER, -1);
@@ -6323,7 +6320,7 @@ MD_INLINE void md_solve_bounded(mdyn_sim *sim, md_scale e, int32_t from) { md_sw
 MD_STATIC void md_sweep_without_friction(mdyn_sim *sim, md_scale e)
 {
     int k;
-    if (sim->model->solver.friction != MDYN_PYRAMID_TWO_STAGE || sim->rows == sim->plain) return;
+    if (sim->model->solver.friction != MDYN_TWO_STAGE || sim->rows == sim->plain) return;
     sim->stage = 1;
     md_solve_bounded(sim, e, sim->sweeps);
     sim->stage = 0;
@@ -8906,7 +8903,7 @@ MD_STATIC int md_lcp_check(const mdyn_lcp *p, const mdyn_wide *x, const mdyn_lcp
         return md_lcp_blame(report, MDYN_ERR_LCP_SIZE, -1);
     if (p->n > 0 && (!p->A || !p->b || !p->lo || !p->hi || !scratch))
         return md_lcp_blame(report, MDYN_ERR_NULL, -1);
-    if ((unsigned)p->friction > MDYN_COUPLED)
+    if (p->friction != MDYN_PYRAMID && p->friction != MDYN_TWO_STAGE)
         return md_lcp_blame(report, MDYN_ERR_SOLVER, -1);
     for (i = 0; i < p->n; i++) {
         code = md_lcp_check_row(p, i);
@@ -9090,7 +9087,7 @@ MD_STATIC mdyn_wide md_lcp_answer(const md_lcp *s, const mdyn_lcp *p, int i)
 MD_STATIC int md_lcp_give_out(const md_lcp *s, const mdyn_lcp *p, mdyn_wide *x, mdyn_wide *w,
                               mdyn_lcp_report *report, int rounds)
 {
-    const int coupled = p->findex && p->friction == MDYN_COUPLED;
+    const int coupled = p->findex && p->friction == MDYN_PYRAMID;
     md_num worst = MD_K(0), miss, most, wi;
     int i, row = -1;
     for (i = 0; i < p->n; i++) {
@@ -9605,7 +9602,7 @@ MD_STATIC void md_lcp_renew_friction(md_lcp *s, const mdyn_lcp *p)
    to slide any more. Returns how many rows were driven. */
 MD_STATIC int md_lcp_solve(md_lcp *s, const mdyn_lcp *p)
 {
-    const int most = p->friction == MDYN_COUPLED ? 256 : 1;
+    const int most = p->friction == MDYN_PYRAMID ? 256 : 1;
     int i, turn, drives = md_lcp_pivot(s);
     if (!p->findex) return drives;
     for (turn = 0; turn == 0 || (turn < most && md_lcp_friction_is_open(s, p)); turn++) {
@@ -9650,7 +9647,7 @@ MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *
     md_lcp_load(&s, problem);
     drives = md_lcp_solve(&s, problem);
     md_lcp_unscale(&s, problem);
-    if (problem->friction == MDYN_COUPLED) md_lcp_bind_all(&s, problem);
+    if (problem->friction == MDYN_PYRAMID) md_lcp_bind_all(&s, problem);
     code = md_lcp_give_out(&s, problem, x, w, report, drives);
     if (code == MDYN_OK) report->row = -1;
     for (i = 0; i < s.n && code == MDYN_WARN_NOT_CONVERGED; i++) {
@@ -9788,7 +9785,7 @@ MD_STATIC int md_pivot_rows(mdyn_sim *sim, md_scale e)
     p.n = n;
     p.hi = d->mu;
     p.findex = NULL;
-    p.friction = MDYN_COUPLED;
+    p.friction = MDYN_PYRAMID;
     md_dantzig_products(sim, &s);
     for (i = 0; i < n; i++) {
         md_dantzig_ask(sim, &s, i, e);

@@ -219,11 +219,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else {
         take_wild(&in, n);
     }
-    for (int friction = 0; friction < 2; friction++) {
-        t.problem.friction = (mdyn_lcp_friction)friction;
+    for (int stages = 1; stages <= 2; stages++) {
+        t.problem.friction = stages == 1 ? MDYN_PYRAMID : MDYN_TWO_STAGE;
         code = solve(0, &report);
         REQUIRE(!calm || code >= 0 || code == MDYN_ERR_OVERFLOW);
-        REQUIRE(report.rounds <= (8 * n + 32) * (friction == MDYN_COUPLED ? 257 : 2));
+        REQUIRE(report.rounds <= (8 * n + 32) * (stages == 1 ? 257 : 2));
         if (code == MDYN_OK) {
             require_solved(t.x[0], &report);
         }

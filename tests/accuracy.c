@@ -43,14 +43,6 @@ static void begin(double dt, double gravity) {
     model.gravity.z = wide(-gravity);
 }
 
-static mdyn_wide3 triple(double x, double y, double z) {
-    mdyn_wide3 v;
-    v.x = wide(x);
-    v.y = wide(y);
-    v.z = wide(z);
-    return v;
-}
-
 /* A rod of a length along x with a joint at its end, or a block that slides. */
 static mdyn_body *rod(int parent, mdyn_joint joint, mdyn_wide3 axis, double mass, double length,
                       double thickness) {
@@ -61,7 +53,7 @@ static mdyn_body *rod(int parent, mdyn_joint joint, mdyn_wide3 axis, double mass
     b->joint = joint;
     b->axis = axis;
     b->mass = wide(mass);
-    b->com = triple(length / 2, 0, 0);
+    b->com = wide3(length / 2, 0, 0);
     b->inertia.xx = wide(along);
     b->inertia.yy = b->inertia.zz = wide(across);
     return b;
@@ -103,15 +95,15 @@ static void random_tree(double dt, int id) {
             b->joint = MDYN_FREE;
         }
         d += b->joint == MDYN_FREE ? 6 : b->joint == MDYN_SPHERICAL ? 3 : 1;
-        b->axis = triple(x, y, random_in(-1, 1));
+        b->axis = wide3(x, y, random_in(-1, 1));
         b->pitch = wide(random_in(-0.1, 0.1));
         x = random_in(-0.3, 0.3);
         y = random_in(-0.3, 0.3);
-        b->position = triple(x, y, random_in(-0.3, 0.3));
+        b->position = wide3(x, y, random_in(-0.3, 0.3));
         b->mass = wide(m);
         x = random_in(-0.1, 0.1);
         y = random_in(-0.1, 0.1);
-        b->com = triple(x, y, random_in(-0.1, 0.1));
+        b->com = wide3(x, y, random_in(-0.1, 0.1));
         b->inertia.xx = wide(size * random_in(0.7, 1));
         b->inertia.yy = wide(size * random_in(0.7, 1));
         b->inertia.zz = wide(size * random_in(0.7, 1));
@@ -237,8 +229,8 @@ static double grip(double t, int i) { return i == 2 ? 2e-5 * sin(3 * t) - 2e-8 *
 
 static void run_gripper(void) {
     begin(1e-3, 9.81);
-    rod(MDYN_WORLD, MDYN_PRISMATIC, triple(0, 1, 0), 0.015, 0.04, 0.01);
-    rod(MDYN_WORLD, MDYN_PRISMATIC, triple(0, -1, 0), 0.015, 0.04, 0.01);
+    rod(MDYN_WORLD, MDYN_PRISMATIC, wide3(0, 1, 0), 0.015, 0.04, 0.01);
+    rod(MDYN_WORLD, MDYN_PRISMATIC, wide3(0, -1, 0), 0.015, 0.04, 0.01);
     rotor(1e-6);
     couple(0, 1, 2, -0.001);
     couple(1, 1, 2, -0.001);
@@ -257,10 +249,10 @@ static void run_hand(void) {
         static const double mass[] = { 0.04, 0.025, 0.012, 0.007 };
         for (int j = 0; j < 4; j++) {
             int parent = j == 0 ? MDYN_WORLD : model.body_count - 1;
-            mdyn_body *b = rod(parent, MDYN_REVOLUTE, triple(0, j > 0, j == 0), mass[j],
+            mdyn_body *b = rod(parent, MDYN_REVOLUTE, wide3(0, j > 0, j == 0), mass[j],
                                length[j] * (1 + 0.05 * f), 0.016);
             double x = j == 0 ? 0.09 : length[j - 1] * (1 + 0.05 * f);
-            b->position = triple(x, j == 0 ? 0.03 - 0.025 * f : 0, 0);
+            b->position = wide3(x, j == 0 ? 0.03 - 0.025 * f : 0, 0);
             b->damping = wide(0.001);
         }
         couple(4 * f + 2, 1, 4 * f + 1, -0.8);
@@ -282,16 +274,16 @@ static double reach(double t, int i) {
 static void run_arm(void) {
     begin(1e-3, 9.81);
     for (int i = 0; i < 7; i++) {
-        mdyn_body *b = rod(i - 1, MDYN_REVOLUTE, triple(0, i % 2, 1 - i % 2), 3 - 0.35 * i,
+        mdyn_body *b = rod(i - 1, MDYN_REVOLUTE, wide3(0, i % 2, 1 - i % 2), 3 - 0.35 * i,
                            0.25 - 0.02 * i, 0.08);
-        b->position = triple(i == 0 ? 0 : 0.27 - 0.02 * i, 0, 0);
+        b->position = wide3(i == 0 ? 0 : 0.27 - 0.02 * i, 0, 0);
         b->armature = wide(0.01);
         b->damping = wide(8 - i);
     }
     for (int k = 0; k < 2; k++) {
-        mdyn_wide3 axis = triple(0, 1 - 2 * k, 0);
+        mdyn_wide3 axis = wide3(0, 1 - 2 * k, 0);
         mdyn_body *b = rod(6, MDYN_PRISMATIC, axis, 0.02 + 0.005 * k, 0.05, 0.01);
-        b->position = triple(0.13, 0, 0);
+        b->position = wide3(0.13, 0, 0);
     }
     rotor(1e-7);
     couple(7, 1, 9, -0.0005);
@@ -324,9 +316,9 @@ static double sway(double t, int i) {
 static void run_chain(void) {
     begin(1e-3, 9.81);
     for (int i = 0; i < 12; i++) {
-        mdyn_body *b = rod(i - 1, MDYN_REVOLUTE, triple(i % 3 == 0, i % 3 == 1, i % 3 == 2), 1,
+        mdyn_body *b = rod(i - 1, MDYN_REVOLUTE, wide3(i % 3 == 0, i % 3 == 1, i % 3 == 2), 1,
                            0.2, 0.04);
-        b->position = triple(i == 0 ? 0 : 0.2, 0, 0);
+        b->position = wide3(i == 0 ? 0 : 0.2, 0, 0);
         b->damping = wide(0.6 * (12 - i));
     }
     stop_unless(mdyn_init(&sim, &model) >= 0, "chain");

@@ -58,6 +58,14 @@ static const double check_epsilon = (double)FLT_EPSILON;
 #endif
 #endif
 
+static inline mdyn_wide3 wide3(double x, double y, double z) {
+    mdyn_wide3 v;
+    v.x = wide(x);
+    v.y = wide(y);
+    v.z = wide(z);
+    return v;
+}
+
 /* One line of a test's table of tolerances: what each scalar is held to. */
 #define BY_SCALAR(f64, f32, fixed) \
     (MDYN_SCALAR == MDYN_SCALAR_F64 ? (f64) : MDYN_SCALAR == MDYN_SCALAR_F32 ? (f32) : (fixed))

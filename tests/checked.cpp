@@ -40,6 +40,7 @@ namespace checked {
 
 using plain::mdyn_real;
 using plain::mdyn_wide;
+using plain::mdyn_wide3;
 #include "check.h"
 
 static_assert(sizeof(plain::mdyn_sim) == sizeof(checked::mdyn_sim), "the classes add nothing");
@@ -230,11 +231,11 @@ static void compare_lcp() {
         findex[i] = static_cast<int16_t>(i % 3 == 0 ? -1 : i - i % 3);
         hi[i] = i % 3 == 0 ? MDYN_UNLIMITED : wide(0.4);
     }
-    for (int friction = 0; friction < 2; friction++) {
+    for (int friction = 0; friction <= plain::MDYN_TWO_STAGE; friction += plain::MDYN_TWO_STAGE) {
         plain::mdyn_lcp p = { N, A, rhs, lo, hi, findex,
-                              static_cast<plain::mdyn_lcp_friction>(friction) };
+                              static_cast<plain::mdyn_friction>(friction) };
         checked::mdyn_lcp q = { N, A, rhs, lo, hi, findex,
-                                static_cast<checked::mdyn_lcp_friction>(friction) };
+                                static_cast<checked::mdyn_friction>(friction) };
         CHECK_EQUAL(mdyn_lcp_dantzig(&p, x[0], w[0], cells, ROOM, NULL),
                     mdyn_lcp_dantzig(&q, x[1], w[1], cells2, ROOM, NULL));
         same("x by pivoting", x[0], x[1], sizeof x[0]);

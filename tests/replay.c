@@ -1156,7 +1156,7 @@ static void play_trajectory(void)
     count = read_waves(waves);
     if (count < 0)
         skip("a line tau_sin is wrong");
-    model.solver.friction = MDYN_PYRAMID_TWO_STAGE; /* that of the reference */
+    model.solver.friction = MDYN_TWO_STAGE; /* that of the reference */
     if (start_exact() < 0)
         return;
     for (i = 0; i < row_lines; i++)
@@ -1348,7 +1348,7 @@ static void play_body_rows(void)
 {
     if (!ready())
         return;
-    model.solver.friction = MDYN_PYRAMID_TWO_STAGE;
+    model.solver.friction = MDYN_TWO_STAGE;
     if (start_exact() >= 0)
         put_step("two_stage_v", "two_stage_lam", 1 / time_step);
     model.solver.friction = MDYN_PYRAMID;
@@ -1623,7 +1623,7 @@ static void put_lcp(const char *key, int code)
     put_wide(name, lcp_x, lcp.n);
 }
 
-static void play_lcp_pivoting(const char *key, mdyn_lcp_friction friction)
+static void play_lcp_pivoting(const char *key, mdyn_friction friction)
 {
     lcp.friction = friction;
     put_lcp(key, mdyn_lcp_dantzig(&lcp, lcp_x, NULL, lcp_scratch, MDYN_LCP_SCRATCH(LCP_ROWS),
@@ -1657,7 +1657,7 @@ static void play_lcp(void)
     fprintf(out, "case %s\n", now->id);
     play_lcp_pivoting(has_friction ? "two_stage" : "box", MDYN_TWO_STAGE);
     if (has_friction)
-        play_lcp_pivoting("coupled", MDYN_COUPLED);
+        play_lcp_pivoting("coupled", MDYN_PYRAMID);
     for (i = 0; i < 8; i++) {
         char key[32];
         snprintf(key, sizeof key, "pgs:%s:%d", i < 4 ? "1" : "1.3", sweeps[i % 4]);

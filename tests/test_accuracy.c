@@ -93,7 +93,9 @@ static void take(const sample s[SCALARS]) {
             for (int k = F64; k <= FIXED; k++) {
                 double e = s[k].x[b][i] - (b == 0 ? s[F64].x[b][i] : 0);
                 r->sum[b][k] += e * e;
-                r->worst[b][k] = fmax(r->worst[b][k], fabs(e));
+                if (!(fabs(e) <= r->worst[b][k]) && !isnan(r->worst[b][k])) {
+                    r->worst[b][k] = fabs(e); /* a NaN stays */
+                }
             }
         }
     }

@@ -378,7 +378,7 @@ static void two_stages(void) {
         random_seed(500 + (uint64_t)n);
         draw_mechanism(4, 20, FLOATING);
         mech.model.solver.sweeps = 20000;
-        mech.model.solver.friction = MDYN_PYRAMID_TWO_STAGE;
+        mech.model.solver.friction = MDYN_TWO_STAGE;
         mech.model.row_count = 2;
         random_own_row(&own[0], 5);
         random_own_row(&own[1], 3);
@@ -959,13 +959,7 @@ enum { CORNERS = 4 };
 static void boxes(int count, mdyn_friction law) {
     memset(&mech, 0, sizeof mech);
     for (int i = 0; i < count; i++) {
-        mdyn_body *b = &mech.body[i];
-        double m = 1 + i;
-        b->parent = MDYN_WORLD;
-        b->joint = MDYN_FREE;
-        b->mass = wide(m);
-        b->inertia.xx = b->inertia.yy = wide(m * (0.01 + 0.0025) / 3);
-        b->inertia.zz = wide(m * 0.02 / 3);
+        mech.body[i] = free_box(1 + i);
     }
     mech.model.bodies = mech.body;
     mech.model.body_count = count;

@@ -402,13 +402,7 @@ enum { CORNERS = 4, BOXES = 10 };
 static void boxes(int count, mdyn_friction law) {
     memset(&mech, 0, sizeof mech);
     for (int i = 0; i < count; i++) {
-        mdyn_body *b = &mech.body[i];
-        double m = 1 + i % 3;
-        b->parent = MDYN_WORLD;
-        b->joint = MDYN_FREE;
-        b->mass = wide(m);
-        b->inertia.xx = b->inertia.yy = wide(m * (0.01 + 0.0025) / 3);
-        b->inertia.zz = wide(m * 0.02 / 3);
+        mech.body[i] = free_box(1 + i % 3);
     }
     mech.model.bodies = mech.body;
     mech.model.body_count = count;
@@ -444,7 +438,7 @@ static void touch(int count, double friction) {
    each box carries what is above it. */
 static void test_stack(void) {
     for (int n = 0; n < 2; n++) {
-        boxes(BOXES, n ? MDYN_PYRAMID_TWO_STAGE : MDYN_PYRAMID);
+        boxes(BOXES, n ? MDYN_TWO_STAGE : MDYN_PYRAMID);
         for (int k = 0; k < 200; k++) {
             touch(BOXES, 0.5);
             CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
@@ -480,7 +474,7 @@ static void test_passive(void) {
             mech.body[i].upper = wide(t.dofs_of[i] == 1 ? 3 : 0);
         }
         mech.model.coupling_count = 0;
-        mech.model.solver.friction = n % 2 ? MDYN_PYRAMID : MDYN_PYRAMID_TWO_STAGE;
+        mech.model.solver.friction = n % 2 ? MDYN_PYRAMID : MDYN_TWO_STAGE;
         CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
         sim_random(&sim, &mech.model, 3, 0);
         memset(contact, 0, sizeof contact);

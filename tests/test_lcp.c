@@ -183,6 +183,16 @@ static ld brute(const ld *normals, int skip, ld *best) {
 
 /* ---- problems ---- */
 
+static void begin(int n) {
+    memset(&p, 0, sizeof p);
+    p.n = n;
+    p.A = A;
+    p.b = b;
+    p.lo = lo;
+    p.hi = hi;
+    p.findex = findex;
+}
+
 enum { SQUARE, LOW_RANK, REPEATED, INTEGER };
 
 /* A = S G G^T S with a rank by `kind`; rows of REPEATED are often multiples of earlier ones. */
@@ -209,13 +219,7 @@ static void random_matrix(int n, int kind, double spread, double add) {
         b[i] = wide(scale[i] * random_in(-3, 3));
         lo[i] = wide(-1 / scale[i]); /* for random_bounds: the size of x there */
     }
-    memset(&p, 0, sizeof p);
-    p.n = n;
-    p.A = A;
-    p.b = b;
-    p.lo = lo;
-    p.hi = hi;
-    p.findex = findex;
+    begin(n);
 }
 
 /* Of every kind; if `closed`, none is infinite. */
@@ -262,7 +266,7 @@ static void random_friction(double mu) {
     }
 }
 
-static int pivot(mdyn_lcp_friction friction) {
+static int pivot(mdyn_friction friction) {
     p.friction = friction;
     return mdyn_lcp_dantzig(&p, x, w, scratch, CELLS, &report);
 }
@@ -279,7 +283,7 @@ static int sweep(double omega, int sweeps, double tolerance, mdyn_start start) {
 
 /* What MDYN_OK promises: 256 rounding errors, 2048 where friction follows the solution. */
 static double promise(void) {
-    return (p.friction == MDYN_COUPLED ? 2049 : 257) * check_epsilon;
+    return (p.friction == MDYN_PYRAMID ? 2049 : 257) * check_epsilon;
 }
 
 /* x, w and report are those of a solution. */
@@ -506,13 +510,7 @@ static int boxes_problem(const double *v, int directions, double mu) {
         }
         b[i] = wide(-speed);
     }
-    memset(&p, 0, sizeof p);
-    p.n = n;
-    p.A = A;
-    p.b = b;
-    p.lo = lo;
-    p.hi = hi;
-    p.findex = findex;
+    begin(n);
     return n;
 }
 
@@ -564,16 +562,16 @@ static void test_boxes_friction(void) {
         }
         double pushed[6 * BOXES];
         memcpy(pushed, v, sizeof v);
-        for (int friction = 0; friction < 2; friction++) {
+        for (int stages = 1; stages <= 2; stages++) {
             boxes_problem(pushed, 3, mu);
-            CHECK_EQUAL(pivot((mdyn_lcp_friction)friction), MDYN_OK);
+            CHECK_EQUAL(pivot(stages == 1 ? MDYN_PYRAMID : MDYN_TWO_STAGE), MDYN_OK);
             memcpy(v, pushed, sizeof v);
             boxes_push(v);
             for (int k = 0; k < 6 * BOXES; k++) {
                 int slides = (i & 4) != 0 && k == 6 * (BOXES - 1) + axis;
                 CHECK_NEAR(v[k], slides ? held * push : 0, BY_SCALAR(1e-13, 1e-5, 3e-7));
             }
-            CHECK(friction == MDYN_TWO_STAGE || residual_of_x() <= promise());
+            CHECK(stages == 2 || residual_of_x() <= promise());
         }
     }
 }
@@ -611,7 +609,7 @@ static void test_coupled(void) {
         mdyn_wide exact[ROWS];
         random_matrix(1 + random_int(30), SQUARE, 0, 0.1);
         random_friction(i % 4 == 3 ? 2 : 1);
-        int code = pivot(MDYN_COUPLED);
+        int code = pivot(MDYN_PYRAMID);
         CHECK(code == MDYN_OK || code == MDYN_WARN_NOT_CONVERGED);
         if (code != MDYN_OK) {
             CHECK(i % 4 == 3); /* mu > 1 only */
@@ -647,7 +645,7 @@ static void test_unlimited_friction(void) {
         b[0] = wide(i % 2 ? 0.25 : -0.25);
         b[1] = wide(7);
         hi[1] = i < 2 ? MDYN_UNLIMITED : -MDYN_UNLIMITED;
-        CHECK_EQUAL(pivot(i < 2 ? MDYN_TWO_STAGE : MDYN_COUPLED), MDYN_OK);
+        CHECK_EQUAL(pivot(i < 2 ? MDYN_TWO_STAGE : MDYN_PYRAMID), MDYN_OK);
         CHECK_NEAR(of_wide(x[1]), i % 2 ? 7 : 0, 0);
         CHECK_EQUAL(sweep(1, 100, 0, MDYN_COLD), MDYN_OK);
         CHECK_NEAR(of_wide(x[1]), i % 2 ? 7 : 0, 0);
@@ -815,7 +813,7 @@ static void test_refused_friction(void) {
     findex[2] = -32768; /* none */
     CHECK_EQUAL(pivot(MDYN_TWO_STAGE), MDYN_OK);
     p.findex = NULL;
-    CHECK_EQUAL(pivot(MDYN_COUPLED), MDYN_OK);
+    CHECK_EQUAL(pivot(MDYN_PYRAMID), MDYN_OK);
     good_problem();
     findex[2] = 0;
     bad_wide(&lo[2], 0); /* not read there */
@@ -848,7 +846,9 @@ static void test_refused_calls(void) {
                 MDYN_ERR_LCP_SIZE);
     CHECK(mdyn_lcp_dantzig(&p, x, NULL, scratch, MDYN_LCP_SCRATCH(4), NULL) == MDYN_OK);
     CHECK(mdyn_lcp_pgs(&p, NULL, x, NULL, scratch, MDYN_PGS_SCRATCH(4), NULL) >= 0);
-    p.friction = (mdyn_lcp_friction)2;
+    p.friction = MDYN_CONE;
+    refused(MDYN_ERR_SOLVER, -1);
+    p.friction = (mdyn_friction)3;
     refused(MDYN_ERR_SOLVER, -1);
     good_problem();
     static const double settings[][2] = { { 2, 0 }, { -0.1, 0 }, { 1, -1e-9 }, { 1e16, 0 } };
@@ -899,7 +899,7 @@ static void test_scratch(void) {
         int need = MDYN_LCP_SCRATCH(p.n);
         memset(scratch, 0x00, sizeof scratch);
         memset(x, 0, sizeof x);
-        p.friction = i & 4 ? MDYN_COUPLED : MDYN_TWO_STAGE;
+        p.friction = i & 4 ? MDYN_PYRAMID : MDYN_TWO_STAGE;
         int code = mdyn_lcp_dantzig(&p, x, w, scratch, need, &report);
         memcpy(first, x, sizeof first);
         memset(scratch, 0xA5, sizeof scratch);
@@ -953,7 +953,7 @@ static void test_bytes(void) {
         if (code == MDYN_OK) {
             CHECK_NEAR(of_wide(report.residual), 0, promise());
         }
-        code = pivot(MDYN_COUPLED);
+        code = pivot(MDYN_PYRAMID);
         if (code == MDYN_OK) {
             CHECK_NEAR(residual_of_x(), 0, promise());
         }

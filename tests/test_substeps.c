@@ -5,27 +5,10 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
+#include "wheels.h"
 
-enum { BODIES = MIMICDYN_MAX_BODIES };
-static mdyn_sim sim, other;
-static mdyn_body body[BODIES];
-static mdyn_coupling coupling[BODIES];
-static mdyn_model model, small;
-
-static void wheels(int count, double inertia, double dt) {
-    memset(body, 0, sizeof body);
-    memset(coupling, 0, sizeof coupling);
-    memset(&model, 0, sizeof model);
-    for (int i = 0; i < count; i++) {
-        body[i].parent = MDYN_WORLD;
-        body[i].joint = MDYN_REVOLUTE;
-        body[i].inertia.xx = body[i].inertia.yy = body[i].inertia.zz = wide(inertia);
-    }
-    model.bodies = body;
-    model.body_count = count;
-    model.couplings = coupling;
-    model.dt = wide(dt);
-}
+static mdyn_sim other;
+static mdyn_model small;
 
 static mdyn_coupling *couple(int a, double ca, int b, double cb) {
     mdyn_coupling c = MDYN_GEAR(0, 0, 0, 0, 0);

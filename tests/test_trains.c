@@ -5,6 +5,7 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
+#include "wheels.h"
 
 /* What the checks allow, some three to ten times the worst of -s 1, 2 and 3. */
 /*                            F64     F32  FIXED */
@@ -17,29 +18,6 @@ TOLERANCE(TURNS_SPEED,      3e-15,   1e-6, 4e-12);
 TOLERANCE(TURNS_PLACE,      1e-15,   1e-6, 3e-15);
 TOLERANCE(SLOW_SUM,       1.2e-13, 6.2e-5, 4e-12);
 
-enum { WHEELS = 128 };
-static mdyn_sim sim;
-static mdyn_body body[WHEELS];
-static mdyn_coupling coupling[WHEELS];
-static mdyn_model model;
-
-static void wheels(int count, double inertia, double dt) {
-    memset(body, 0, sizeof body);
-    memset(coupling, 0, sizeof coupling);
-    memset(&model, 0, sizeof model);
-    for (int i = 0; i < count; i++) {
-        body[i].parent = MDYN_WORLD;
-        body[i].joint = MDYN_REVOLUTE;
-        body[i].position.x = wide(0.07 * i);
-        body[i].mass = wide(0.2);
-        body[i].inertia.xx = body[i].inertia.yy = wide(inertia / 2);
-        body[i].inertia.zz = wide(inertia);
-    }
-    model.bodies = body;
-    model.body_count = count;
-    model.couplings = coupling;
-    model.dt = wide(dt);
-}
 static void mesh(int a, int teeth_a, int b, int teeth_b, double offset) {
     mdyn_coupling c = MDYN_GEAR(a, teeth_a, b, teeth_b, 0);
     c.offset = wide(offset);

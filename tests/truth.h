@@ -548,6 +548,18 @@ static inline mdyn_joint random_joint(int kind, int room, int after_massless) {
     return t_dofs_of(joint) <= room ? joint : MDYN_REVOLUTE;
 }
 
+/* A free box of 0.2 x 0.2 x 0.1 m. */
+static inline mdyn_body free_box(double mass) {
+    mdyn_body b;
+    memset(&b, 0, sizeof b);
+    b.parent = MDYN_WORLD;
+    b.joint = MDYN_FREE;
+    b.mass = wide(mass);
+    b.inertia.xx = b.inertia.yy = wide(mass * (0.01 + 0.0025) / 3);
+    b.inertia.zz = wide(mass * 0.02 / 3);
+    return b;
+}
+
 /* A tree of `bodies` bodies, sizes 5 cm to 50 cm, masses 0.1 to 3 kg; at most `dofs` speeds, each
    body after this one counted with one. The last body of a branch always has mass. */
 static inline void mechanism_random(mechanism *m, int bodies, int dofs, int kind) {

@@ -2,6 +2,8 @@
 #ifndef BOXES_H
 #define BOXES_H
 
+#include <math.h>
+
 #define BOX_A 0.1  /* half sizes [m] */
 #define BOX_H 0.05
 #define BOX_CORNERS 4
@@ -36,6 +38,20 @@ static inline void rod_axis(const double *q, double *x)
     x[0] = 1 - 2 * (q[2] * q[2] + q[3] * q[3]);
     x[1] = 2 * (q[1] * q[2] + q[0] * q[3]);
     x[2] = 2 * (q[1] * q[3] - q[0] * q[2]);
+}
+
+/* How far the near end of a rod is from `end`, which becomes its far one. */
+static inline double rod_gap(const double *p, const double *q, double *end)
+{
+    double x[3], gap = 0;
+    int k;
+    rod_axis(q, x);
+    for (k = 0; k < 3; k++) {
+        const double d = p[k] - LINK / 2 * x[k] - end[k];
+        gap += d * d;
+        end[k] = p[k] + LINK / 2 * x[k];
+    }
+    return sqrt(gap);
 }
 
 #endif

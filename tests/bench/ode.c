@@ -93,22 +93,18 @@ static void touch(void) {
     }
 }
 
+/* The larger error. Not fmax, which forgets a NaN. */
+static double worse(double a, double b) {
+    return a >= b || isnan(a) ? a : b;
+}
+
 static double error_of(int chain) {
     double worst = 0, end[3] = { 0, 0, 0 };
     for (int i = 0; i < bodies; i++) {
-        double p[3], q[4], x[3], gap = 0;
+        double p[3], q[4];
         place_of(i, p, q);
-        if (!chain) {
-            worst = fmax(worst, hypot(hypot(p[0], p[1]), p[2] - BOX_H - 2 * BOX_H * i));
-            continue;
-        }
-        rod_axis(q, x);
-        for (int k = 0; k < 3; k++) {
-            double d = p[k] - LINK / 2 * x[k] - end[k];
-            gap += d * d;
-            end[k] = p[k] + LINK / 2 * x[k];
-        }
-        worst = fmax(worst, sqrt(gap));
+        worst = worse(worst, chain ? rod_gap(p, q, end)
+                                   : hypot(hypot(p[0], p[1]), p[2] - BOX_H - 2 * BOX_H * i));
     }
     return worst;
 }

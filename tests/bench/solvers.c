@@ -166,15 +166,9 @@ static void make_chain(void) {
 static double chain_error(void) {
     double end[3] = { 0, 0, 0 }, worst = 0;
     for (int i = 0; i < LINKS; i++) {
-        double p[3], q[4], x[3], gap = 0;
+        double p[3], q[4];
         place_of(i, p, q);
-        rod_axis(q, x);
-        for (int k = 0; k < 3; k++) {
-            double d = p[k] - LINK / 2 * x[k] - end[k];
-            gap += d * d;
-            end[k] = p[k] + LINK / 2 * x[k];
-        }
-        worst = worse(worst, sqrt(gap));
+        worst = worse(worst, rod_gap(p, q, end));
     }
     return worst;
 }

@@ -25,14 +25,6 @@ typedef struct mechanism {
     mdyn_model model;
 } mechanism;
 
-static mdyn_wide3 triple(double x, double y, double z) {
-    mdyn_wide3 v;
-    v.x = wide(x);
-    v.y = wide(y);
-    v.z = wide(z);
-    return v;
-}
-
 static void set_inertia(mdyn_body *b, double xx, double yy, double zz, double xy, double xz,
                         double yz) {
     b->inertia.xx = wide(xx);
@@ -64,15 +56,15 @@ static void start(mechanism *m, int bodies, int couplings) {
 
 static void make_chain(mechanism *m, int n) {
     start(m, n, 0);
-    m->model.gravity = triple(0, 0, -9.81);
+    m->model.gravity = wide3(0, 0, -9.81);
     for (int i = 0; i < n; i++) {
         mdyn_body *b = &m->body[i];
         b->parent = (int16_t)(i - 1);
         b->joint = MDYN_REVOLUTE;
-        b->axis = triple(i % 3 == 0, i % 3 == 1, i % 3 == 2);
-        b->position = triple(0, 0, i == 0 ? 0 : 0.1);
+        b->axis = wide3(i % 3 == 0, i % 3 == 1, i % 3 == 2);
+        b->position = wide3(0, 0, i == 0 ? 0 : 0.1);
         b->mass = wide(0.5);
-        b->com = triple(0.005, -0.004, 0.05);
+        b->com = wide3(0.005, -0.004, 0.05);
         set_inertia(b, 5.21e-4, 4.83e-4, 1.71e-4, 2.0e-5, -1.5e-5, 3.0e-5);
     }
 }
@@ -129,14 +121,14 @@ static void make_finger(mechanism *m, int f) {
         double along = mass / 12 * (t * t + t * t), across = mass / 12 * (l * l + t * t);
         b->joint = MDYN_REVOLUTE;
         b->parent = (int16_t)(j == 0 ? MDYN_WORLD : i - 1);
-        b->position = triple(j == 0 ? shape->x : shape->length[j - 1], j == 0 ? shape->y : 0, 0);
+        b->position = wide3(j == 0 ? shape->x : shape->length[j - 1], j == 0 ? shape->y : 0, 0);
         if (j == 0) {
             b->rotation.w = wide(cos(shape->yaw / 2));
             b->rotation.z = wide(sin(shape->yaw / 2));
         }
-        b->axis = triple(0, j != 0, j == 0);
+        b->axis = wide3(0, j != 0, j == 0);
         b->mass = wide(mass);
-        b->com = triple(l / 2, 0, 0);
+        b->com = wide3(l / 2, 0, 0);
         set_inertia(b, along, across, across, 0, 0, 0);
         b->armature = wide(1e-5);
         b->lower = wide(lower[j]);
@@ -149,7 +141,7 @@ static void make_finger(mechanism *m, int f) {
 
 static void make_hand(mechanism *m) {
     start(m, HAND_JOINTS, HAND_COUPLINGS);
-    m->model.gravity = triple(0, -3, -9.34);
+    m->model.gravity = wide3(0, -3, -9.34);
     for (int f = 0; f < FINGERS; f++) {
         make_finger(m, f);
     }
@@ -183,7 +175,7 @@ static void make_gears(mechanism *m, int n) {
         mdyn_body *b = &m->body[i];
         b->parent = MDYN_WORLD;
         b->joint = MDYN_REVOLUTE;
-        b->position = triple(0.07 * i, 0, 0);
+        b->position = wide3(0.07 * i, 0, 0);
         b->mass = wide(mass);
         set_inertia(b, across, across, mass / 2 * radius * radius, 0, 0, 0);
     }

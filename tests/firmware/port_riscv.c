@@ -2,7 +2,7 @@
    timer; instructions by minstret, which QEMU counts exactly with -icount. */
 #include "port.h"
 
-extern uint32_t port_stack_end[], port_stack_top[];
+extern uint32_t port_stack_top[];
 
 #define UART (*(volatile uint8_t *)0x10000000u)
 #define TEST (*(volatile uint32_t *)0x00100000u)
@@ -105,18 +105,5 @@ uint32_t port_between(uint32_t from, uint32_t to) {
     return (to - from) - (other - one);
 }
 
-enum { PAINTED = 4096 }; /* words below the stack pointer, at most */
-static uint32_t *painted_from, *painted_to;
-
-__attribute__((noinline)) void port_stack_paint(void) {
-    uint32_t *p;
-    __asm__ volatile("mv %0, sp" : "=r"(painted_to));
-    painted_from = painted_to - port_stack_end > PAINTED ? painted_to - PAINTED : port_stack_end;
-    for (p = painted_from; p < painted_to; p++) *(volatile uint32_t *)p = 0xA5A5A5A5u;
-}
-
-uint32_t port_stack_used(void) {
-    const uint32_t *p = painted_from;
-    while (p < painted_to && *p == 0xA5A5A5A5u) p++;
-    return (uint32_t)(painted_to - p) * 4;
-}
+#define PORT_READ_SP "mv %0, sp"
+#include "port_stack.h"
