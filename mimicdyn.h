@@ -674,7 +674,7 @@ typedef struct mdyn_model {
       "MDYN_CONE with MDYN_DANTZIG; all but the default ways of solving need MIMICDYN_SETTINGS 1") \
     X(ERR_STATE, -24, "a coordinate, speed, command, target or wrench is NaN, infinite or 2^23 " \
       "and beyond, or a quaternion is zero", "correct the input; the state was left as it was") \
-    X(ERR_OVERFLOW, -25, "the motion would leave the range of the numbers", \
+    X(ERR_OVERFLOW, -25, "the motion, or a result, would leave the range of the numbers", \
       "a smaller step, a smaller command; the state was left as it was") \
     X(ERR_SINGULAR, -26, "the mass matrix has lost its rank to rounding", \
       "give light joints an armature") \
@@ -1217,6 +1217,7 @@ MDYN_API int mdyn_jacobian(mdyn_sim *sim, int body, const mdyn_real3 *point, mdy
 
 /* Dynamics at the present q, v, tau, wrench:  tau = M a + C,  C with gravity and minus wrenches.
    Damping, friction, limits and drives have no part in these. Speeds in, speeds out: arrays of n.
+   MDYN_ERR_OVERFLOW if a result is 1e30 or more.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 5.3 (RNEA), 6.2 (CRBA). */
 MDYN_API int mdyn_mass_matrix(mdyn_sim *sim, mdyn_wide *M);       /* M[n][n]; O(b d) */
 MDYN_API int mdyn_bias_force(mdyn_sim *sim, mdyn_wide *C);        /* C[n]; O(b) */
@@ -2374,12 +2375,6 @@ MD_NOINLINE void md_copy_in(md_num *MD_RESTRICT to, const mdyn_real *MD_RESTRICT
 {
     int k;
     for (k = 0; k < n; k++) to[k] = md_of_real(from[k]);
-}
-
-MD_NOINLINE void md_copy_out(mdyn_wide *MD_RESTRICT to, const md_num *MD_RESTRICT from, int n)
-{
-    int k;
-    for (k = 0; k < n; k++) to[k] = md_to_wide(from[k]);
 }
 
 /* ============================================================================== // >>math
@@ -8597,12 +8592,24 @@ MD_STATIC int md_open_query(mdyn_sim *sim, int body, const void *a, const void *
     return code == MDYN_OK ? md_refresh(sim) : code;
 }
 
+/* Whether a result is one; what is beyond is as good as infinite in every scalar. */
+MD_INLINE int md_is_result(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
+
+/* All results, or, if one of them is none, an error. */
+MD_STATIC int md_give_out(mdyn_sim *sim, mdyn_wide *to, const md_num *from, int n)
+{
+    int k;
+    for (k = 0; k < n; k++)
+        if (!md_is_result(from[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    for (k = 0; k < n; k++) to[k] = md_to_wide(from[k]);
+    return MDYN_OK;
+}
+
 MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a)
 {
     int code = md_check_query(sim, 0, a, a);
     if (code == MDYN_OK) code = md_fall(sim);
-    if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
-    return code;
+    return code == MDYN_OK ? md_give_out(sim, a, sim->z, sim->dofs) : code;
 }
 
 MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a)
@@ -8610,8 +8617,7 @@ MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a)
     int code = md_check_query(sim, 0, a, a);
     if (code == MDYN_OK && sim->rows > sim->plain) code = md_update_bodies(sim, 0);
     if (code == MDYN_OK) code = md_accelerate(sim);
-    if (code == MDYN_OK) md_copy_out(a, sim->z, sim->dofs);
-    return code;
+    return code == MDYN_OK ? md_give_out(sim, a, sim->z, sim->dofs) : code;
 }
 
 #if MIMICDYN_TREE
@@ -8703,6 +8709,9 @@ MDYN_API int mdyn_mass_matrix(mdyn_sim *sim, mdyn_wide *M)
     if (code != MDYN_OK) return code;
     n = sim->dofs;
     md_mass_rows(sim, MD_K(0));
+    for (k = 0; k < n; k++) /* no element is larger than the largest on the diagonal */
+        if (!md_is_result(md_of_unit(sim->entry[sim->path[k]], 2 * md_dof_scale(&sim->dof[k]))))
+            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     for (k = 0; k < n * n; k++) M[k] = MDYN_C(0);
     for (k = 0; k < n; k++) {
         const md_unit *row = sim->entry + sim->path[k];
@@ -8719,8 +8728,7 @@ MDYN_API int mdyn_bias_force(mdyn_sim *sim, mdyn_wide *C)
     if (code == MDYN_OK) code = md_check_inputs(sim);
     if (code != MDYN_OK) return code;
     md_torques(sim, NULL);
-    md_copy_out(C, sim->z, sim->dofs);
-    return MDYN_OK;
+    return md_give_out(sim, C, sim->z, sim->dofs);
 }
 
 MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, mdyn_wide *tau)
@@ -8731,13 +8739,13 @@ MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, mdyn_wide 
     for (k = 0; k < sim->dofs; k++)
         if (!md_is_usable(a[k])) return md_blame(sim, MDYN_ERR_STATE, k);
     md_torques(sim, a);
-    md_copy_out(tau, sim->z, sim->dofs);
-    return MDYN_OK;
+    return md_give_out(sim, tau, sim->z, sim->dofs);
 }
 
 MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r)
 {
     int code = md_open_query(sim, 0, r, r);
+    md_num response;
     md_scale e;
     if (code != MDYN_OK) return code;
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
@@ -8746,8 +8754,8 @@ MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r)
     if (code != MDYN_OK) return code;
     e = md_unit_impulse(sim, i, sim->du);
     e = (md_scale)(e + md_unit_impulse(sim, j, sim->y));
-    *r = md_to_wide(md_shifted(md_dot_units(sim->du, sim->y, sim->dofs), e));
-    return MDYN_OK;
+    response = md_shifted(md_dot_units(sim->du, sim->y, sim->dofs), e);
+    return md_give_out(sim, r, &response, 1);
 }
 
 MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv)
@@ -8759,8 +8767,7 @@ MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv)
     if (code != MDYN_OK) return code;
     sim->exacts = 0; /* no rows */
     md_turn_back(sim, md_unit_impulse(sim, i, sim->du));
-    md_copy_out(dv, sim->z, sim->dofs);
-    return MDYN_OK;
+    return md_give_out(sim, dv, sim->z, sim->dofs);
 }
 
 MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential)
@@ -8790,6 +8797,7 @@ MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential
         md_vec_add(&origin, &origin, &p->moment);
         fall = md_add(fall, md_dot(&g, &origin));
     }
+    if (!md_is_result(twice) || !md_is_result(fall)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
     *kinetic = md_to_wide(md_mul(MD_K(0.5), twice));
     *potential = md_to_wide(md_neg(fall));
     return MDYN_OK;

@@ -873,6 +873,29 @@ static void test_overflow(void) {
     seen(MDYN_ERR_OVERFLOW);
 }
 
+/* Results beyond 1e30 are refused, and nothing is written: here of a body whose moment of inertia
+   is 1e20 kg m^2. */
+static void test_results_overflow(void) {
+    mdyn_wide a[1], out[2] = { wide(7), wide(7) };
+    chain_model(1);
+    body[0].mass = wide(1e4);
+    body[0].com = wide3(1e8, 0, 0);
+    body[0].axis = wide3(0, 0, 1);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    a[0] = wide(1e9);
+    CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, out), MDYN_OK);
+    CHECK_NEAR(of_wide(out[0]) / 1e29, 1, BY_SCALAR(1e-15, 1e-6, 1e-8));
+    a[0] = wide(1e11);
+    out[0] = out[1] = wide(7);
+    CHECK_EQUAL(mdyn_inverse_dynamics(&sim, a, out), MDYN_ERR_OVERFLOW);
+    CHECK_EQUAL(sim.culprit.index, 0);
+    sim.v[0] = real(1e6);
+    CHECK_EQUAL(mdyn_energy(&sim, out, out + 1), MDYN_ERR_OVERFLOW);
+    CHECK(of_wide(out[0]) == 7 && of_wide(out[1]) == 7);
+    sim.v[0] = real(1e3);
+    CHECK_EQUAL(mdyn_energy(&sim, out, out + 1), MDYN_OK);
+}
+
 /* A massless arm that turns, and a point mass that slides along it: over the axis nothing has
    inertia any more. */
 static void test_singular(void) {
@@ -1036,7 +1059,8 @@ int main(int argc, char **argv) {
         test_capacities, test_entries, test_no_room_for_coupling, test_bad_numbers, test_redundant,
         test_contradictory, test_empty_range, test_not_ready, test_null, test_indices,
         test_set_coupling, test_set_coupling_warns, test_bad_inputs, test_bad_arguments,
-        test_overflow, test_singular, test_explain, test_lcp_codes, test_texts
+        test_overflow, test_results_overflow, test_singular, test_explain, test_lcp_codes,
+        test_texts
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
