@@ -9560,12 +9560,22 @@ MD_STATIC void md_lcp_foresee(md_lcp *s, const mdyn_lcp *p)
     }
 }
 
-/* Whether a friction row is not solved with the bounds by the x that there is; as md_lcp_miss. */
+/* What the bounds of friction row i take over of the magnitudes in x_k of its normal row. */
+MD_INLINE md_num md_lcp_rounding_of_bound(const md_lcp *s, const mdyn_lcp *p, int i, int k)
+{
+    const md_num a = md_lcp_element(s, k, k), mu = md_abs(md_of_wide(p->hi[i]));
+    const md_num x = md_is_zero(a) ? md_abs(s->x[k]) : md_div(s->size[k], a);
+    return md_div(md_mul(md_mul(mu, s->scale[k]), x), s->scale[i]);
+}
+
+/* Whether a friction row is not solved with the bounds by the x that there is; as md_lcp_miss. At a
+   bound no more is forgiven than that has of the rounding of x_k: what slides fast has large terms,
+   of which the force knows nothing. */
 MD_STATIC int md_lcp_friction_is_open(const md_lcp *s, const mdyn_lcp *p)
 {
     int i, k;
     for (i = 0; i < s->n; i++) {
-        md_num a = md_lcp_element(s, i, i), miss, most;
+        md_num a = md_lcp_element(s, i, i), size = s->size[i], miss, most;
         k = md_lcp_friction_of(p, i);
         if (k < 0) continue;
         if (md_is_zero(a)) a = MD_K(1);
@@ -9573,12 +9583,15 @@ MD_STATIC int md_lcp_friction_is_open(const md_lcp *s, const mdyn_lcp *p)
         if (md_lcp_friction(s, p, i, s->scale[i], md_mul(s->scale[k], s->x[k]), &most)) {
             const int edge = s->state[i] & MD_LCP_EDGE, below = s->state[i] & MD_LCP_BELOW;
             const md_num least = edge && !below ? MD_K(0) : md_neg(most);
+            const md_num wish = miss;
             if (edge && below) most = MD_K(0);
             miss = md_max(miss, md_sub(least, s->x[i]));
             miss = md_min(miss, md_sub(most, s->x[i]));
+            if (md_less(md_abs(miss), md_abs(wish)))
+                size = md_min(size, md_mul(a, md_lcp_rounding_of_bound(s, p, i, k)));
         }
         miss = md_mul(a, md_abs(miss));
-        if (md_less(md_mul(MD_K(MD_LCP_FIRM * MD_EPSILON), s->size[i]), miss)) return 1;
+        if (md_less(md_mul(MD_K(MD_LCP_FIRM * MD_EPSILON), size), miss)) return 1;
     }
     return 0;
 }

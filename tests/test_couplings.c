@@ -4,6 +4,7 @@
 #define MIMICDYN_MAX_DOFS 20
 #define MIMICDYN_MAX_COUPLINGS 10
 #define MIMICDYN_MAX_ROWS 40
+#define MIMICDYN_MAX_DANTZIG 40
 #define MIMICDYN_MAX_ENTRIES 2048
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
@@ -175,14 +176,15 @@ static void test_efficiency(void) {
     double Ja = 0.5, Jb = 1.5, ratio = -2, S = 0.5, e = 0.5, dt = 0x1p-10, L = -4, v = 0, rub = 5;
     const double inertia[] = { Ja, Jb };
     int modes[64], count = 0, last = 9, found = 0;
-    for (int exact = 0; exact < 2; exact++) {
+    for (int way = 0; way < 3; way++) {
         shafts(2, inertia, dt);
         mdyn_coupling c = MDYN_GEAR(0, 1, 1, 0, 0);
         c.terms[1].coefficient = wide(ratio);
         c.efficiency = wide(e);
         couple(c);
         mech.body[0].damping = wide(rub); /* implicit: dt rub more inertia, rub v less torque */
-        mech.model.solver.equality = exact ? MDYN_EXACT : MDYN_ITERATED;
+        mech.model.solver.equality = way > 0 ? MDYN_EXACT : MDYN_ITERATED;
+        mech.model.solver.method = way > 1 ? MDYN_DANTZIG : MDYN_PGS;
         mech.model.solver.sweeps = 2000;
         CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
         v = 0;
