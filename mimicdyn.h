@@ -1369,17 +1369,39 @@ typedef uint64_t md_bits;
 #define MD_AGREED 1e-5
 #define MD_REFINED 1 /* exact rows are refined once */
 
-/* The number of bits of x: 0 for 0. */
+/* Processors that multiply to 32 bits only; that do not count leading zeros. */
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__) || defined(__AVR__)
+#define MD_SHORT_PRODUCTS 1
+#else
+#define MD_SHORT_PRODUCTS 0
+#endif
+#if MD_SHORT_PRODUCTS || (defined(__riscv) && !defined(__riscv_zbb))
+#define MD_COUNTS_ZEROS 0
+#else
+#define MD_COUNTS_ZEROS 1
+#endif
+
+/* The number of bits of x: 0 for 0. Of zeros that are not counted by one instruction a call counts
+   them where code is to be small, or the compiler if x is a constant. */
+#if defined(__GNUC__) && __SIZEOF_INT__ >= 4
+#define MD_BUILTIN_LENGTH(x) ((x) ? 32 - __builtin_clz(x) : 0)
+#endif
+#if defined(MD_BUILTIN_LENGTH) && (MD_COUNTS_ZEROS || defined(__OPTIMIZE_SIZE__))
+MD_FOLDED int md_bit_length(uint32_t x) { return MD_BUILTIN_LENGTH(x); }
+#else
 MD_FOLDED int md_bit_length(uint32_t x)
 {
-#if defined(__GNUC__) && __SIZEOF_INT__ >= 4
-    return x ? 32 - __builtin_clz(x) : 0;
-#else
+    static const uint8_t length[16] = { 0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4 };
     int n = 0;
-    while (x) { x >>= 1; n++; }
-    return n;
+#if defined(MD_BUILTIN_LENGTH)
+    if (__builtin_constant_p(x)) return MD_BUILTIN_LENGTH(x);
 #endif
+    if (x >> 16) { n = 16; x >>= 16; }
+    if (x >> 8) { n += 8; x >>= 8; }
+    if (x >> 4) { n += 4; x >>= 4; }
+    return n + length[x];
 }
+#endif
 
 MD_FOLDED int md_bit_length64(uint64_t x)
 {
@@ -1398,18 +1420,6 @@ MD_FOLDED int64_t md_words(int32_t high, uint32_t low)
 }
 MD_INLINE int32_t md_high(int64_t x) { return (int32_t)(uint32_t)((uint64_t)x >> 32); }
 MD_INLINE uint32_t md_low(int64_t x) { return (uint32_t)((uint64_t)x & 0xFFFFFFFFu); }
-
-/* Processors that multiply to 32 bits only; that do not count leading zeros. */
-#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__) || defined(__AVR__)
-#define MD_SHORT_PRODUCTS 1
-#else
-#define MD_SHORT_PRODUCTS 0
-#endif
-#if MD_SHORT_PRODUCTS || (defined(__riscv) && !defined(__riscv_zbb))
-#define MD_COUNTS_ZEROS 0
-#else
-#define MD_COUNTS_ZEROS 1
-#endif
 
 /* a b. Of short products it is made of four of 16 bits, which is faster than what compilers call
    there. */
@@ -2606,23 +2616,30 @@ static const uint8_t md_next_axis[3] = { 1, 2, 0 };
    block is between 2^28 and 2^29 ---- */
 
 /* Sums of up to three products 2^-29, rounded. Where a product is a call they are calls
-   themselves, made of halves, the lower one from -2^14 to 2^14: the same to the last bit. */
+   themselves, made of halves, the lower one from -2^14 to 2^14, and of sums of halves, which take
+   the place of a product (Karatsuba): the same to the last bit. */
 #define MD_PRODUCT 29
 #if MD_SHORT_PRODUCTS
-typedef struct md_halves { int32_t high, middle, low; } md_halves;
-#define MD_HALF { 0, 0, 0x10000000 }
+typedef struct md_halves { int32_t high, both, low; } md_halves;
+#define MD_HALF { 0, 0x10000000, 0x10000000 }
+#if defined(__GNUC__) && defined(__arm__) /* not the next product before: registers are few */
+#define MD_ONE_BY_ONE(a, b, c) __asm__("" : "+r"(a), "+r"(b), "+r"(c))
+#else
+#define MD_ONE_BY_ONE(a, b, c) ((void)0)
+#endif
 MD_INLINE void md_add_product(md_halves *s, int32_t a, int32_t b)
 {
-    int32_t a1 = (a + 0x4000) >> 15, a0 = a - a1 * 0x8000;
-    int32_t b1 = (b + 0x4000) >> 15, b0 = b - b1 * 0x8000;
-    s->high += a1 * b1;
-    s->middle += a1 * b0;
-    s->middle += a0 * b1;
+    int32_t a0 = (int32_t)((uint32_t)a << 17) >> 17, b0 = (int32_t)((uint32_t)b << 17) >> 17;
+    a = (a - a0) >> 15;
+    b = (b - b0) >> 15;
     s->low += a0 * b0;
+    s->high += a * b;
+    s->both += (a + a0) * (b + b0);
+    MD_ONE_BY_ONE(s->low, s->high, s->both);
 }
 MD_INLINE int32_t md_of_halves(const md_halves *s)
 {
-    return 2 * s->high + ((s->middle + (s->low >> 15)) >> 14);
+    return 2 * s->high + ((s->both - s->high - s->low + (s->low >> 15)) >> 14);
 }
 #else
 typedef int64_t md_halves;
