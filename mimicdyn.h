@@ -1567,20 +1567,35 @@ MD_INLINE md_num md_neg(md_num a)
     return MD_NUM(md_pack(-md_mantissa(MD_RAW(a)), md_exponent(MD_RAW(a))));
 }
 
+/* Of magnitudes, with the sign of the one with the larger exponent: its bits and those of the other
+   down to there, `sum`, and what is below, `rest`. */
 MD_NOINLINE md_num md_add(md_num a, md_num b)
 {
-    int64_t x = MD_RAW(a), y = MD_RAW(b), t;
-    int32_t d = md_exponent(x) - md_exponent(y);
-    if (md_mantissa(x) == 0) return b;
-    if (md_mantissa(y) == 0) return a;
+    int32_t x = md_mantissa(MD_RAW(a)), y = md_mantissa(MD_RAW(b)), t;
+    int32_t e = md_exponent(MD_RAW(a)), d = e - md_exponent(MD_RAW(b));
+    uint32_t sum, rest;
+    if (x == 0) return b;
+    if (y == 0) return a;
     if (d < 0) {
         t = x; x = y; y = t;
+        e -= d;
         d = -d;
     }
-    if (d > 31) return MD_NUM(x);
-    t = md_words(md_mantissa(x) >> 1, (uint32_t)md_mantissa(x) << 31)
-        + md_words(md_mantissa(y) >> d >> 1, (uint32_t)md_mantissa(y) << (31 - d));
-    return MD_NORMAL(t, md_exponent(x) - 31);
+    if (d > 31) return MD_NUM(md_pack(x, e));
+    t = x >> 31;
+    y = (y ^ t) - t;
+    sum = (uint32_t)((x ^ t) - t) + (uint32_t)(y >> d);
+    rest = d > 0 ? (uint32_t)y << (32 - d) : 0u;
+    if (sum >> 31 && y >= 0) {
+        sum = (sum >> 1) + (sum & 1);
+        e++;
+    } else if (sum >= 0x40000000u && sum + (rest >> 31) < 0x80000000u) {
+        sum += rest >> 31;
+    } else {
+        int64_t less = md_words((int32_t)sum, rest);
+        return MD_NORMAL(t < 0 ? -less : less, e - 32);
+    }
+    return MD_NUM(md_pack(((int32_t)sum ^ t) - t, e));
 }
 
 MD_INLINE md_num md_sub(md_num a, md_num b) { return md_add(a, md_neg(b)); }
@@ -2019,6 +2034,7 @@ MD_STATIC md_scale md_excess_of_length(const md_unit *u, const int16_t *at, int 
     int32_t bits;
     int k;
     for (k = 0; k < count; k++) sum = md_add_square(sum, u[at[k]]);
+    if (md_is_zero(soft) && sum >> 56 == 0) return 0;
     all = md_shifted(md_add(soft, md_squares_value(sum)), -2);
     if (md_less(soft, all)) soft = all;
     bits = md_exponent(MD_RAW(soft)) + 31;
@@ -6794,14 +6810,13 @@ MD_APART md_scale md_scale_of_rows(const mdyn_sim *sim, enum md_mode mode, md_sc
     const enum md_wish wish = mode == MD_STEP && md_relaxes(sim) ? MD_SOFT_BACK : MD_ALL_BACK;
     md_scale e = least, all = least;
     int k;
-    for (k = 0; k < sim->lives; k++) {
+    for (k = 0; k < sim->lives; k++)
         e = md_scale_with(e, md_row_need(sim, sim->live[k], wish), 0);
-        all = md_scale_with(all, md_row_need(sim, sim->live[k], MD_ALL_BACK), 0);
-    }
+    if (wish == MD_ALL_BACK || md_substeps(sim) <= 1) return e;
     /* what the way of a substep leaves to the springs in the next one: room can reach that */
-    if (mode == MD_STEP && md_substeps(sim) > 1 && e < all - 4 * MD_HEADROOM)
-        e = (md_scale)(all - 4 * MD_HEADROOM);
-    return e;
+    for (k = 0; k < sim->lives; k++)
+        all = md_scale_with(all, md_row_need(sim, sim->live[k], MD_ALL_BACK), 0);
+    return e < all - 4 * MD_HEADROOM ? (md_scale)(all - 4 * MD_HEADROOM) : e;
 }
 
 /* What the rows of a mode make of the forces sim->u; in MD_STEP their impulses of a step. The
