@@ -1316,9 +1316,11 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #if defined(__OPTIMIZE_SIZE__) /* -Os: as the compiler thinks fit */
 #define MD_INLINE static __attribute__((unused))
 #define MD_LEAF static __attribute__((noinline, pure, unused)) /* small, used in many places */
+#define MD_SHARED static __attribute__((noinline, unused)) /* the same of what is not pure */
 #else
 #define MD_INLINE MD_FOLDED
 #define MD_LEAF MD_FOLDED
+#define MD_SHARED MD_FOLDED
 #endif
 #define MD_STATIC static __attribute__((unused))
 #define MD_NOINLINE static __attribute__((noinline, unused))
@@ -1327,6 +1329,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_FOLDED static inline
 #define MD_INLINE static inline
 #define MD_LEAF static inline
+#define MD_SHARED static inline
 #define MD_STATIC static
 #define MD_NOINLINE static
 #define MD_RESTRICT
@@ -2714,7 +2717,7 @@ MD_INLINE int md_room(uint32_t bits)
 }
 
 /* r = (x, y, z) 2^e, of any size below 2^31 */
-MD_NOINLINE void md_put3(int32_t *r, int32_t x, int32_t y, int32_t z, int32_t e)
+MD_SHARED void md_put3(int32_t *r, int32_t x, int32_t y, int32_t z, int32_t e)
 {
     int n = md_room(md_size(x) | md_size(y) | md_size(z));
     if (n > 0) {
@@ -2788,17 +2791,17 @@ MD_INLINE void md_vec_zero(md_vec *r)
     r->m[3] = MD_NOWHERE;
 }
 
-/* The same for vectors: r = a + b */
-MD_NOINLINE void md_join3(md_vec *r, const md_vec *a, const int32_t *b)
+/* The same for vectors: r = a + (u, v, w) 2^f */
+MD_SHARED void md_sum_numbers(md_vec *r, const md_vec *a, int32_t u, int32_t v, int32_t w,
+                              int32_t f)
 {
-    int32_t x = a->m[0], y = a->m[1], z = a->m[2], e = a->m[3], u = b[0], v = b[1], w = b[2];
-    int32_t d = e - b[3], half;
+    int32_t x = a->m[0], y = a->m[1], z = a->m[2], e = a->m[3], d = e - f, half;
     if (d > 30 || (u | v | w) == 0) {
         *r = *a;
         return;
     }
     if (d < 0) {
-        e = b[3];
+        e = f;
         d = -d;
         if (d > 30) x = y = z = d = 0;
         half = 1 << d >> 1;
@@ -2812,6 +2815,11 @@ MD_NOINLINE void md_join3(md_vec *r, const md_vec *a, const int32_t *b)
         w = (w + half) >> d;
     }
     md_put3(r->m, x + u, y + v, z + w, e);
+}
+
+MD_NOINLINE void md_join3(md_vec *r, const md_vec *a, const int32_t *b)
+{
+    md_sum_numbers(r, a, b[0], b[1], b[2], b[3]);
 }
 
 /* The block of some numbers. */
@@ -2858,12 +2866,9 @@ MD_NOINLINE void md_vec_scale(md_vec *r, md_num s, const md_vec *a)
 /* r += s a */
 MD_NOINLINE void md_vec_add_scaled(md_vec *r, md_num s, const md_vec *a)
 {
-    int32_t m = md_mantissa(MD_RAW(s)), t[4];
-    t[0] = md_rounded(md_times(m, a->m[0]), 31);
-    t[1] = md_rounded(md_times(m, a->m[1]), 31);
-    t[2] = md_rounded(md_times(m, a->m[2]), 31);
-    t[3] = a->m[3] + md_exponent(MD_RAW(s)) + 31;
-    md_join3(r, r, t);
+    int32_t m = md_mantissa(MD_RAW(s));
+    md_sum_numbers(r, r, md_rounded(md_times(m, a->m[0]), 31), md_rounded(md_times(m, a->m[1]), 31),
+                   md_rounded(md_times(m, a->m[2]), 31), a->m[3] + md_exponent(MD_RAW(s)) + 31);
 }
 
 MD_NOINLINE md_num md_dot(const md_vec *a, const md_vec *b)
@@ -2888,16 +2893,12 @@ MD_NOINLINE void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
 MD_NOINLINE void md_sum_cross(md_vec *r, const md_vec *s, const md_vec *a, const md_vec *b)
 {
     const int32_t *p = a->m, *q = b->m;
-    int32_t t[4];
     if (md_vec_is_zero(a) || md_vec_is_zero(b)) {
         *r = *s;
         return;
     }
-    t[0] = MD_CROSS_X(p, q);
-    t[1] = MD_CROSS_Y(p, q);
-    t[2] = MD_CROSS_Z(p, q);
-    t[3] = p[3] + q[3] + MD_PRODUCT;
-    md_join3(r, s, t);
+    md_sum_numbers(r, s, MD_CROSS_X(p, q), MD_CROSS_Y(p, q), MD_CROSS_Z(p, q),
+                   p[3] + q[3] + MD_PRODUCT);
 }
 
 MD_NOINLINE void md_mat_vec(md_vec *r, const md_mat *a, const md_vec *v)
@@ -2912,16 +2913,13 @@ MD_NOINLINE void md_mat_vec(md_vec *r, const md_mat *a, const md_vec *v)
 MD_NOINLINE void md_sum_mat_vec(md_vec *r, const md_vec *s, const md_mat *a, const md_vec *v)
 {
     const int32_t *m = a->m, *x = v->m;
-    int32_t t[4];
     if (md_vec_is_zero(v)) {
         *r = *s;
         return;
     }
-    t[0] = md_round_right(md_row_dot(m, x), 1); /* below 2^30 */
-    t[1] = md_round_right(md_row_dot(m + 3, x), 1);
-    t[2] = md_round_right(md_row_dot(m + 6, x), 1);
-    t[3] = m[9] + x[3] + MD_PRODUCT + 1;
-    md_join3(r, s, t);
+    md_sum_numbers(r, s, md_round_right(md_row_dot(m, x), 1), /* below 2^30 */
+                   md_round_right(md_row_dot(m + 3, x), 1),
+                   md_round_right(md_row_dot(m + 6, x), 1), m[9] + x[3] + MD_PRODUCT + 1);
 }
 
 MD_NOINLINE void md_mat_t_vec(md_vec *r, const md_mat *a, const md_vec *v)
