@@ -1508,12 +1508,26 @@ MD_NOINLINE md_num md_of_int32(int32_t x, int32_t e)
     return MD_NUM(md_pack(x < 0 ? -(int32_t)u : (int32_t)u, e - n));
 }
 
-MD_FOLDED int md_wide_exponent(mdyn_wide x) { return (int)(x & 127) - (int)(x & 128); }
+MD_FOLDED int md_wide_exponent(mdyn_wide x) { return ((int)(x & 255) ^ 128) - 128; }
 
 MD_NOINLINE md_num md_of_wide(mdyn_wide x)
 {
+    int64_t m = md_left(x >> 8, 8), sign = x >> 63;
+    uint32_t high, low;
+    int n;
     if (x == 0) return MD_NUM((int64_t)0);
-    return md_of_int64(x >> 8, md_wide_exponent(x));
+    m = (m ^ sign) - sign;
+    high = (uint32_t)md_high(m);
+    if (high == 0) return md_of_int64(x >> 8, md_wide_exponent(x));
+    n = 31 - md_bit_length(high);
+    low = md_low(m) >> (31 - n);
+    high = (high << n | low >> 1) + (low & 1);
+    if (high >> 31) {
+        high >>= 1;
+        n--;
+    }
+    n = md_wide_exponent(x) + 24 - n;
+    return MD_NUM(md_pack(((int32_t)high ^ (int32_t)sign) - (int32_t)sign, n));
 }
 MD_INLINE int md_is_null(mdyn_wide x) { return x >> 8 == 0; }
 MD_INLINE int md_is_negative(mdyn_wide x) { return x < 0; }
@@ -3036,29 +3050,30 @@ MD_STATIC void md_mat_of_cross(md_mat *r, const md_vec *a)
 MD_NOINLINE void md_spin(md_mat *B, const md_vec *omega, const md_vec *alpha)
 {
     int32_t x = omega->m[0], y = omega->m[1], z = omega->m[2], e = 2 * omega->m[3] + MD_PRODUCT;
-    int32_t *m = B->m, t[6], u[3], d = e - alpha->m[3], half, k;
-    uint32_t bits = 0;
-    t[0] = -md_d2(y, y, z, z);
-    t[1] = -md_d2(x, x, z, z);
-    t[2] = -md_d2(x, x, y, y);
-    t[3] = md_d1(x, y);
-    t[4] = md_d1(x, z);
-    t[5] = md_d1(y, z);
-    for (k = 0; k < 3; k++) u[k] = alpha->m[k];
+    int32_t xx = -md_d2(y, y, z, z), yy = -md_d2(x, x, z, z), zz = -md_d2(x, x, y, y);
+    int32_t xy = md_d1(x, y), xz = md_d1(x, z), yz = md_d1(y, z), d = e - alpha->m[3], half;
+    int32_t *m = B->m;
+    uint32_t bits;
+    x = alpha->m[0]; y = alpha->m[1]; z = alpha->m[2];
     if (d < 0) {
         e = alpha->m[3];
-        for (half = d < -30 ? 0 : 1 << -d >> 1, k = 0; k < 6; k++)
-            t[k] = d < -30 ? 0 : (t[k] + half) >> -d;
+        d = -d;
+        if (d > 30) xx = yy = zz = xy = xz = yz = d = 0;
+        half = 1 << d >> 1;
+        xx = (xx + half) >> d; yy = (yy + half) >> d; zz = (zz + half) >> d;
+        xy = (xy + half) >> d; xz = (xz + half) >> d; yz = (yz + half) >> d;
     } else {
-        for (half = d > 30 ? 0 : 1 << d >> 1, k = 0; k < 3; k++)
-            u[k] = d > 30 ? 0 : (u[k] + half) >> d;
+        if (d > 30) x = y = z = d = 0;
+        half = 1 << d >> 1;
+        x = (x + half) >> d; y = (y + half) >> d; z = (z + half) >> d;
     }
-    m[0] = t[0]; m[1] = t[3] - u[2]; m[2] = t[4] + u[1];
-    m[3] = t[3] + u[2]; m[4] = t[1]; m[5] = t[5] - u[0];
-    m[6] = t[4] - u[1]; m[7] = t[5] + u[0]; m[8] = t[2];
+    m[0] = xx; m[1] = xy - z; m[2] = xz + y;
+    m[3] = xy + z; m[4] = yy; m[5] = yz - x;
+    m[6] = xz - y; m[7] = yz + x; m[8] = zz;
     m[9] = e;
-    for (k = 0; k < 9; k++) bits |= md_size(m[k]);
-    md_refit(m, 9, bits);
+    bits = md_size(xx) | md_size(yy) | md_size(zz);
+    bits |= md_size(m[1]) | md_size(m[2]) | md_size(m[3]);
+    md_refit(m, 9, bits | md_size(m[5]) | md_size(m[6]) | md_size(m[7]));
 }
 
 MD_INLINE int md_mat_is_one(const md_mat *a)
