@@ -1764,12 +1764,20 @@ MD_STATIC void md_sum_add(md_sum *s, const md_sum *x)
     s->lo = lo;
 }
 
+MD_INLINE void md_sum_of(md_sum *s, mdyn_real q, md_tail tail)
+{
+    s->hi = q >> 40;
+    s->lo = (uint64_t)q << 24 | tail;
+}
+
 /* s += c v */
 MD_STATIC void md_sum_speed(md_sum *s, mdyn_wide c, mdyn_real v)
 {
     md_sum p;
     if (v == 0) return;
-    md_product(&p, c >> 8, v, md_wide_exponent(c) - 40 + 64);
+    if (c == MDYN_C(1)) md_sum_of(&p, v, 0);
+    else if (c == MDYN_C(-1)) md_sum_of(&p, -v, 0);
+    else md_product(&p, c >> 8, v, md_wide_exponent(c) - 40 + 64);
     md_sum_add(s, &p);
 }
 
@@ -1777,6 +1785,11 @@ MD_STATIC void md_sum_speed(md_sum *s, mdyn_wide c, mdyn_real v)
 MD_STATIC void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
+    if (c == MDYN_C(1)) {
+        md_sum_of(&p, q, tail);
+        md_sum_add(s, &p);
+        return;
+    }
     md_sum_speed(s, c, q);
     if (tail == 0) return;
     md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
@@ -1789,12 +1802,6 @@ MD_STATIC void md_sum_start(md_sum *s, mdyn_wide x)
     s->lo = (uint64_t)(x >> 8);
     if (x == 0) return;
     md_sum_shift(s, md_wide_exponent(x) + 64);
-}
-
-MD_INLINE void md_sum_of(md_sum *s, mdyn_real q, md_tail tail)
-{
-    s->hi = q >> 40;
-    s->lo = (uint64_t)q << 24 | tail;
 }
 
 MD_STATIC md_num md_sum_value(const md_sum *s)
@@ -1814,6 +1821,7 @@ MD_STATIC md_num md_sum_value(const md_sum *s)
 MD_STATIC md_num md_sum_beyond(const md_sum *s, mdyn_wide x)
 {
     md_sum t;
+    if (x == 0) return md_sum_value(s);
     md_sum_start(&t, x);
     t.hi = (int64_t)(~(uint64_t)t.hi + (t.lo == 0));
     t.lo = 0u - t.lo;
@@ -4829,19 +4837,15 @@ MD_STATIC void md_walk(mdyn_sim *sim, int k)
 MD_APART md_num md_whiten(mdyn_sim *sim, const md_terms *t)
 {
     const md_strain before = sim->strain;
-    md_num largest = MD_K(0), scale;
+    md_scale e = MD_LEAST_SCALE;
     int i, j, k, tries = 0;
-    for (k = 0; k < t->count; k++) {
-        const md_dof *d = &sim->dof[t->dof[k]];
-        md_num x = md_mul(t->number[k], sim->rsqrt_D[t->dof[k]]);
-        largest = md_max(largest, md_shifted(md_abs(x), -md_dof_scale(d)));
-    }
-    scale = md_normalizer(largest);
+    for (k = 0; k < t->count; k++)
+        e = md_scale_with(e, md_mul(t->number[k], sim->rsqrt_D[t->dof[k]]),
+                          md_dof_scale(&sim->dof[t->dof[k]]));
     for (;;) {
         md_strain_reset(&sim->strain, 0);
         for (k = 0; k < t->count; k++)
-            sim->b[t->dof[k]] = md_unit_of(md_mul(scale, t->number[k]),
-                                           md_dof_scale(&sim->dof[t->dof[k]]));
+            sim->b[t->dof[k]] = md_unit_of(t->number[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
         for (j = t->dof[0], k = 1; k < t->count; k++) /* to where the ways meet, ... */
             for (i = t->dof[k]; j != i;)
                 if (j > i) j = md_walk_on(sim, j);
@@ -4849,10 +4853,10 @@ MD_APART md_num md_whiten(mdyn_sim *sim, const md_terms *t)
         while (j >= 0) j = md_walk_on(sim, j); /* ... and on from there */
         if (!md_is_strained(sim->strain) || ++tries == MD_TRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->w[k] = MD_U(0);
-        scale = md_shifted(scale, -MD_HEADROOM);
+        e = (md_scale)(e + MD_HEADROOM);
     }
     sim->strain |= before;
-    return scale;
+    return md_shifted(MD_K(1), -e);
 }
 
 /* ============================================================================ // >>bodies
