@@ -1325,6 +1325,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_STATIC static __attribute__((unused))
 #define MD_NOINLINE static __attribute__((noinline, unused))
 #define MD_RESTRICT __restrict
+#define MD_OPAQUE(x) __asm__("" : "+r"(x)) /* the compiler no longer knows where x is from */
 #else
 #define MD_FOLDED static inline
 #define MD_INLINE static inline
@@ -1333,6 +1334,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_STATIC static
 #define MD_NOINLINE static
 #define MD_RESTRICT
+#define MD_OPAQUE(x) ((void)0)
 #endif
 
 /* ============================================================================ // >>number
@@ -1954,7 +1956,9 @@ MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT((int32_t)(0u - (uint32
 MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return md_unit_add(a, md_unit_neg(b)); }
 MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b)
 {
-    return MD_UNIT(md_rounded(md_times(MD_RAW(a), MD_RAW(b)), 30));
+    int32_t x = MD_RAW(b);
+    MD_OPAQUE(x); /* or it may be extended to 64 bits too early for a short product */
+    return MD_UNIT(md_rounded(md_times(MD_RAW(a), x), 30));
 }
 MD_STATIC md_unit md_unit_div(md_unit a, md_unit b)
 {
@@ -2087,24 +2091,22 @@ MD_STATIC md_num md_dot_units(const md_unit *a, const md_unit *b, int n)
 }
 
 /* Sum of entry[k] u[at[k]] */
-MD_NOINLINE md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
+MD_SHARED md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
 {
     uint64_t s = 0;
-    int k;
-    for (k = 0; k < count; k++)
-        s += (uint64_t)(md_times(MD_RAW(entry[k]), MD_RAW(u[at[k]])) >> MD_DOT_SHIFT);
+    for (; count > 0; count--, entry++, at++)
+        s += (uint64_t)(md_times(MD_RAW(*entry), MD_RAW(u[*at])) >> MD_DOT_SHIFT);
     return MD_UNIT(md_rounded((int64_t)s, 30 - MD_DOT_SHIFT));
 }
 
 /* u[at[k]] += a entry[k]: what is beyond all bounds wraps round, and says so, here or by a */
-MD_NOINLINE md_strain md_add_at(md_unit *u, md_unit a, const md_unit *entry, const int16_t *at,
-                                int count)
+MD_SHARED md_strain md_add_at(md_unit *u, md_unit a, const md_unit *entry, const int16_t *at,
+                              int count)
 {
     md_strain strain = md_strain_of(a);
-    int k;
-    for (k = 0; k < count; k++) {
-        uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(entry[k]));
-        md_unit *to = &u[at[k]];
+    for (; count > 0; count--, entry++, at++) {
+        uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(*entry));
+        md_unit *to = &u[*at];
         *to = MD_UNIT((int32_t)((uint32_t)MD_RAW(*to) + d));
         strain |= md_strain_of(*to);
     }
@@ -2663,11 +2665,6 @@ static const uint8_t md_next_axis[3] = { 1, 2, 0 };
 #if MD_SHORT_PRODUCTS
 typedef struct md_halves { int32_t high, both, low; } md_halves;
 #define MD_HALF { 0, 0x10000000, 0x10000000 }
-#if defined(__GNUC__) && defined(__arm__) /* not the next product before: registers are few */
-#define MD_ONE_BY_ONE(a, b, c) __asm__("" : "+r"(a), "+r"(b), "+r"(c))
-#else
-#define MD_ONE_BY_ONE(a, b, c) ((void)0)
-#endif
 MD_INLINE void md_add_product(md_halves *s, int32_t a, int32_t b)
 {
     int32_t a0 = (int32_t)((uint32_t)a << 17) >> 17, b0 = (int32_t)((uint32_t)b << 17) >> 17;
@@ -2676,7 +2673,9 @@ MD_INLINE void md_add_product(md_halves *s, int32_t a, int32_t b)
     s->low += a0 * b0;
     s->high += a * b;
     s->both += (a + a0) * (b + b0);
-    MD_ONE_BY_ONE(s->low, s->high, s->both);
+    MD_OPAQUE(s->low); /* one product after the other, for registers are few */
+    MD_OPAQUE(s->high);
+    MD_OPAQUE(s->both);
 }
 MD_INLINE int32_t md_of_halves(const md_halves *s)
 {
@@ -4346,16 +4345,19 @@ MD_STATIC md_scale md_inward(mdyn_sim *sim, const md_num *f, md_num s, md_unit *
 /* z = L^-1 u for a block of scale e; u is used up. */
 MD_STATIC void md_outward(mdyn_sim *sim, md_unit *u, md_scale e, md_num *z)
 {
+    md_strain strain = sim->strain;
     int k, j;
     for (k = 0; k < sim->dofs; k++) {
         const md_unit *row = sim->entry + sim->path[k];
         const md_dof *d = &sim->dof[k];
+        md_unit x = u[k];
         for (j = md_up(sim, k); j >= 0; j = md_up(sim, j))
-            sim->strain |= md_sub_product(&u[k], *++row, u[j]);
-        u[k] = md_unit_by(u[k], sim->rsqrt_D[k]);
-        sim->strain |= md_strain_of(u[k]);
+            strain |= md_sub_product(&x, *++row, u[j]);
+        u[k] = md_unit_by(x, sim->rsqrt_D[k]);
+        strain |= md_strain_of(u[k]);
         z[k] = md_of_unit(u[k], e - md_dof_scale(d));
     }
+    sim->strain = strain;
 }
 
 #if MIMICDYN_TREE
@@ -5186,15 +5188,19 @@ MD_INLINE md_num md_bodies_speed(const mdyn_sim *sim, const md_row *row)
 
 /* u -= tau (v.u) v for the reflection of p and the lone coordinates, or of p and the shared ones;
    v_p = 1. Source: LAPACK's dlarfg. */
+MD_FRAME md_strain md_reflect_by(md_unit *u, md_unit *at_pivot, md_unit tau, const md_unit *entry,
+                                 const int16_t *at, int count)
+{
+    md_unit a = md_unit_add(md_dot_at(entry, at, count, u), *at_pivot);
+    a = md_unit_neg(md_unit_mul(tau, a));
+    *at_pivot = md_unit_add(*at_pivot, a);
+    return md_strain_of(*at_pivot) | md_add_at(u, a, entry, at, count);
+}
+
 MD_INLINE void md_reflect_at(mdyn_sim *sim, int first, int count, int p, md_unit tau, md_unit *u)
 {
-    md_unit a;
     if (count == 0) return;
-    a = md_dot_at(sim->entry + first, sim->entry_at + first, count, u);
-    a = md_unit_neg(md_unit_mul(tau, md_unit_add(a, u[p])));
-    u[p] = md_unit_add(u[p], a);
-    sim->strain |= md_strain_of(u[p]);
-    sim->strain |= md_add_at(u, a, sim->entry + first, sim->entry_at + first, count);
+    sim->strain |= md_reflect_by(u, &u[p], tau, sim->entry + first, sim->entry_at + first, count);
 }
 
 MD_INLINE void md_reflect_lone(mdyn_sim *sim, const md_row *row, md_unit *u)
