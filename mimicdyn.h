@@ -1514,22 +1514,8 @@ MD_FOLDED int md_wide_exponent(mdyn_wide x) { return ((int)(x & 255) ^ 128) - 12
 
 MD_NOINLINE md_num md_of_wide(mdyn_wide x)
 {
-    int64_t m = md_left(x >> 8, 8), sign = x >> 63;
-    uint32_t high, low;
-    int n;
     if (x == 0) return MD_NUM((int64_t)0);
-    m = (m ^ sign) - sign;
-    high = (uint32_t)md_high(m);
-    if (high == 0) return md_of_int64(x >> 8, md_wide_exponent(x));
-    n = 31 - md_bit_length(high);
-    low = md_low(m) >> (31 - n);
-    high = (high << n | low >> 1) + (low & 1);
-    if (high >> 31) {
-        high >>= 1;
-        n--;
-    }
-    n = md_wide_exponent(x) + 24 - n;
-    return MD_NUM(md_pack(((int32_t)high ^ (int32_t)sign) - (int32_t)sign, n));
+    return MD_NORMAL(x >> 8, md_wide_exponent(x));
 }
 MD_INLINE int md_is_null(mdyn_wide x) { return x >> 8 == 0; }
 MD_INLINE int md_is_negative(mdyn_wide x) { return x < 0; }
@@ -1593,6 +1579,7 @@ MD_NOINLINE md_num md_add(md_num a, md_num b)
     int32_t x = md_mantissa(MD_RAW(a)), y = md_mantissa(MD_RAW(b)), t;
     int32_t e = md_exponent(MD_RAW(a)), d = e - md_exponent(MD_RAW(b));
     uint32_t sum, rest;
+    int64_t less;
     if (x == 0) return b;
     if (y == 0) return a;
     if (d < 0) {
@@ -1611,7 +1598,7 @@ MD_NOINLINE md_num md_add(md_num a, md_num b)
     } else if (sum >= 0x40000000u && sum + (rest >> 31) < 0x80000000u) {
         sum += rest >> 31;
     } else {
-        int64_t less = md_words((int32_t)sum, rest);
+        less = md_words((int32_t)sum, rest);
         return MD_NORMAL(t < 0 ? -less : less, e - 32);
     }
     return MD_NUM(md_pack(((int32_t)sum ^ t) - t, e));
@@ -1772,31 +1759,31 @@ MD_INLINE void md_sum_of(md_sum *s, mdyn_real q, md_tail tail)
     s->lo = (uint64_t)q << 24 | tail;
 }
 
-/* s += c v */
-MD_STATIC void md_sum_speed(md_sum *s, mdyn_wide c, mdyn_real v)
+MD_STATIC void md_sum_negate(md_sum *s)
 {
-    md_sum p;
-    if (v == 0) return;
-    if (c == MDYN_C(1)) md_sum_of(&p, v, 0);
-    else if (c == MDYN_C(-1)) md_sum_of(&p, -v, 0);
-    else md_product(&p, c >> 8, v, md_wide_exponent(c) - 40 + 64);
-    md_sum_add(s, &p);
+    s->hi = (int64_t)(~(uint64_t)s->hi + (s->lo == 0));
+    s->lo = 0u - s->lo;
 }
 
 /* s += c (q + tail) */
-MD_STATIC void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+MD_NOINLINE void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
-    if (c == MDYN_C(1)) {
+    if (c == MDYN_C(1) || c == MDYN_C(-1)) { /* as of mimics, mostly */
         md_sum_of(&p, q, tail);
-        md_sum_add(s, &p);
-        return;
+        if (c < 0) md_sum_negate(&p);
+    } else {
+        if (tail != 0) {
+            md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
+            md_sum_add(s, &p);
+        }
+        md_product(&p, c >> 8, q, md_wide_exponent(c) - 40 + 64);
     }
-    md_sum_speed(s, c, q);
-    if (tail == 0) return;
-    md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
     md_sum_add(s, &p);
 }
+
+/* s += c v */
+MD_INLINE void md_sum_speed(md_sum *s, mdyn_wide c, mdyn_real v) { md_sum_product(s, c, v, 0); }
 
 MD_STATIC void md_sum_start(md_sum *s, mdyn_wide x)
 {
@@ -1825,8 +1812,7 @@ MD_STATIC md_num md_sum_beyond(const md_sum *s, mdyn_wide x)
     md_sum t;
     if (x == 0) return md_sum_value(s);
     md_sum_start(&t, x);
-    t.hi = (int64_t)(~(uint64_t)t.hi + (t.lo == 0));
-    t.lo = 0u - t.lo;
+    md_sum_negate(&t);
     md_sum_add(&t, s);
     return md_sum_value(&t);
 }
@@ -2902,14 +2888,6 @@ MD_NOINLINE md_num md_dot(const md_vec *a, const md_vec *b)
 #define MD_CROSS_Y(a, b) md_d2(a[2], b[0], -a[0], b[2])
 #define MD_CROSS_Z(a, b) md_d2(a[0], b[1], -a[1], b[0])
 
-MD_NOINLINE void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
-{
-    const int32_t *p = a->m, *q = b->m;
-    if (md_vec_is_zero(a) || md_vec_is_zero(b)) md_vec_zero(r);
-    else md_put3(r->m, MD_CROSS_X(p, q), MD_CROSS_Y(p, q), MD_CROSS_Z(p, q),
-                 p[3] + q[3] + MD_PRODUCT);
-}
-
 /* r = s + a x b */
 MD_NOINLINE void md_sum_cross(md_vec *r, const md_vec *s, const md_vec *a, const md_vec *b)
 {
@@ -2920,6 +2898,12 @@ MD_NOINLINE void md_sum_cross(md_vec *r, const md_vec *s, const md_vec *a, const
     }
     md_sum_numbers(r, s, MD_CROSS_X(p, q), MD_CROSS_Y(p, q), MD_CROSS_Z(p, q),
                    p[3] + q[3] + MD_PRODUCT);
+}
+
+MD_STATIC void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
+{
+    static const md_vec zero = { { 0, 0, 0, MD_NOWHERE } };
+    md_sum_cross(r, &zero, a, b);
 }
 
 MD_NOINLINE void md_mat_vec(md_vec *r, const md_mat *a, const md_vec *v)
@@ -5188,19 +5172,19 @@ MD_INLINE md_num md_bodies_speed(const mdyn_sim *sim, const md_row *row)
 
 /* u -= tau (v.u) v for the reflection of p and the lone coordinates, or of p and the shared ones;
    v_p = 1. Source: LAPACK's dlarfg. */
-MD_FRAME md_strain md_reflect_by(md_unit *u, md_unit *at_pivot, md_unit tau, const md_unit *entry,
-                                 const int16_t *at, int count)
+MD_FRAME void md_reflect_by(mdyn_sim *sim, int first, int count, int p, md_unit tau, md_unit *u)
 {
-    md_unit a = md_unit_add(md_dot_at(entry, at, count, u), *at_pivot);
+    const md_unit *entry = sim->entry + first;
+    const int16_t *at = sim->entry_at + first;
+    md_unit a = md_unit_add(md_dot_at(entry, at, count, u), u[p]);
     a = md_unit_neg(md_unit_mul(tau, a));
-    *at_pivot = md_unit_add(*at_pivot, a);
-    return md_strain_of(*at_pivot) | md_add_at(u, a, entry, at, count);
+    u[p] = md_unit_add(u[p], a);
+    sim->strain |= md_strain_of(u[p]) | md_add_at(u, a, entry, at, count);
 }
 
 MD_INLINE void md_reflect_at(mdyn_sim *sim, int first, int count, int p, md_unit tau, md_unit *u)
 {
-    if (count == 0) return;
-    sim->strain |= md_reflect_by(u, &u[p], tau, sim->entry + first, sim->entry_at + first, count);
+    if (count > 0) md_reflect_by(sim, first, count, p, tau, u);
 }
 
 MD_INLINE void md_reflect_lone(mdyn_sim *sim, const md_row *row, md_unit *u)
