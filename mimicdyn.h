@@ -2649,8 +2649,11 @@ static const uint8_t md_next_axis[3] = { 1, 2, 0 };
    the place of a product (Karatsuba): the same to the last bit. */
 #define MD_PRODUCT 29
 #if MD_SHORT_PRODUCTS
-typedef struct md_halves { int32_t high, both, low; } md_halves;
-#define MD_HALF { 0, 0x10000000, 0x10000000 }
+typedef struct md_halves {
+    int32_t high, low;
+    uint32_t both; /* modulo 2^32 */
+} md_halves;
+#define MD_HALF { 0, 0x10000000, 0x10000000u }
 MD_INLINE void md_add_product(md_halves *s, int32_t a, int32_t b)
 {
     int32_t a0 = (int32_t)((uint32_t)a << 17) >> 17, b0 = (int32_t)((uint32_t)b << 17) >> 17;
@@ -2658,14 +2661,15 @@ MD_INLINE void md_add_product(md_halves *s, int32_t a, int32_t b)
     b = (b - b0) >> 15;
     s->low += a0 * b0;
     s->high += a * b;
-    s->both += (a + a0) * (b + b0);
+    s->both += (uint32_t)((a + a0) * (b + b0));
     MD_OPAQUE(s->low); /* one product after the other, for registers are few */
     MD_OPAQUE(s->high);
     MD_OPAQUE(s->both);
 }
 MD_INLINE int32_t md_of_halves(const md_halves *s)
 {
-    return 2 * s->high + ((s->both - s->high - s->low + (s->low >> 15)) >> 14);
+    int32_t middle = (int32_t)(s->both - (uint32_t)s->high - (uint32_t)s->low);
+    return 2 * s->high + ((middle + (s->low >> 15)) >> 14);
 }
 #else
 typedef int64_t md_halves;
