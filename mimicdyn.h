@@ -1314,20 +1314,25 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #if defined(__OPTIMIZE_SIZE__) /* -Os: as the compiler thinks fit */
 #define MD_INLINE static __attribute__((unused))
 #define MD_LEAF static __attribute__((noinline, pure, unused)) /* small, used in many places */
+#define MD_SHARED static __attribute__((noinline, unused)) /* the same of what is not pure */
 #else
 #define MD_INLINE MD_FOLDED
 #define MD_LEAF MD_FOLDED
+#define MD_SHARED MD_FOLDED
 #endif
 #define MD_STATIC static __attribute__((unused))
 #define MD_NOINLINE static __attribute__((noinline, unused))
 #define MD_RESTRICT __restrict
+#define MD_OPAQUE(x) __asm__("" : "+r"(x)) /* the compiler no longer knows where x is from */
 #else
 #define MD_FOLDED static inline
 #define MD_INLINE static inline
 #define MD_LEAF static inline
+#define MD_SHARED static inline
 #define MD_STATIC static
 #define MD_NOINLINE static
 #define MD_RESTRICT
+#define MD_OPAQUE(x) ((void)0)
 #endif
 
 /* ============================================================================ // >>number
@@ -1367,17 +1372,39 @@ typedef uint64_t md_bits;
 #define MD_AGREED 1e-5
 #define MD_REFINED 1 /* exact rows are refined once */
 
-/* The number of bits of x: 0 for 0. */
+/* Processors that multiply to 32 bits only; that do not count leading zeros. */
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__) || defined(__AVR__)
+#define MD_SHORT_PRODUCTS 1
+#else
+#define MD_SHORT_PRODUCTS 0
+#endif
+#if MD_SHORT_PRODUCTS || (defined(__riscv) && !defined(__riscv_zbb))
+#define MD_COUNTS_ZEROS 0
+#else
+#define MD_COUNTS_ZEROS 1
+#endif
+
+/* The number of bits of x: 0 for 0. Of zeros that are not counted by one instruction a call counts
+   them where code is to be small, or the compiler if x is a constant. */
+#if defined(__GNUC__) && __SIZEOF_INT__ >= 4
+#define MD_BUILTIN_LENGTH(x) ((x) ? 32 - __builtin_clz(x) : 0)
+#endif
+#if defined(MD_BUILTIN_LENGTH) && (MD_COUNTS_ZEROS || defined(__OPTIMIZE_SIZE__))
+MD_FOLDED int md_bit_length(uint32_t x) { return MD_BUILTIN_LENGTH(x); }
+#else
 MD_FOLDED int md_bit_length(uint32_t x)
 {
-#if defined(__GNUC__) && __SIZEOF_INT__ >= 4
-    return x ? 32 - __builtin_clz(x) : 0;
-#else
+    static const uint8_t length[16] = { 0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4 };
     int n = 0;
-    while (x) { x >>= 1; n++; }
-    return n;
+#if defined(MD_BUILTIN_LENGTH)
+    if (__builtin_constant_p(x)) return MD_BUILTIN_LENGTH(x);
 #endif
+    if (x >> 16) { n = 16; x >>= 16; }
+    if (x >> 8) { n += 8; x >>= 8; }
+    if (x >> 4) { n += 4; x >>= 4; }
+    return n + length[x];
 }
+#endif
 
 MD_FOLDED int md_bit_length64(uint64_t x)
 {
@@ -1396,18 +1423,6 @@ MD_FOLDED int64_t md_words(int32_t high, uint32_t low)
 }
 MD_INLINE int32_t md_high(int64_t x) { return (int32_t)(uint32_t)((uint64_t)x >> 32); }
 MD_INLINE uint32_t md_low(int64_t x) { return (uint32_t)((uint64_t)x & 0xFFFFFFFFu); }
-
-/* Processors that multiply to 32 bits only; that do not count leading zeros. */
-#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__) || defined(__AVR__)
-#define MD_SHORT_PRODUCTS 1
-#else
-#define MD_SHORT_PRODUCTS 0
-#endif
-#if MD_SHORT_PRODUCTS || (defined(__riscv) && !defined(__riscv_zbb))
-#define MD_COUNTS_ZEROS 0
-#else
-#define MD_COUNTS_ZEROS 1
-#endif
 
 /* a b. Of short products it is made of four of 16 bits, which is faster than what compilers call
    there. */
@@ -1493,12 +1508,12 @@ MD_NOINLINE md_num md_of_int32(int32_t x, int32_t e)
     return MD_NUM(md_pack(x < 0 ? -(int32_t)u : (int32_t)u, e - n));
 }
 
-MD_FOLDED int md_wide_exponent(mdyn_wide x) { return (int)(x & 127) - (int)(x & 128); }
+MD_FOLDED int md_wide_exponent(mdyn_wide x) { return ((int)(x & 255) ^ 128) - 128; }
 
 MD_NOINLINE md_num md_of_wide(mdyn_wide x)
 {
     if (x == 0) return MD_NUM((int64_t)0);
-    return md_of_int64(x >> 8, md_wide_exponent(x));
+    return MD_NORMAL(x >> 8, md_wide_exponent(x));
 }
 MD_INLINE int md_is_null(mdyn_wide x) { return x >> 8 == 0; }
 MD_INLINE int md_is_negative(mdyn_wide x) { return x < 0; }
@@ -1555,20 +1570,36 @@ MD_INLINE md_num md_neg(md_num a)
     return MD_NUM(md_pack(-md_mantissa(MD_RAW(a)), md_exponent(MD_RAW(a))));
 }
 
+/* Of magnitudes, with the sign of the one with the larger exponent: its bits and those of the other
+   down to there, `sum`, and what is below, `rest`. */
 MD_NOINLINE md_num md_add(md_num a, md_num b)
 {
-    int64_t x = MD_RAW(a), y = MD_RAW(b), t;
-    int32_t d = md_exponent(x) - md_exponent(y);
-    if (md_mantissa(x) == 0) return b;
-    if (md_mantissa(y) == 0) return a;
+    int32_t x = md_mantissa(MD_RAW(a)), y = md_mantissa(MD_RAW(b)), t;
+    int32_t e = md_exponent(MD_RAW(a)), d = e - md_exponent(MD_RAW(b));
+    uint32_t sum, rest;
+    int64_t less;
+    if (x == 0) return b;
+    if (y == 0) return a;
     if (d < 0) {
         t = x; x = y; y = t;
+        e -= d;
         d = -d;
     }
-    if (d > 31) return MD_NUM(x);
-    t = md_words(md_mantissa(x) >> 1, (uint32_t)md_mantissa(x) << 31)
-        + md_words(md_mantissa(y) >> d >> 1, (uint32_t)md_mantissa(y) << (31 - d));
-    return MD_NORMAL(t, md_exponent(x) - 31);
+    if (d > 31) return MD_NUM(md_pack(x, e));
+    t = x >> 31;
+    y = (y ^ t) - t;
+    sum = (uint32_t)((x ^ t) - t) + (uint32_t)(y >> d);
+    rest = d > 0 ? (uint32_t)y << (32 - d) : 0u;
+    if (sum >> 31 && y >= 0) {
+        sum = (sum >> 1) + (sum & 1);
+        e++;
+    } else if (sum >= 0x40000000u && sum + (rest >> 31) < 0x80000000u) {
+        sum += rest >> 31;
+    } else {
+        less = md_words((int32_t)sum, rest);
+        return MD_NORMAL(t < 0 ? -less : less, e - 32);
+    }
+    return MD_NUM(md_pack(((int32_t)sum ^ t) - t, e));
 }
 
 MD_INLINE md_num md_sub(md_num a, md_num b) { return md_add(a, md_neg(b)); }
@@ -1720,24 +1751,37 @@ MD_STATIC void md_sum_add(md_sum *s, const md_sum *x)
     s->lo = lo;
 }
 
-/* s += c v */
-MD_STATIC void md_sum_speed(md_sum *s, mdyn_wide c, mdyn_real v)
+MD_INLINE void md_sum_of(md_sum *s, mdyn_real q, md_tail tail)
 {
-    md_sum p;
-    if (v == 0) return;
-    md_product(&p, c >> 8, v, md_wide_exponent(c) - 40 + 64);
-    md_sum_add(s, &p);
+    s->hi = q >> 40;
+    s->lo = (uint64_t)q << 24 | tail;
+}
+
+MD_STATIC void md_sum_negate(md_sum *s)
+{
+    s->hi = (int64_t)(~(uint64_t)s->hi + (s->lo == 0));
+    s->lo = 0u - s->lo;
 }
 
 /* s += c (q + tail) */
-MD_STATIC void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+MD_NOINLINE void md_sum_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
-    md_sum_speed(s, c, q);
-    if (tail == 0) return;
-    md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
+    if (c == MDYN_C(1) || c == MDYN_C(-1)) { /* as of mimics, mostly */
+        md_sum_of(&p, q, tail);
+        if (c < 0) md_sum_negate(&p);
+    } else {
+        if (tail != 0) {
+            md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
+            md_sum_add(s, &p);
+        }
+        md_product(&p, c >> 8, q, md_wide_exponent(c) - 40 + 64);
+    }
     md_sum_add(s, &p);
 }
+
+/* s += c v */
+MD_INLINE void md_sum_speed(md_sum *s, mdyn_wide c, mdyn_real v) { md_sum_product(s, c, v, 0); }
 
 MD_STATIC void md_sum_start(md_sum *s, mdyn_wide x)
 {
@@ -1745,12 +1789,6 @@ MD_STATIC void md_sum_start(md_sum *s, mdyn_wide x)
     s->lo = (uint64_t)(x >> 8);
     if (x == 0) return;
     md_sum_shift(s, md_wide_exponent(x) + 64);
-}
-
-MD_INLINE void md_sum_of(md_sum *s, mdyn_real q, md_tail tail)
-{
-    s->hi = q >> 40;
-    s->lo = (uint64_t)q << 24 | tail;
 }
 
 MD_STATIC md_num md_sum_value(const md_sum *s)
@@ -1770,9 +1808,9 @@ MD_STATIC md_num md_sum_value(const md_sum *s)
 MD_STATIC md_num md_sum_beyond(const md_sum *s, mdyn_wide x)
 {
     md_sum t;
+    if (x == 0) return md_sum_value(s);
     md_sum_start(&t, x);
-    t.hi = (int64_t)(~(uint64_t)t.hi + (t.lo == 0));
-    t.lo = 0u - t.lo;
+    md_sum_negate(&t);
     md_sum_add(&t, s);
     return md_sum_value(&t);
 }
@@ -1902,7 +1940,9 @@ MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT((int32_t)(0u - (uint32
 MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return md_unit_add(a, md_unit_neg(b)); }
 MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b)
 {
-    return MD_UNIT(md_rounded(md_times(MD_RAW(a), MD_RAW(b)), 30));
+    int32_t x = MD_RAW(b);
+    MD_OPAQUE(x); /* or it may be extended to 64 bits too early for a short product */
+    return MD_UNIT(md_rounded(md_times(MD_RAW(a), x), 30));
 }
 MD_STATIC md_unit md_unit_div(md_unit a, md_unit b)
 {
@@ -2007,6 +2047,7 @@ MD_STATIC md_scale md_excess_of_length(const md_unit *u, const int16_t *at, int 
     int32_t bits;
     int k;
     for (k = 0; k < count; k++) sum = md_add_square(sum, u[at[k]]);
+    if (md_is_zero(soft) && sum >> 56 == 0) return 0;
     all = md_shifted(md_add(soft, md_squares_value(sum)), -2);
     if (md_less(soft, all)) soft = all;
     bits = md_exponent(MD_RAW(soft)) + 31;
@@ -2034,24 +2075,22 @@ MD_STATIC md_num md_dot_units(const md_unit *a, const md_unit *b, int n)
 }
 
 /* Sum of entry[k] u[at[k]] */
-MD_NOINLINE md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
+MD_SHARED md_unit md_dot_at(const md_unit *entry, const int16_t *at, int count, const md_unit *u)
 {
     uint64_t s = 0;
-    int k;
-    for (k = 0; k < count; k++)
-        s += (uint64_t)(md_times(MD_RAW(entry[k]), MD_RAW(u[at[k]])) >> MD_DOT_SHIFT);
+    for (; count > 0; count--, entry++, at++)
+        s += (uint64_t)(md_times(MD_RAW(*entry), MD_RAW(u[*at])) >> MD_DOT_SHIFT);
     return MD_UNIT(md_rounded((int64_t)s, 30 - MD_DOT_SHIFT));
 }
 
 /* u[at[k]] += a entry[k]: what is beyond all bounds wraps round, and says so, here or by a */
-MD_NOINLINE md_strain md_add_at(md_unit *u, md_unit a, const md_unit *entry, const int16_t *at,
-                                int count)
+MD_SHARED md_strain md_add_at(md_unit *u, md_unit a, const md_unit *entry, const int16_t *at,
+                              int count)
 {
     md_strain strain = md_strain_of(a);
-    int k;
-    for (k = 0; k < count; k++) {
-        uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(entry[k]));
-        md_unit *to = &u[at[k]];
+    for (; count > 0; count--, entry++, at++) {
+        uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(*entry));
+        md_unit *to = &u[*at];
         *to = MD_UNIT((int32_t)((uint32_t)MD_RAW(*to) + d));
         strain |= md_strain_of(*to);
     }
@@ -2598,23 +2637,31 @@ static const uint8_t md_next_axis[3] = { 1, 2, 0 };
    block is between 2^28 and 2^29 ---- */
 
 /* Sums of up to three products 2^-29, rounded. Where a product is a call they are calls
-   themselves, made of halves, the lower one from -2^14 to 2^14: the same to the last bit. */
+   themselves, made of halves, the lower one from -2^14 to 2^14, and of sums of halves, which take
+   the place of a product (Karatsuba): the same to the last bit. */
 #define MD_PRODUCT 29
 #if MD_SHORT_PRODUCTS
-typedef struct md_halves { int32_t high, middle, low; } md_halves;
-#define MD_HALF { 0, 0, 0x10000000 }
+typedef struct md_halves {
+    int32_t high, low;
+    uint32_t both; /* modulo 2^32 */
+} md_halves;
+#define MD_HALF { 0, 0x10000000, 0x10000000u }
 MD_INLINE void md_add_product(md_halves *s, int32_t a, int32_t b)
 {
-    int32_t a1 = (a + 0x4000) >> 15, a0 = a - a1 * 0x8000;
-    int32_t b1 = (b + 0x4000) >> 15, b0 = b - b1 * 0x8000;
-    s->high += a1 * b1;
-    s->middle += a1 * b0;
-    s->middle += a0 * b1;
+    int32_t a0 = (int32_t)((uint32_t)a << 17) >> 17, b0 = (int32_t)((uint32_t)b << 17) >> 17;
+    a = (a - a0) >> 15;
+    b = (b - b0) >> 15;
     s->low += a0 * b0;
+    s->high += a * b;
+    s->both += (uint32_t)((a + a0) * (b + b0));
+    MD_OPAQUE(s->low); /* one product after the other, for registers are few */
+    MD_OPAQUE(s->high);
+    MD_OPAQUE(s->both);
 }
 MD_INLINE int32_t md_of_halves(const md_halves *s)
 {
-    return 2 * s->high + ((s->middle + (s->low >> 15)) >> 14);
+    int32_t middle = (int32_t)(s->both - (uint32_t)s->high - (uint32_t)s->low);
+    return 2 * s->high + ((middle + (s->low >> 15)) >> 14);
 }
 #else
 typedef int64_t md_halves;
@@ -2673,7 +2720,7 @@ MD_INLINE int md_room(uint32_t bits)
 }
 
 /* r = (x, y, z) 2^e, of any size below 2^31 */
-MD_NOINLINE void md_put3(int32_t *r, int32_t x, int32_t y, int32_t z, int32_t e)
+MD_SHARED void md_put3(int32_t *r, int32_t x, int32_t y, int32_t z, int32_t e)
 {
     int n = md_room(md_size(x) | md_size(y) | md_size(z));
     if (n > 0) {
@@ -2747,17 +2794,17 @@ MD_INLINE void md_vec_zero(md_vec *r)
     r->m[3] = MD_NOWHERE;
 }
 
-/* The same for vectors: r = a + b */
-MD_NOINLINE void md_join3(md_vec *r, const md_vec *a, const int32_t *b)
+/* The same for vectors: r = a + (u, v, w) 2^f */
+MD_SHARED void md_sum_numbers(md_vec *r, const md_vec *a, int32_t u, int32_t v, int32_t w,
+                              int32_t f)
 {
-    int32_t x = a->m[0], y = a->m[1], z = a->m[2], e = a->m[3], u = b[0], v = b[1], w = b[2];
-    int32_t d = e - b[3], half;
+    int32_t x = a->m[0], y = a->m[1], z = a->m[2], e = a->m[3], d = e - f, half;
     if (d > 30 || (u | v | w) == 0) {
         *r = *a;
         return;
     }
     if (d < 0) {
-        e = b[3];
+        e = f;
         d = -d;
         if (d > 30) x = y = z = d = 0;
         half = 1 << d >> 1;
@@ -2771,6 +2818,11 @@ MD_NOINLINE void md_join3(md_vec *r, const md_vec *a, const int32_t *b)
         w = (w + half) >> d;
     }
     md_put3(r->m, x + u, y + v, z + w, e);
+}
+
+MD_NOINLINE void md_join3(md_vec *r, const md_vec *a, const int32_t *b)
+{
+    md_sum_numbers(r, a, b[0], b[1], b[2], b[3]);
 }
 
 /* The block of some numbers. */
@@ -2817,12 +2869,9 @@ MD_NOINLINE void md_vec_scale(md_vec *r, md_num s, const md_vec *a)
 /* r += s a */
 MD_NOINLINE void md_vec_add_scaled(md_vec *r, md_num s, const md_vec *a)
 {
-    int32_t m = md_mantissa(MD_RAW(s)), t[4];
-    t[0] = md_rounded(md_times(m, a->m[0]), 31);
-    t[1] = md_rounded(md_times(m, a->m[1]), 31);
-    t[2] = md_rounded(md_times(m, a->m[2]), 31);
-    t[3] = a->m[3] + md_exponent(MD_RAW(s)) + 31;
-    md_join3(r, r, t);
+    int32_t m = md_mantissa(MD_RAW(s));
+    md_sum_numbers(r, r, md_rounded(md_times(m, a->m[0]), 31), md_rounded(md_times(m, a->m[1]), 31),
+                   md_rounded(md_times(m, a->m[2]), 31), a->m[3] + md_exponent(MD_RAW(s)) + 31);
 }
 
 MD_NOINLINE md_num md_dot(const md_vec *a, const md_vec *b)
@@ -2835,28 +2884,22 @@ MD_NOINLINE md_num md_dot(const md_vec *a, const md_vec *b)
 #define MD_CROSS_Y(a, b) md_d2(a[2], b[0], -a[0], b[2])
 #define MD_CROSS_Z(a, b) md_d2(a[0], b[1], -a[1], b[0])
 
-MD_NOINLINE void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
-{
-    const int32_t *p = a->m, *q = b->m;
-    if (md_vec_is_zero(a) || md_vec_is_zero(b)) md_vec_zero(r);
-    else md_put3(r->m, MD_CROSS_X(p, q), MD_CROSS_Y(p, q), MD_CROSS_Z(p, q),
-                 p[3] + q[3] + MD_PRODUCT);
-}
-
 /* r = s + a x b */
 MD_NOINLINE void md_sum_cross(md_vec *r, const md_vec *s, const md_vec *a, const md_vec *b)
 {
     const int32_t *p = a->m, *q = b->m;
-    int32_t t[4];
     if (md_vec_is_zero(a) || md_vec_is_zero(b)) {
         *r = *s;
         return;
     }
-    t[0] = MD_CROSS_X(p, q);
-    t[1] = MD_CROSS_Y(p, q);
-    t[2] = MD_CROSS_Z(p, q);
-    t[3] = p[3] + q[3] + MD_PRODUCT;
-    md_join3(r, s, t);
+    md_sum_numbers(r, s, MD_CROSS_X(p, q), MD_CROSS_Y(p, q), MD_CROSS_Z(p, q),
+                   p[3] + q[3] + MD_PRODUCT);
+}
+
+MD_STATIC void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
+{
+    static const md_vec zero = { { 0, 0, 0, MD_NOWHERE } };
+    md_sum_cross(r, &zero, a, b);
 }
 
 MD_NOINLINE void md_mat_vec(md_vec *r, const md_mat *a, const md_vec *v)
@@ -2871,16 +2914,13 @@ MD_NOINLINE void md_mat_vec(md_vec *r, const md_mat *a, const md_vec *v)
 MD_NOINLINE void md_sum_mat_vec(md_vec *r, const md_vec *s, const md_mat *a, const md_vec *v)
 {
     const int32_t *m = a->m, *x = v->m;
-    int32_t t[4];
     if (md_vec_is_zero(v)) {
         *r = *s;
         return;
     }
-    t[0] = md_round_right(md_row_dot(m, x), 1); /* below 2^30 */
-    t[1] = md_round_right(md_row_dot(m + 3, x), 1);
-    t[2] = md_round_right(md_row_dot(m + 6, x), 1);
-    t[3] = m[9] + x[3] + MD_PRODUCT + 1;
-    md_join3(r, s, t);
+    md_sum_numbers(r, s, md_round_right(md_row_dot(m, x), 1), /* below 2^30 */
+                   md_round_right(md_row_dot(m + 3, x), 1),
+                   md_round_right(md_row_dot(m + 6, x), 1), m[9] + x[3] + MD_PRODUCT + 1);
 }
 
 MD_NOINLINE void md_mat_t_vec(md_vec *r, const md_mat *a, const md_vec *v)
@@ -2997,29 +3037,30 @@ MD_STATIC void md_mat_of_cross(md_mat *r, const md_vec *a)
 MD_NOINLINE void md_spin(md_mat *B, const md_vec *omega, const md_vec *alpha)
 {
     int32_t x = omega->m[0], y = omega->m[1], z = omega->m[2], e = 2 * omega->m[3] + MD_PRODUCT;
-    int32_t *m = B->m, t[6], u[3], d = e - alpha->m[3], half, k;
-    uint32_t bits = 0;
-    t[0] = -md_d2(y, y, z, z);
-    t[1] = -md_d2(x, x, z, z);
-    t[2] = -md_d2(x, x, y, y);
-    t[3] = md_d1(x, y);
-    t[4] = md_d1(x, z);
-    t[5] = md_d1(y, z);
-    for (k = 0; k < 3; k++) u[k] = alpha->m[k];
+    int32_t xx = -md_d2(y, y, z, z), yy = -md_d2(x, x, z, z), zz = -md_d2(x, x, y, y);
+    int32_t xy = md_d1(x, y), xz = md_d1(x, z), yz = md_d1(y, z), d = e - alpha->m[3], half;
+    int32_t *m = B->m;
+    uint32_t bits;
+    x = alpha->m[0]; y = alpha->m[1]; z = alpha->m[2];
     if (d < 0) {
         e = alpha->m[3];
-        for (half = d < -30 ? 0 : 1 << -d >> 1, k = 0; k < 6; k++)
-            t[k] = d < -30 ? 0 : (t[k] + half) >> -d;
+        d = -d;
+        if (d > 30) xx = yy = zz = xy = xz = yz = d = 0;
+        half = 1 << d >> 1;
+        xx = (xx + half) >> d; yy = (yy + half) >> d; zz = (zz + half) >> d;
+        xy = (xy + half) >> d; xz = (xz + half) >> d; yz = (yz + half) >> d;
     } else {
-        for (half = d > 30 ? 0 : 1 << d >> 1, k = 0; k < 3; k++)
-            u[k] = d > 30 ? 0 : (u[k] + half) >> d;
+        if (d > 30) x = y = z = d = 0;
+        half = 1 << d >> 1;
+        x = (x + half) >> d; y = (y + half) >> d; z = (z + half) >> d;
     }
-    m[0] = t[0]; m[1] = t[3] - u[2]; m[2] = t[4] + u[1];
-    m[3] = t[3] + u[2]; m[4] = t[1]; m[5] = t[5] - u[0];
-    m[6] = t[4] - u[1]; m[7] = t[5] + u[0]; m[8] = t[2];
+    m[0] = xx; m[1] = xy - z; m[2] = xz + y;
+    m[3] = xy + z; m[4] = yy; m[5] = yz - x;
+    m[6] = xz - y; m[7] = yz + x; m[8] = zz;
     m[9] = e;
-    for (k = 0; k < 9; k++) bits |= md_size(m[k]);
-    md_refit(m, 9, bits);
+    bits = md_size(xx) | md_size(yy) | md_size(zz);
+    bits |= md_size(m[1]) | md_size(m[2]) | md_size(m[3]);
+    md_refit(m, 9, bits | md_size(m[5]) | md_size(m[6]) | md_size(m[7]));
 }
 
 MD_INLINE int md_mat_is_one(const md_mat *a)
@@ -4284,16 +4325,19 @@ MD_STATIC md_scale md_inward(mdyn_sim *sim, const md_num *f, md_num s, md_unit *
 /* z = L^-1 u for a block of scale e; u is used up. */
 MD_STATIC void md_outward(mdyn_sim *sim, md_unit *u, md_scale e, md_num *z)
 {
+    md_strain strain = sim->strain;
     int k, j;
     for (k = 0; k < sim->dofs; k++) {
         const md_unit *row = sim->entry + sim->path[k];
         const md_dof *d = &sim->dof[k];
+        md_unit x = u[k];
         for (j = md_up(sim, k); j >= 0; j = md_up(sim, j))
-            sim->strain |= md_sub_product(&u[k], *++row, u[j]);
-        u[k] = md_unit_by(u[k], sim->rsqrt_D[k]);
-        sim->strain |= md_strain_of(u[k]);
+            strain |= md_sub_product(&x, *++row, u[j]);
+        u[k] = md_unit_by(x, sim->rsqrt_D[k]);
+        strain |= md_strain_of(u[k]);
         z[k] = md_of_unit(u[k], e - md_dof_scale(d));
     }
+    sim->strain = strain;
 }
 
 #if MIMICDYN_TREE
@@ -4775,19 +4819,15 @@ MD_STATIC void md_walk(mdyn_sim *sim, int k)
 MD_APART md_num md_whiten(mdyn_sim *sim, const md_terms *t)
 {
     const md_strain before = sim->strain;
-    md_num largest = MD_K(0), scale;
+    md_scale e = MD_LEAST_SCALE;
     int i, j, k, tries = 0;
-    for (k = 0; k < t->count; k++) {
-        const md_dof *d = &sim->dof[t->dof[k]];
-        md_num x = md_mul(t->number[k], sim->rsqrt_D[t->dof[k]]);
-        largest = md_max(largest, md_shifted(md_abs(x), -md_dof_scale(d)));
-    }
-    scale = md_normalizer(largest);
+    for (k = 0; k < t->count; k++)
+        e = md_scale_with(e, md_mul(t->number[k], sim->rsqrt_D[t->dof[k]]),
+                          md_dof_scale(&sim->dof[t->dof[k]]));
     for (;;) {
         md_strain_reset(&sim->strain, 0);
         for (k = 0; k < t->count; k++)
-            sim->b[t->dof[k]] = md_unit_of(md_mul(scale, t->number[k]),
-                                           md_dof_scale(&sim->dof[t->dof[k]]));
+            sim->b[t->dof[k]] = md_unit_of(t->number[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
         for (j = t->dof[0], k = 1; k < t->count; k++) /* to where the ways meet, ... */
             for (i = t->dof[k]; j != i;)
                 if (j > i) j = md_walk_on(sim, j);
@@ -4795,10 +4835,10 @@ MD_APART md_num md_whiten(mdyn_sim *sim, const md_terms *t)
         while (j >= 0) j = md_walk_on(sim, j); /* ... and on from there */
         if (!md_is_strained(sim->strain) || ++tries == MD_TRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->w[k] = MD_U(0);
-        scale = md_shifted(scale, -MD_HEADROOM);
+        e = (md_scale)(e + MD_HEADROOM);
     }
     sim->strain |= before;
-    return scale;
+    return md_shifted(MD_K(1), -e);
 }
 
 /* ============================================================================ // >>bodies
@@ -5128,15 +5168,19 @@ MD_INLINE md_num md_bodies_speed(const mdyn_sim *sim, const md_row *row)
 
 /* u -= tau (v.u) v for the reflection of p and the lone coordinates, or of p and the shared ones;
    v_p = 1. Source: LAPACK's dlarfg. */
+MD_FRAME void md_reflect_by(mdyn_sim *sim, int first, int count, int p, md_unit tau, md_unit *u)
+{
+    const md_unit *entry = sim->entry + first;
+    const int16_t *at = sim->entry_at + first;
+    md_unit a = md_unit_add(md_dot_at(entry, at, count, u), u[p]);
+    a = md_unit_neg(md_unit_mul(tau, a));
+    u[p] = md_unit_add(u[p], a);
+    sim->strain |= md_strain_of(u[p]) | md_add_at(u, a, entry, at, count);
+}
+
 MD_INLINE void md_reflect_at(mdyn_sim *sim, int first, int count, int p, md_unit tau, md_unit *u)
 {
-    md_unit a;
-    if (count == 0) return;
-    a = md_dot_at(sim->entry + first, sim->entry_at + first, count, u);
-    a = md_unit_neg(md_unit_mul(tau, md_unit_add(a, u[p])));
-    u[p] = md_unit_add(u[p], a);
-    sim->strain |= md_strain_of(u[p]);
-    sim->strain |= md_add_at(u, a, sim->entry + first, sim->entry_at + first, count);
+    if (count > 0) md_reflect_by(sim, first, count, p, tau, u);
 }
 
 MD_INLINE void md_reflect_lone(mdyn_sim *sim, const md_row *row, md_unit *u)
@@ -6769,14 +6813,13 @@ MD_APART md_scale md_scale_of_rows(const mdyn_sim *sim, enum md_mode mode, md_sc
     const enum md_wish wish = mode == MD_STEP && md_relaxes(sim) ? MD_SOFT_BACK : MD_ALL_BACK;
     md_scale e = least, all = least;
     int k;
-    for (k = 0; k < sim->lives; k++) {
+    for (k = 0; k < sim->lives; k++)
         e = md_scale_with(e, md_row_need(sim, sim->live[k], wish), 0);
-        all = md_scale_with(all, md_row_need(sim, sim->live[k], MD_ALL_BACK), 0);
-    }
+    if (wish == MD_ALL_BACK || md_substeps(sim) <= 1) return e;
     /* what the way of a substep leaves to the springs in the next one: room can reach that */
-    if (mode == MD_STEP && md_substeps(sim) > 1 && e < all - 4 * MD_HEADROOM)
-        e = (md_scale)(all - 4 * MD_HEADROOM);
-    return e;
+    for (k = 0; k < sim->lives; k++)
+        all = md_scale_with(all, md_row_need(sim, sim->live[k], MD_ALL_BACK), 0);
+    return e < all - 4 * MD_HEADROOM ? (md_scale)(all - 4 * MD_HEADROOM) : e;
 }
 
 /* What the rows of a mode make of the forces sim->u; in MD_STEP their impulses of a step. The
