@@ -167,11 +167,18 @@
 #define MIMICDYN_TREE 1
 #endif
 
+/* MIMICDYN_EXACT - 0 leaves out the exact solution of rows without a bound on their impulse: all
+   rows are solved by sweeps, as with MDYN_ITERATED. So are mdyn_project and mdyn_coupled_dynamics,
+   by at most 2000 sweeps; contradictory couplings do not meet in the middle there. 0 or 1. */
+#ifndef MIMICDYN_EXACT
+#define MIMICDYN_EXACT 1
+#endif
+
 /* MIMICDYN_WARNINGS - 0 leaves out the search of mdyn_init and mdyn_set_coupling for couplings that
    repeat or contradict others, and for limits that leave no position: errors remain. For firmware
-   whose model a desktop build has passed. 0 or 1. */
+   whose model a desktop build has passed. It needs MIMICDYN_EXACT. 0 or 1. */
 #ifndef MIMICDYN_WARNINGS
-#define MIMICDYN_WARNINGS 1
+#define MIMICDYN_WARNINGS MIMICDYN_EXACT
 #endif
 
 /* MIMICDYN_SETTINGS - 0 leaves out all ways of solving but the default one: of mdyn_solver there
@@ -245,8 +252,14 @@
 #if MIMICDYN_TREE != 0 && MIMICDYN_TREE != 1
 #error "MIMICDYN_TREE must be 0 or 1"
 #endif
+#if MIMICDYN_EXACT != 0 && MIMICDYN_EXACT != 1
+#error "MIMICDYN_EXACT must be 0 or 1"
+#endif
 #if MIMICDYN_WARNINGS != 0 && MIMICDYN_WARNINGS != 1
 #error "MIMICDYN_WARNINGS must be 0 or 1"
+#endif
+#if MIMICDYN_WARNINGS && !MIMICDYN_EXACT
+#error "MIMICDYN_WARNINGS needs MIMICDYN_EXACT 1: which rows others decide"
 #endif
 #if MIMICDYN_SETTINGS != 0 && MIMICDYN_SETTINGS != 1
 #error "MIMICDYN_SETTINGS must be 0 or 1"
@@ -978,6 +991,7 @@ typedef struct mdyn_sim {
     uint8_t urged;   /* a hard coupling wants a speed */
     uint8_t pushed;  /* there are external wrenches */
     uint8_t moved;   /* sim->shift is what q moves by in this step */
+    uint8_t swept;   /* the layout of the entries is that of md_lay_out */
     uint8_t skipping; /* rows that are released or not engaged are left out of this step */
     uint8_t hasty, hurried; /* the sweeps did not suffice: in this step, in the last one */
     uint8_t followers; /* there are rows whose bound is the impulse of another */
@@ -1124,8 +1138,8 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
    MDYN_MASS_METRIC: the shortest way, weighed by M: heavy joints move least.
    MDYN_FOLLOWERS: leaders stay; each coupling moves its first term's joint. Chains in any order.
    Closures are left as they are.
-   Warning MDYN_WARN_CONTRADICTION if couplings or closures remain open. Cost: a step, with
-   closures at most 101; or c^2 terms. */
+   Warning MDYN_WARN_CONTRADICTION if couplings or closures remain open; with MIMICDYN_EXACT 0 also
+   if 2000 sweeps did not suffice. Cost: a step, with closures at most 101; or c^2 terms. */
 typedef enum mdyn_metric { MDYN_MASS_METRIC, MDYN_FOLLOWERS } mdyn_metric;
 MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
 
@@ -3789,8 +3803,8 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
         || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
         || (unsigned)s->limits > MDYN_ENGAGED || !md_is_usable(s->deadband)
         || (unsigned)s->friction > MDYN_PYRAMID_TWO_STAGE || md_is_negative(s->deadband)
-        || (!MIMICDYN_SETTINGS && (s->equality || s->start || s->correction || s->limits
-                                   || s->method)))
+        || (!MIMICDYN_SETTINGS && ((MIMICDYN_EXACT && s->equality) || s->start || s->correction
+                                   || s->limits || s->method)))
         return md_blame(sim, MDYN_ERR_SOLVER, -1);
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
@@ -3816,6 +3830,15 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 
 /* Whether the solver has a setting other than the default one. */
 #define MD_HAS_SET(sim, what, value) (MIMICDYN_SETTINGS && (sim)->model->solver.what == (value))
+
+/* Whether rows without a bound on their impulse are swept in a step, as the others are. */
+MD_INLINE int md_iterates(const mdyn_sim *sim)
+{
+    return !MIMICDYN_EXACT || MD_HAS_SET(sim, equality, MDYN_ITERATED);
+}
+
+/* How many rows of this solve are solved exactly: the first ones. */
+MD_FOLDED int md_exacts(const mdyn_sim *sim) { return MIMICDYN_EXACT ? sim->exacts : 0; }
 
 /* In how many parts a step is solved. */
 MD_INLINE int md_substeps(const mdyn_sim *sim)
@@ -4579,7 +4602,7 @@ MD_INLINE int md_row_parts(const mdyn_sim *sim, const md_row *row)
 {
     if (md_relaxes(sim)) return 1;
     return md_is_warm(sim) && row->kind != MDYN_ROW_DRIVE
-        && !(row->boundless && !MD_HAS_SET(sim, equality, MDYN_ITERATED));
+        && !(row->boundless && !md_iterates(sim));
 }
 
 /* Takes note of what of low, high takes back an error of position, beyond the rounding of C while
@@ -5307,7 +5330,7 @@ MD_FRAME void md_ask_row(mdyn_sim *sim, md_row *row, enum md_mode mode)
 MD_APART void md_set_up_vector(mdyn_sim *sim, int k, int exact)
 {
     md_row *row = md_row_at(sim, k);
-    const int first = row->first, end = exact || sim->exacts > 0 ? row->lone : first;
+    const int first = row->first, end = exact || md_exacts(sim) > 0 ? row->lone : first;
     md_squares sum = 0;
     int e;
     row->given = (int16_t)(end - first);
@@ -5335,7 +5358,7 @@ MD_NOINLINE void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exac
     md_row *row = md_row_at(sim, k);
     int there, left;
     row->flags = row->active = row->turns = row->resting = 0;
-    row->start = sim->outcome[k].start;
+    row->start = mode == MD_STEP ? sim->outcome[k].start : MD_K(0);
     row->sum = MD_K(0);
     if (md_is_on_bodies(row)) {
         there = md_set_up_bodies(sim, row, mode);
@@ -5415,24 +5438,36 @@ MD_STATIC int8_t md_hold(mdyn_sim *sim, const md_row *row, const md_outcome *las
     return 0;
 }
 
-/* Whether a row is one of the exact ones of a mode. */
-MD_INLINE int md_row_is_exact(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
+/* Whether a mode other than MD_STEP holds a row. */
+MD_STATIC int md_row_is_held(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
     if (!row->boundless) return 0;
-    if (mode == MD_STEP) return !MD_HAS_SET(sim, equality, MDYN_ITERATED);
     if (row->kind == MDYN_ROW_CLOSURE) return md_softness_is_hard(md_bodies_softness(sim, row));
     return row->kind == MDYN_ROW_COUPLING
         && md_softness_is_hard(&md_coupling_at(sim, row->index)->softness)
         && (mode != MD_PLACE || md_coupling_at(sim, row->index)->level == MDYN_POSITION);
 }
 
+/* Whether a mode has no exact rows. */
+MD_INLINE int md_is_swept(const mdyn_sim *sim, enum md_mode mode)
+{
+    return !MIMICDYN_EXACT || (mode == MD_STEP && md_iterates(sim));
+}
+
+/* Whether a row is one of the exact ones of a mode. */
+MD_INLINE int md_row_is_exact(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
+{
+    if (md_is_swept(sim, mode)) return 0;
+    return mode == MD_STEP ? row->boundless : md_row_is_held(sim, row, mode);
+}
+
 /* Takes row k into the solve: bounded ones in their order behind the exact ones. */
 MD_STATIC void md_enlist(mdyn_sim *sim, int k, int exact)
 {
     int i = sim->lives++;
-    for (; i > sim->exacts && sim->live[i - 1] > k; i--) sim->live[i] = sim->live[i - 1];
+    for (; i > md_exacts(sim) && sim->live[i - 1] > k; i--) sim->live[i] = sim->live[i - 1];
     sim->live[i] = (int16_t)k;
-    sim->exacts = (int16_t)(sim->exacts + exact);
+    sim->exacts = (int16_t)(md_exacts(sim) + exact);
 }
 
 /* No row takes part any more. */
@@ -5461,9 +5496,22 @@ MD_INLINE int md_sits_out(mdyn_sim *sim, int k)
         if (!row->hold) sim->skipping = 1;
         return !row->hold;
     }
-    if (!md_is_zero(last->impulse) || MD_HAS_SET(sim, equality, MDYN_ITERATED)) return 0;
+    if (!md_is_zero(last->impulse) || md_iterates(sim)) return 0;
     row->resting = (uint8_t)md_row_is_range(sim, row);
     return row->resting;
+}
+
+/* Sets up all rows of a mode that has no exact ones. */
+MD_APART void md_set_up_swept(mdyn_sim *sim, enum md_mode mode)
+{
+    int k;
+    md_empty_solve(sim);
+    for (k = 0; k < sim->rows; k++) {
+        if (mode == MD_STEP ? md_sits_out(sim, k)
+                            : !md_row_is_held(sim, md_row_at(sim, k), mode)) continue;
+        md_enlist(sim, k, 0);
+        md_set_up_row(sim, k, mode, 0);
+    }
 }
 
 /* Sets up all rows of a mode, the exact ones first. */
@@ -5480,7 +5528,6 @@ MD_APART void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
         md_set_up_row(sim, k, mode, 1);
     }
     if (mode != MD_STEP) return;
-    if (MD_HAS_SET(sim, equality, MDYN_ITERATED)) i = 0;
     for (; i < rows; i++) {
         k = sim->order[i];
         if (md_sits_out(sim, k)) continue;
@@ -5503,20 +5550,26 @@ MD_STATIC int md_row_rank(const mdyn_sim *sim, const md_row *row)
     return md_coupling_at(sim, row->index)->level == MDYN_VELOCITY ? 2 : 0;
 }
 
-/* Marks in sim->mark what a row touches: its speeds, those on their way to the world, its private
-   coordinate, and what the reflections of the rows before it in the order bring in. */
-MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
+/* Marks in sim->mark the speeds of a row and those on their way to the world. */
+MD_STATIC void md_mark_speeds(mdyn_sim *sim, int k)
 {
     md_terms *t = &sim->terms;
-    int i, j, e, hit_lone, hit;
+    int i, j;
     if (md_is_on_bodies(md_row_at(sim, k))) {
         md_mark_bodies(sim, md_row_at(sim, k));
-        t->count = 0;
-    } else {
-        md_row_terms(sim, md_row_at(sim, k), t);
+        return;
     }
+    md_row_terms(sim, md_row_at(sim, k), t);
     for (j = 0; j < t->count; j++)
         for (i = t->dof[j]; i >= 0; i = md_up(sim, i)) sim->mark[i] = 1;
+}
+
+/* Marks what an exact row touches besides: its private coordinate, and what the reflections of the
+   rows before it in the order bring in. */
+MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
+{
+    int i, e, hit_lone, hit;
+    md_mark_speeds(sim, k);
     if (md_row_rank(sim, md_row_at(sim, k)) == MD_SOFT_RANK) sim->mark[sim->dofs + k] = 1;
     for (i = 0; i < before; i++) {
         const md_row *row = md_ordered_row(sim, i);
@@ -5533,8 +5586,14 @@ MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
 MD_INLINE void md_plan_entry(mdyn_sim *sim, int c)
 {
     if (sim->entries < MIMICDYN_MAX_ENTRIES) sim->entry_at[sim->entries] = (int16_t)c;
-    sim->entries++; /* md_plan_row looks whether it was too many */
+    sim->entries++; /* md_check_entries looks whether it was too many */
     sim->mark[c] = 0;
+}
+
+MD_INLINE int md_check_entries(mdyn_sim *sim)
+{
+    if (sim->entries <= MIMICDYN_MAX_ENTRIES) return MDYN_OK;
+    return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
 }
 
 /* Lays out the entries of the row at place i of the order. */
@@ -5566,8 +5625,7 @@ MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
         if (sim->mark[c]) md_plan_entry(sim, c);
     row->end = (int16_t)sim->entries;
     if (!row->boundless) row->pivot = -1;
-    return sim->entries > MIMICDYN_MAX_ENTRIES ? md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1)
-                                               : MDYN_OK;
+    return md_check_entries(sim);
 }
 
 /* For each speed, the place in the order of the last boundless row that touches it. */
@@ -5593,6 +5651,26 @@ MD_STATIC int md_check_pivots(mdyn_sim *sim)
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
+/* Lays out the entries of all rows for sweeps without exact rows: each by itself, in the order of
+   its coordinates. */
+MD_STATIC int md_lay_out(mdyn_sim *sim)
+{
+    int k, c;
+    sim->swept = 1;
+    sim->entries = sim->path[sim->dofs];
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = md_row_at(sim, k);
+        row->first = row->lone = row->shared = (int16_t)sim->entries;
+        row->pivot = -1;
+        md_mark_speeds(sim, k);
+        for (c = sim->dofs - 1; c >= 0; c--)
+            if (sim->mark[c]) md_plan_entry(sim, c);
+        row->end = (int16_t)sim->entries;
+        if (md_check_entries(sim) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
+    }
+    return md_check_pivots(sim);
+}
+
 /* Finds the order of the rows that are not on bodies, the places of their entries, and which exact
    rows depend on others: from the joints that they touch, and for the last from their vectors in
    the present pose (that they depend on each other does not change with it). */
@@ -5600,16 +5678,17 @@ MD_STATIC int md_plan(mdyn_sim *sim)
 {
     md_row *row;
     int i, j, k, n = 0, code = MDYN_OK;
+    for (k = 0; k < sim->plain; k++)
+        md_row_at(sim, k)->boundless = (uint8_t)md_row_is_boundless(sim, md_row_at(sim, k));
+    if (!MIMICDYN_EXACT) return md_lay_out(sim);
+    sim->swept = 0;
     for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_U(0);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->owner[k] = -1;
         sim->w[k] = MD_U(0);
     }
-    for (k = 0; k < sim->plain; k++) {
-        md_row_at(sim, k)->boundless = (uint8_t)md_row_is_boundless(sim, md_row_at(sim, k));
-        md_row_at(sim, k)->turns = 0;
-    }
+    for (k = 0; k < sim->plain; k++) md_row_at(sim, k)->turns = 0;
     for (j = 0; j < MD_RANKS; j++)
         for (k = 0; k < sim->plain; k++)
             if (md_row_rank(sim, md_row_at(sim, k)) == j) sim->order[n++] = (int16_t)k;
@@ -5629,6 +5708,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
             sim->dropped++;
         }
     }
+    sim->report.entries = (int16_t)sim->entries;
     return code == MDYN_OK ? md_check_pivots(sim) : code;
 }
 
@@ -5666,6 +5746,22 @@ MD_STATIC int md_set_up_anew(mdyn_sim *sim, enum md_mode mode)
         else row->pivot = -1;
     }
     return mode == MD_STEP ? md_check_pivots(sim) : MDYN_OK;
+}
+
+/* Sets up all rows of a mode, the plan made anew if it was that of another kind of mode. */
+MD_STATIC int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
+{
+    const int changes = MDYN_BODY_ROWS_ > 0 && sim->rows > sim->plain;
+    int code = MDYN_OK;
+    if (md_is_swept(sim, mode)) {
+        if (changes || !sim->swept) code = md_lay_out(sim);
+        if (code == MDYN_OK) md_set_up_swept(sim, mode);
+        return code;
+    }
+    if (sim->swept) code = md_plan(sim);
+    if (code == MDYN_OK && changes) return md_set_up_anew(sim, mode);
+    if (code == MDYN_OK) md_set_up_rows(sim, mode);
+    return code;
 }
 
 /* What owned coordinates give a row: u holds their speeds. */
@@ -5724,7 +5820,7 @@ MD_INLINE md_unit md_ask(const md_row *row, md_num speed, md_scale e)
 MD_STATIC int md_substitute(mdyn_sim *sim)
 {
     int k, redundant = 0;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         const md_row *row = md_live_row(sim, k);
         redundant |= row->flags & MDYN_ROW_REDUNDANT;
         if (!row->turns) continue;
@@ -5795,7 +5891,7 @@ MD_STATIC md_unit md_compromise(mdyn_sim *sim, int k, md_unit miss)
 MD_APART void md_turn(mdyn_sim *sim)
 {
     int k;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         md_row *row = md_live_row(sim, k);
         if (!row->turns) continue;
         md_reflect_lone(sim, row, sim->du);
@@ -5810,12 +5906,12 @@ MD_APART void md_satisfy(mdyn_sim *sim, md_scale e, enum md_wish wish)
     int k, pass, contradictory = 0;
     md_unit miss, moved, first = MD_U(0);
     md_row *row;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         row = md_live_row(sim, k);
         row->u_low = md_ask(row, md_wished_low(row, wish), e);
     }
     if (!md_substitute(sim)) return;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         row = md_live_row(sim, k);
         if (!(row->flags & MDYN_ROW_REDUNDANT)) continue;
         row->u_high = MD_U(0);
@@ -5824,7 +5920,7 @@ MD_APART void md_satisfy(mdyn_sim *sim, md_scale e, enum md_wish wish)
     }
     for (pass = 0; pass < 100 && contradictory; pass++) {
         moved = MD_U(0);
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             row = md_live_row(sim, k);
             if (!(row->flags & MDYN_ROW_REDUNDANT)) continue;
             md_contradicts(sim, row, e, &miss);
@@ -5840,7 +5936,7 @@ MD_APART void md_satisfy(mdyn_sim *sim, md_scale e, enum md_wish wish)
 MD_APART void md_unturn(mdyn_sim *sim, md_unit *u)
 {
     int k;
-    for (k = sim->exacts - 1; k >= 0; k--) {
+    for (k = md_exacts(sim) - 1; k >= 0; k--) {
         const md_row *row = md_live_row(sim, k);
         if (!row->turns) continue;
         md_reflect_shared(sim, row, u);
@@ -5898,7 +5994,7 @@ MD_APART void md_settle_exact(mdyn_sim *sim, md_scale e)
     md_unit d;
     do {
         md_strain_reset(&sim->strain, before);
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             row = md_live_row(sim, k);
             row->impulse = row->start = MD_K(0);
             if (!row->turns) continue;
@@ -5911,7 +6007,7 @@ MD_APART void md_settle_exact(mdyn_sim *sim, md_scale e)
             d = md_unit_by(row->u_lambda, md_shifted(row->inverse, -room));
             md_give(sim, row, md_unit_neg(d), sim->y);
         }
-        for (k = sim->exacts - 1; k >= 0; k--) {
+        for (k = md_exacts(sim) - 1; k >= 0; k--) {
             row = md_live_row(sim, k);
             if (!row->turns) continue;
             row->u_lambda = md_unit_by(sim->y[row->pivot], row->inverse);
@@ -5928,7 +6024,7 @@ MD_APART void md_settle_exact(mdyn_sim *sim, md_scale e)
 MD_APART void md_settle(mdyn_sim *sim, md_scale e, int kept)
 {
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         row->impulse = row->start = MD_K(0);
         if (!row->active) continue;
@@ -6024,7 +6120,7 @@ MD_STATIC int md_row_leader(const mdyn_sim *sim, const md_row *row, md_num *mu)
 MD_STATIC void md_follow_bounds(mdyn_sim *sim, md_scale e)
 {
     int k, i;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         const md_row *leader;
         md_num mu, effort;
@@ -6212,7 +6308,7 @@ MD_APART void md_sweep(mdyn_sim *sim, md_scale e, int32_t from)
         if (MIMICDYN_LOSSES && sim->followers) md_follow_bounds(sim, e);
         moved = MD_U(0);
         largest = motion;
-        for (k = sim->exacts; k < sim->lives; k++) {
+        for (k = md_exacts(sim); k < sim->lives; k++) {
             md_row *row = md_live_row(sim, k);
             md_unit d;
             if (!row->active) continue;
@@ -6271,7 +6367,7 @@ MD_STATIC int md_try_impulses(mdyn_sim *sim, md_scale e, md_unit motion)
     for (pass = 0; pass < 4; pass++) {
         if (sim->followers) md_follow_bounds(sim, e);
         moved = worst = MD_U(0);
-        for (k = sim->exacts; k < sim->lives; k++) {
+        for (k = md_exacts(sim); k < sim->lives; k++) {
             md_row *row = &sim->row[sim->live[k]];
             if (!row->active) continue;
             d = md_try_row(sim, row, good, &worst);
@@ -6289,7 +6385,7 @@ MD_STATIC int md_try_impulses(mdyn_sim *sim, md_scale e, md_unit motion)
 MD_STATIC void md_drop_impulses(mdyn_sim *sim)
 {
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = &sim->row[sim->live[k]];
         if (!row->active) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
@@ -6548,6 +6644,15 @@ MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
     return code;
 }
 
+/* Sweeps over the rows that a mode without exact ones holds, until nothing moves. */
+MD_INLINE void md_sweep_held(mdyn_sim *sim, md_scale e)
+{
+    do {
+        sim->hasty = 0;
+        md_solve_bounded(sim, e, sim->sweeps);
+    } while (sim->hasty && sim->sweeps < 2000);
+}
+
 /* Sweeps over the bounded rows, and over those that wake, until none does: sim->z. */
 MD_STATIC void md_sweep_all(mdyn_sim *sim, enum md_mode mode, md_scale e, enum md_wish wish)
 {
@@ -6555,8 +6660,10 @@ MD_STATIC void md_sweep_all(mdyn_sim *sim, enum md_mode mode, md_scale e, enum m
     int woken = 1, late = 0;
     while (woken > 0) {
         if (mode == MD_STEP) md_solve_bounded(sim, e, from);
+        else if (!MIMICDYN_EXACT) md_sweep_held(sim, e);
         md_turn_back(sim, e);
-        woken = mode == MD_STEP && wish != MD_SOFT_BACK ? md_wake_rows(sim, e, wish) : 0;
+        woken = mode == MD_STEP && wish != MD_SOFT_BACK && !md_iterates(sim)
+            ? md_wake_rows(sim, e, wish) : 0;
         if (!late) from = sim->sweeps; /* rows that wake have their own sweeps, in all */
         late = 1;
     }
@@ -6567,7 +6674,7 @@ MD_STATIC void md_sweep_all(mdyn_sim *sim, enum md_mode mode, md_scale e, enum m
 MD_APART void md_round_starts(mdyn_sim *sim)
 {
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         md_unit rounding = md_unit_mul(MD_U(8 * MD_EPSILON), md_unit_abs(row->u_lambda));
         if (!md_unit_less(md_unit_abs(row->u_start), rounding)) continue;
@@ -6581,7 +6688,7 @@ MD_APART void md_aim_again(mdyn_sim *sim, md_scale e)
 {
     int k;
     md_satisfy(sim, e, MD_ALL_BACK);
-    for (k = sim->exacts; k < sim->lives; k++)
+    for (k = md_exacts(sim); k < sim->lives; k++)
         if (md_live_row(sim, k)->active)
             md_aim_bounded(sim, md_live_row(sim, k), e, MD_ALL_BACK);
 }
@@ -6593,7 +6700,7 @@ MD_APART void md_take_up(mdyn_sim *sim, md_scale e, enum md_wish wish, int start
     int k;
     md_turn(sim);
     md_satisfy(sim, e, wish);
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         if (row->active) md_begin_row(sim, row, e, wish, started ? row->start : MD_K(0));
     }
@@ -6627,7 +6734,7 @@ MD_APART md_scale md_part_ways(mdyn_sim *sim, md_scale e)
 {
     md_scale coarse = e;
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         if (row->active) row->start = md_mul(row->scale, md_of_unit(row->u_start, e));
     }
@@ -6670,7 +6777,8 @@ MD_APART void md_solve_rows(mdyn_sim *sim, enum md_mode mode, md_scale e)
     if (mode == MD_STEP) md_sweep_without_friction(sim, e);
     md_sweep_all(sim, mode, e, first);
     kept = apart || sim->urged || (sim->hasty && sim->parting);
-    for (k = sim->exacts; kept && k < sim->lives && (apart || !sim->hasty || !sim->parting); k++)
+    k = apart || !sim->hasty || !sim->parting ? md_exacts(sim) : sim->lives;
+    for (; kept && k < sim->lives; k++)
         md_keep_start(sim, md_live_row(sim, k), sim->sweeps - from);
     if (relax && sim->parting) {
         md_solve_apart(sim, e);
@@ -6735,9 +6843,9 @@ MD_APART void md_refine(mdyn_sim *sim, md_scale coarse)
     md_terms *t = &sim->terms;
     md_num low, miss;
     int k, j, shifted = 0, room = 0, tries = 0;
-    for (k = 0; k < sim->exacts; k++)
+    for (k = 0; k < md_exacts(sim); k++)
         shifted |= md_live_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         md_row *row = md_live_row(sim, k);
         if (!row->turns) continue;
         low = md_wished_low(row, wish);
@@ -6757,7 +6865,7 @@ MD_APART void md_refine(mdyn_sim *sim, md_scale coarse)
     for (k = 0; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
     do {
         md_strain_reset(&sim->strain, before);
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             md_row *row = md_live_row(sim, k);
             if (row->turns) row->u_low = md_unit_of(row->Jv, e + room);
         }
@@ -6794,13 +6902,9 @@ MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
     const int parts = mode == MD_STEP ? md_substeps(sim) : 1;
     md_scale e, least;
     int k, part, room = 0, tries = 0;
-    if (MDYN_BODY_ROWS_ == 0 || sim->rows == sim->plain) {
-        md_set_up_rows(sim, mode);
-    } else {
-        k = md_set_up_anew(sim, mode);
-        if (k != MDYN_OK) return k;
-        if (mode == MD_STEP) md_prepare_friction(sim);
-    }
+    k = md_prepare_rows(sim, mode);
+    if (k != MDYN_OK) return k;
+    if (mode == MD_STEP && sim->rows > sim->plain) md_prepare_friction(sim);
     do {
         if (mode == MD_STEP && tries > 0) md_next_part(sim, 0, 1);
         least = md_inward(sim, sim->u, mode == MD_STEP ? sim->h : MD_K(1), sim->du);
@@ -6818,7 +6922,7 @@ MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
         room += MD_HEADROOM;
     } while (md_is_strained(sim->strain) && ++tries < MD_TRIES);
     if (md_is_strained(sim->strain)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
-    if (MD_REFINED && sim->exacts > 0) md_refine(sim, e);
+    if (MD_REFINED && md_exacts(sim) > 0) md_refine(sim, e);
     return MDYN_OK;
 }
 
@@ -6847,7 +6951,8 @@ MD_APART void md_report_rows(mdyn_sim *sim)
     sim->report.residual = sim->residual;
     sim->report.redundant = sim->report.contradictory = sim->report.broken = 0;
     sim->hurried = sim->hasty & sim->parting;
-    sim->report.entries = (int16_t)sim->entries;
+    if (!md_iterates(sim) || sim->report.entries < sim->entries) /* MDYN_ITERATED needs fewer */
+        sim->report.entries = (int16_t)sim->entries;
     for (k = 0; k < sim->rows && sim->skipping; k++) {
         sim->outcome[k].impulse = sim->outcome[k].start = MD_K(0);
         sim->outcome[k].hold = 0;
@@ -7678,7 +7783,7 @@ MD_STATIC int md_check_couplings(mdyn_sim *sim)
         for (k = 0; k < sim->dofs; k++) sim->u[k] = MD_K(0);
         code = md_apply_rows(sim, (enum md_mode)mode);
         if (code != MDYN_OK) return code;
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             int flags = md_live_row(sim, k)->flags;
             int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
                 : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
@@ -7786,13 +7891,15 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, 
     const int was_off = sim->off[i];
     mdyn_coupling old;
     int code;
-    if (sim->dropped == 0 && off == was_off && md_coupling_fits(sim, i, c)) {
-        md_take_coupling(sim, i, c);
-        return MDYN_OK;
+    if (MIMICDYN_EXACT) {
+        if (sim->dropped == 0 && off == was_off && md_coupling_fits(sim, i, c)) {
+            md_take_coupling(sim, i, c);
+            return MDYN_OK;
+        }
+        code = md_refresh(sim);
+        if (code == MDYN_OK) code = md_factor(sim, MD_K(0));
+        if (code != MDYN_OK) return code;
     }
-    code = md_refresh(sim);
-    if (code == MDYN_OK) code = md_factor(sim, MD_K(0));
-    if (code != MDYN_OK) return code;
     old = sim->coupling[i];
     sim->off[i] = (uint8_t)off;
     md_take_coupling(sim, i, c);
@@ -7857,7 +7964,7 @@ MD_STATIC int md_follow(mdyn_sim *sim)
             md_row *row = md_row_at(sim, i);
             const mdyn_coupling *c = md_coupling_at(sim, i);
             md_num first, speed, way, slack;
-            if (!md_row_is_exact(sim, row, MD_HALT)) continue;
+            if (!md_row_is_held(sim, row, MD_HALT)) continue;
             md_row_terms(sim, row, &sim->terms);
             k = t->dof[0];
             slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->v[k]))));
@@ -7879,6 +7986,15 @@ MD_STATIC int md_follow(mdyn_sim *sim)
     return moved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
 
+/* Whether rows of a solve contradict others, or the sweeps did not suffice. */
+MD_STATIC int md_is_open(const mdyn_sim *sim)
+{
+    int k, open = !MIMICDYN_EXACT && sim->hasty;
+    for (k = 0; k < md_exacts(sim); k++)
+        open |= md_live_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
+    return open;
+}
+
 /* The shortest way in the metric of M, first tried, then taken. */
 MD_STATIC int md_project(mdyn_sim *sim)
 {
@@ -7888,8 +8004,7 @@ MD_STATIC int md_project(mdyn_sim *sim)
             for (k = 0; k < sim->dofs; k++) sim->u[k] = MD_K(0);
             code = md_apply_rows(sim, halt ? MD_HALT : MD_PLACE);
             if (code != MDYN_OK) break;
-            for (k = 0; k < sim->exacts; k++)
-                open |= md_live_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
+            open |= md_is_open(sim);
             if (!commit) code = md_check_motion(sim, halt ? sim->z : NULL, halt ? NULL : sim->z);
             else if (halt) md_hasten(sim, sim->z);
             else md_displace(sim, sim->z, 0);
@@ -7935,15 +8050,14 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *open)
 {
     md_num worst = MD_K(0);
     int k;
-    *open = 0;
-    for (k = 0; k < sim->exacts; k++) {
+    *open = md_is_open(sim);
+    for (k = 0; k < sim->lives; k++) {
         const md_row *row = md_live_row(sim, k);
         md_num slack = MD_K(0);
         worst = md_max(worst, md_abs(row->error));
         if (md_is_on_bodies(row))
             slack = md_mul(MD_K(MD_AGREED), md_body_row_at(sim, row)->size);
-        if (md_is_on_bodies(row) ? md_less(slack, md_abs(row->error))
-                                 : (row->flags & MDYN_ROW_CONTRADICTORY) != 0) *open = 1;
+        if (md_is_on_bodies(row) && md_less(slack, md_abs(row->error))) *open = 1;
     }
     return worst;
 }
@@ -7995,7 +8109,11 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
 #if MIMICDYN_MAX_BODY_ROWS > 0
     if (metric == MDYN_MASS_METRIC && sim->model->closure_count > 0) return md_project_loops(sim);
 #endif
-    if (metric == MDYN_MASS_METRIC) return md_project(sim);
+    if (metric == MDYN_MASS_METRIC) {
+        code = md_project(sim);
+        if (!MIMICDYN_EXACT && code == MDYN_OK) (void)md_project(sim); /* what rounding left */
+        return code;
+    }
     if (metric != MDYN_FOLLOWERS) return md_blame(sim, MDYN_ERR_INDEX, -1);
     code = md_refresh(sim);
     if (code != MDYN_OK) return code;
@@ -9680,7 +9798,7 @@ MD_STATIC int md_dantzig_place(const md_dantzig *d, int n, int k)
 MD_STATIC int md_dantzig_gather(mdyn_sim *sim)
 {
     int k, n = 0;
-    for (k = sim->exacts; k < sim->lives; k++)
+    for (k = md_exacts(sim); k < sim->lives; k++)
         if (sim->row[sim->live[k]].active) sim->dantzig.row[n++] = sim->live[k];
     return n;
 }

@@ -1,0 +1,69 @@
+/* The build with MIMICDYN_EXACT 0: it moves as the whole library does with MDYN_ITERATED, to the last
+   bit, whether the model asks for that or not; and what finds the plan anew goes on so. */
+#define MIMICDYN_EXACT 0
+#define MIMICDYN_SETTINGS 0
+#define MIMICDYN_STATIC 1
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "knobs.h"
+
+static mdyn_sim sim;
+
+static void moves_as_iterated(void) {
+    static mdyn_real a[KNOBS_STEPS][KNOBS_NUMBERS], b[KNOBS_STEPS][KNOBS_NUMBERS];
+    static mdyn_real c[KNOBS_STEPS][KNOBS_NUMBERS], exact[KNOBS_STEPS][KNOBS_NUMBERS];
+    CHECK_EQUAL(knobs_run(&sim, MDYN_EXACT, a), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run(&sim, MDYN_ITERATED, b), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(MDYN_ITERATED, c), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(MDYN_EXACT, exact), KNOBS_STEPS);
+    CHECK(memcmp(a, b, sizeof a) == 0);
+    CHECK(memcmp(a, c, sizeof a) == 0);
+    CHECK(memcmp(a, exact, sizeof a) != 0); /* else nothing is left out */
+}
+
+/* A coupling is replaced, released and engaged: the same as in a model that has it from the start. */
+static void replaced(void) {
+    static mdyn_coupling couplings[KNOBS_COUPLINGS];
+    static mdyn_sim twin;
+    mdyn_model model = knobs_model;
+    memcpy(couplings, knobs_couplings, sizeof couplings);
+    couplings[0].terms[1].body = 2;
+    couplings[1].softness.kind = MDYN_OMEGA_ZETA;
+    couplings[1].softness.a = wide(20);
+    couplings[1].upper = couplings[1].lower;
+    model.couplings = couplings;
+    CHECK_EQUAL(mdyn_init(&twin, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_init(&sim, &knobs_model), MDYN_OK);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &couplings[0]), MDYN_OK);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &couplings[1]), MDYN_OK);
+    for (int n = 0; n < 100; n++) {
+        sim.tau[3] = twin.tau[3] = real(n < 50 ? 0.1 : -0.1);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&twin), MDYN_OK);
+    }
+    CHECK(memcmp(sim.q, twin.q, sizeof sim.q) == 0);
+    CHECK(memcmp(sim.v, twin.v, sizeof sim.v) == 0);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 0), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 1), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+}
+
+/* Accelerations of coupled joints keep J a = 0. */
+static void accelerates(void) {
+    mdyn_wide a[KNOBS_BODIES];
+    CHECK_EQUAL(mdyn_init(&sim, &knobs_model), MDYN_OK);
+    sim.tau[0] = real(3);
+    CHECK_EQUAL(mdyn_coupled_dynamics(&sim, a), MDYN_OK);
+    CHECK(fabs(of_wide(a[3])) > 1);
+    CHECK_NEAR(of_wide(a[3]) / (20 * of_wide(a[0])), 1, 100 * check_epsilon);
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    moves_as_iterated();
+    replaced();
+    accelerates();
+    return check_end();
+}
