@@ -174,6 +174,12 @@
 #define MIMICDYN_EXACT 1
 #endif
 
+/* MIMICDYN_WARM - 0 leaves out the start of sweeps at the impulses of the last step: they begin at
+   zero, as with MDYN_COLD. That takes more of them. 0 or 1. */
+#ifndef MIMICDYN_WARM
+#define MIMICDYN_WARM 1
+#endif
+
 /* MIMICDYN_WARNINGS - 0 leaves out the search of mdyn_init and mdyn_set_coupling for couplings that
    repeat or contradict others, and for limits that leave no position: errors remain. For firmware
    whose model a desktop build has passed. It needs MIMICDYN_EXACT. 0 or 1. */
@@ -254,6 +260,9 @@
 #endif
 #if MIMICDYN_EXACT != 0 && MIMICDYN_EXACT != 1
 #error "MIMICDYN_EXACT must be 0 or 1"
+#endif
+#if MIMICDYN_WARM != 0 && MIMICDYN_WARM != 1
+#error "MIMICDYN_WARM must be 0 or 1"
 #endif
 #if MIMICDYN_WARNINGS != 0 && MIMICDYN_WARNINGS != 1
 #error "MIMICDYN_WARNINGS must be 0 or 1"
@@ -3803,8 +3812,8 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
         || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
         || (unsigned)s->limits > MDYN_ENGAGED || !md_is_usable(s->deadband)
         || (unsigned)s->friction > MDYN_PYRAMID_TWO_STAGE || md_is_negative(s->deadband)
-        || (!MIMICDYN_SETTINGS && ((MIMICDYN_EXACT && s->equality) || s->start || s->correction
-                                   || s->limits || s->method)))
+        || (!MIMICDYN_SETTINGS && ((MIMICDYN_EXACT && s->equality) || (MIMICDYN_WARM && s->start)
+                                   || s->correction || s->limits || s->method)))
         return md_blame(sim, MDYN_ERR_SOLVER, -1);
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
@@ -4549,7 +4558,14 @@ MD_INLINE int md_relaxes(const mdyn_sim *sim)
 /* Whether sweeps begin at the impulses of the last step. */
 MD_INLINE int md_is_warm(const mdyn_sim *sim)
 {
-    return !MD_HAS_SET(sim, start, MDYN_COLD) && !MD_HAS_SET(sim, method, MDYN_DANTZIG);
+    return MIMICDYN_WARM && !MD_HAS_SET(sim, start, MDYN_COLD)
+        && !MD_HAS_SET(sim, method, MDYN_DANTZIG);
+}
+
+/* The impulse at which the sweeps of a step begin with row k. */
+MD_INLINE md_num md_first_impulse(const mdyn_sim *sim, int k)
+{
+    return md_is_warm(sim) ? sim->outcome[k].start : MD_K(0);
 }
 
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
@@ -4819,11 +4835,12 @@ MD_APART md_num md_whiten(mdyn_sim *sim, const md_terms *t)
         for (k = 0; k < t->count; k++)
             sim->b[t->dof[k]] = md_unit_of(md_mul(scale, t->number[k]),
                                            md_dof_scale(&sim->dof[t->dof[k]]));
-        for (j = t->dof[0], k = 1; k < t->count; k++) /* to where the ways meet, ... */
+        for (j = t->dof[0], k = 1; MIMICDYN_TREE && k < t->count; k++) /* to where they meet, ... */
             for (i = t->dof[k]; j != i;)
                 if (j > i) j = md_walk_on(sim, j);
                 else i = md_walk_on(sim, i);
         while (j >= 0) j = md_walk_on(sim, j); /* ... and on from there */
+        for (k = 1; !MIMICDYN_TREE && k < t->count; k++) (void)md_walk_on(sim, t->dof[k]);
         if (!md_is_strained(sim->strain) || ++tries == MD_TRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->w[k] = MD_U(0);
         scale = md_shifted(scale, -MD_HEADROOM);
@@ -5330,7 +5347,8 @@ MD_FRAME void md_ask_row(mdyn_sim *sim, md_row *row, enum md_mode mode)
 MD_APART void md_set_up_vector(mdyn_sim *sim, int k, int exact)
 {
     md_row *row = md_row_at(sim, k);
-    const int first = row->first, end = exact || md_exacts(sim) > 0 ? row->lone : first;
+    const int owned = exact || md_exacts(sim) > 0;
+    const int first = row->first, end = owned ? row->lone : first;
     md_squares sum = 0;
     int e;
     row->given = (int16_t)(end - first);
@@ -5348,7 +5366,7 @@ MD_APART void md_set_up_vector(mdyn_sim *sim, int k, int exact)
         sum = md_add_square(sum, sim->entry[e]);
         sim->w[sim->entry_at[e]] = MD_U(0);
     }
-    row->inverse = md_squares_value(sum);
+    row->inverse = owned ? md_squares_value(sum) : MD_K(0);
     if (md_is_on_bodies(row)) row->inverse = md_owned_by_bodies(sim, row, row->inverse);
 }
 
@@ -5358,7 +5376,7 @@ MD_NOINLINE void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exac
     md_row *row = md_row_at(sim, k);
     int there, left;
     row->flags = row->active = row->turns = row->resting = 0;
-    row->start = mode == MD_STEP ? sim->outcome[k].start : MD_K(0);
+    row->start = mode == MD_STEP ? md_first_impulse(sim, k) : MD_K(0);
     row->sum = MD_K(0);
     if (md_is_on_bodies(row)) {
         there = md_set_up_bodies(sim, row, mode);
@@ -6029,12 +6047,13 @@ MD_APART void md_settle(mdyn_sim *sim, md_scale e, int kept)
         row->impulse = row->start = MD_K(0);
         if (!row->active) continue;
         if (md_follows(sim, row)) md_settle_friction(row, e);
-        row->start = md_mul(row->scale, md_of_unit(kept ? row->u_start : row->u_lambda, e));
+        if (md_is_warm(sim))
+            row->start = md_mul(row->scale, md_of_unit(kept ? row->u_start : row->u_lambda, e));
         row->impulse = !md_unit_less(row->u_lambda, row->u_most) ? row->most
             : !md_unit_less(row->u_least, row->u_lambda) ? row->least
             : md_mul(row->scale, md_of_unit(row->u_lambda, e));
     }
-    md_settle_exact(sim, e);
+    if (MIMICDYN_EXACT) md_settle_exact(sim, e);
 }
 
 /* =============================================================================== // >>pgs
@@ -6052,7 +6071,8 @@ MD_STATIC md_num md_row_need(const mdyn_sim *sim, int k, enum md_wish wish)
     const md_row *row = md_row_at(sim, k);
     md_num need, bound, low = md_wished_low(row, wish), high = md_wished_high(row, wish);
     if (!row->active) {
-        if (!row->boundless || !(row->turns || row->flags & MDYN_ROW_REDUNDANT)) return MD_K(0);
+        if (!MIMICDYN_EXACT || !row->boundless
+            || !(row->turns || row->flags & MDYN_ROW_REDUNDANT)) return MD_K(0);
         need = md_abs(md_mul(row->scale, md_sub(low, row->Jv)));
         return row->turns ? md_mul(need, md_min(md_abs(row->inverse), MD_K(8))) : need;
     }
@@ -6065,7 +6085,8 @@ MD_STATIC md_num md_row_need(const mdyn_sim *sim, int k, enum md_wish wish)
 /* What a bounded row asks of the coordinates that nobody owns. */
 MD_INLINE void md_aim_bounded(mdyn_sim *sim, md_row *row, md_scale e, enum md_wish wish)
 {
-    md_unit given = md_unit_by(md_given(sim, row, sim->du), row->inverse);
+    md_unit given = MD_U(0);
+    if (MIMICDYN_EXACT) given = md_unit_by(md_given(sim, row, sim->du), row->inverse);
     sim->strain |= md_strain_of(given);
     row->u_low = md_unit_sub(md_ask(row, md_wished_low(row, wish), e), given);
     row->u_high = md_unit_sub(md_ask(row, md_wished_high(row, wish), e), given);
@@ -6095,12 +6116,6 @@ MD_APART void md_begin_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_wish 
     impulse = md_max(row->least, md_min(row->most, impulse));
     row->u_start = md_unit_of(md_mul(length, impulse), e);
     md_set_impulse(sim, row, row->u_start);
-}
-
-/* Where the sweeps of a step begin with a bounded row. */
-MD_INLINE md_num md_first_impulse(const mdyn_sim *sim, const md_row *row)
-{
-    return md_is_warm(sim) ? row->start : MD_K(0);
 }
 
 /* The row whose impulse bounds that of a row, by mu times it; -1: none. */
@@ -6488,7 +6503,7 @@ MD_APART int md_wake_rows(mdyn_sim *sim, md_scale e, enum md_wish wish)
         md_set_up_row(sim, k, MD_STEP, 0);
         if (!row->active) continue;
         sim->strain |= md_strain_of(md_unit_of(md_row_need(sim, k, wish), e));
-        md_begin_row(sim, row, e, wish, md_first_impulse(sim, row));
+        md_begin_row(sim, row, e, wish, row->start);
         woken++;
     }
     return woken;
@@ -6776,7 +6791,7 @@ MD_APART void md_solve_rows(mdyn_sim *sim, enum md_mode mode, md_scale e)
     md_take_up(sim, e, first, md_is_warm(sim));
     if (mode == MD_STEP) md_sweep_without_friction(sim, e);
     md_sweep_all(sim, mode, e, first);
-    kept = apart || sim->urged || (sim->hasty && sim->parting);
+    kept = apart || (md_is_warm(sim) && (sim->urged || (sim->hasty && sim->parting)));
     k = apart || !sim->hasty || !sim->parting ? md_exacts(sim) : sim->lives;
     for (; kept && k < sim->lives; k++)
         md_keep_start(sim, md_live_row(sim, k), sim->sweeps - from);
@@ -6820,7 +6835,7 @@ MD_APART void md_next_part(mdyn_sim *sim, md_scale e, int anew)
     for (k = 0; k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         row->sum = anew ? MD_K(0) : md_add(row->sum, row->impulse);
-        if (anew) row->start = sim->outcome[sim->live[k]].start;
+        if (anew) row->start = md_first_impulse(sim, sim->live[k]);
         if (md_is_on_bodies(row)) {
             md_aim_bodies(sim, row);
         } else {
@@ -6883,15 +6898,15 @@ MD_APART void md_refine(mdyn_sim *sim, md_scale coarse)
 MD_APART md_scale md_scale_of_rows(const mdyn_sim *sim, enum md_mode mode, md_scale least)
 {
     const enum md_wish wish = mode == MD_STEP && md_relaxes(sim) ? MD_SOFT_BACK : MD_ALL_BACK;
+    const int parts = mode == MD_STEP && md_substeps(sim) > 1;
     md_scale e = least, all = least;
     int k;
     for (k = 0; k < sim->lives; k++) {
         e = md_scale_with(e, md_row_need(sim, sim->live[k], wish), 0);
-        all = md_scale_with(all, md_row_need(sim, sim->live[k], MD_ALL_BACK), 0);
+        if (parts) all = md_scale_with(all, md_row_need(sim, sim->live[k], MD_ALL_BACK), 0);
     }
     /* what the way of a substep leaves to the springs in the next one: room can reach that */
-    if (mode == MD_STEP && md_substeps(sim) > 1 && e < all - 4 * MD_HEADROOM)
-        e = (md_scale)(all - 4 * MD_HEADROOM);
+    if (parts && e < all - 4 * MD_HEADROOM) e = (md_scale)(all - 4 * MD_HEADROOM);
     return e;
 }
 
@@ -7655,12 +7670,9 @@ MD_STATIC void md_shape_link(mdyn_sim *sim, int i)
     md_mat_transpose(&P, &P);
     md_vec_of_wide(&p, &b->position);
     md_mat_vec(&link->position, &P, &p);
-    if (md_is_null(b->rotation.w) && md_is_null(b->rotation.x) && md_is_null(b->rotation.y)
-        && md_is_null(b->rotation.z))
-        md_mat_of_quaternion(&R, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
-    else
-        md_mat_of_quaternion(&R, md_of_wide(b->rotation.w), md_of_wide(b->rotation.x),
-                             md_of_wide(b->rotation.y), md_of_wide(b->rotation.z));
+    for (k = 0; k < 4; k++) x[k] = md_of_wide((&b->rotation.w)[k]);
+    if (md_are_null(&b->rotation.w, 4)) x[0] = MD_K(1);
+    md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&link->rotation, &t, &Q);
     link->upright = (uint8_t)md_mat_is_one(&link->rotation);
@@ -7670,9 +7682,7 @@ MD_STATIC void md_shape_link(mdyn_sim *sim, int i)
     md_vec_of_wide(&c, &b->com);
     md_mat_vec(&c, &Q, &c);
     md_vec_scale(&link->moment, link->mass, &c);
-    x[0] = md_of_wide(b->inertia.xx); x[1] = md_of_wide(b->inertia.yy);
-    x[2] = md_of_wide(b->inertia.zz); x[3] = md_of_wide(b->inertia.xy);
-    x[4] = md_of_wide(b->inertia.xz); x[5] = md_of_wide(b->inertia.yz);
+    for (k = 0; k < 6; k++) x[k] = md_of_wide((&b->inertia.xx)[k]);
     md_sym_set(&own, x);
     md_sym_turn(&link->inertia, &Q, &own);
     md_sym_add_shift(&link->inertia, &c, &link->moment); /* about the origin */
@@ -7710,7 +7720,7 @@ MD_STATIC void md_take_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
         if (!md_is_null(c->terms[k].coefficient)) sim->coupling_terms[i]++;
     sim->urged = sim->followers = 0;
-    for (k = 0; k < sim->couplings; k++) {
+    for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
         c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->followers = 1;
         if (md_softness_is_hard(&c->softness) && (!md_is_null(c->speed)

@@ -31,10 +31,10 @@ static const mdyn_model knobs_model = {
 };
 
 /* q and v after every step; returns how many steps were made. */
-static int knobs_run(mdyn_sim *sim, mdyn_equality equality, mdyn_real motion[][KNOBS_NUMBERS]) {
+static int knobs_run(mdyn_sim *sim, const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]) {
     static mdyn_model model;
     model = knobs_model;
-    model.solver.equality = equality;
+    model.solver = *solver;
     if (mdyn_init(sim, &model) != MDYN_OK) return -1;
     for (int n = 0; n < KNOBS_STEPS; n++) {
         sim->target[0] = n < KNOBS_STEPS / 2 ? MDYN_R(0.8) : MDYN_R(-0.5);
@@ -48,6 +48,6 @@ static int knobs_run(mdyn_sim *sim, mdyn_equality equality, mdyn_real motion[][K
 }
 
 /* the same with all knobs at 1 */
-int knobs_run_all(mdyn_equality equality, mdyn_real motion[][KNOBS_NUMBERS]);
+int knobs_run_all(const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]);
 
 #endif

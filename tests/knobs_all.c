@@ -5,7 +5,7 @@
 #include "expect.h"
 #include "knobs.h"
 
-int knobs_run_all(mdyn_equality equality, mdyn_real motion[][KNOBS_NUMBERS]) {
+int knobs_run_all(const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]) {
     static mdyn_sim sim;
-    return knobs_run(&sim, equality, motion);
+    return knobs_run(&sim, solver, motion);
 }

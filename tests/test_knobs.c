@@ -18,8 +18,8 @@ static mdyn_model model;
 static void moves_the_same(void) {
     static mdyn_real a[KNOBS_STEPS][KNOBS_NUMBERS], b[KNOBS_STEPS][KNOBS_NUMBERS];
     int stopped = 0;
-    CHECK_EQUAL(knobs_run(&sim, MDYN_EXACT, a), KNOBS_STEPS);
-    CHECK_EQUAL(knobs_run_all(MDYN_EXACT, b), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run(&sim, &knobs_model.solver, a), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(&knobs_model.solver, b), KNOBS_STEPS);
     for (int n = 0; n < KNOBS_STEPS; n++) {
         CHECK(memcmp(a[n], b[n], sizeof a[n]) == 0);
         stopped |= of_real(a[n][1]) > 0.499 || of_real(a[n][1]) < -0.299; /* a limit had a part */

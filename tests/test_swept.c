@@ -1,6 +1,10 @@
-/* The build with MIMICDYN_EXACT 0: it moves as the whole library does with MDYN_ITERATED, to the last
-   bit, whether the model asks for that or not; and what finds the plan anew goes on so. */
+/* The build with MIMICDYN_EXACT 0, and with MIMICDYN_WARM 1 or 0: it moves as the whole library does
+   with MDYN_ITERATED and MDYN_WARM or MDYN_COLD, to the last bit, whether the model asks for that or
+   not; and it goes on so with other couplings. */
 #define MIMICDYN_EXACT 0
+#ifdef TEST_WARM /* not the knob itself: knobs_all.c has all of them at 1 */
+#define MIMICDYN_WARM TEST_WARM
+#endif
 #define MIMICDYN_SETTINGS 0
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
@@ -12,17 +16,25 @@ static mdyn_sim sim;
 
 static void moves_as_iterated(void) {
     static mdyn_real a[KNOBS_STEPS][KNOBS_NUMBERS], b[KNOBS_STEPS][KNOBS_NUMBERS];
-    static mdyn_real c[KNOBS_STEPS][KNOBS_NUMBERS], exact[KNOBS_STEPS][KNOBS_NUMBERS];
-    CHECK_EQUAL(knobs_run(&sim, MDYN_EXACT, a), KNOBS_STEPS);
-    CHECK_EQUAL(knobs_run(&sim, MDYN_ITERATED, b), KNOBS_STEPS);
-    CHECK_EQUAL(knobs_run_all(MDYN_ITERATED, c), KNOBS_STEPS);
-    CHECK_EQUAL(knobs_run_all(MDYN_EXACT, exact), KNOBS_STEPS);
+    static mdyn_real c[KNOBS_STEPS][KNOBS_NUMBERS], other[KNOBS_STEPS][KNOBS_NUMBERS];
+    mdyn_solver solver = knobs_model.solver;
+    CHECK_EQUAL(knobs_run(&sim, &solver, a), KNOBS_STEPS);
+    solver.equality = MDYN_ITERATED;
+    solver.start = MIMICDYN_WARM ? MDYN_WARM : MDYN_COLD;
+    CHECK_EQUAL(knobs_run(&sim, &solver, b), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(&solver, c), KNOBS_STEPS);
     CHECK(memcmp(a, b, sizeof a) == 0);
     CHECK(memcmp(a, c, sizeof a) == 0);
-    CHECK(memcmp(a, exact, sizeof a) != 0); /* else nothing is left out */
+    solver.equality = MDYN_EXACT; /* and another motion with either of the two left alone */
+    CHECK_EQUAL(knobs_run_all(&solver, other), KNOBS_STEPS);
+    CHECK(memcmp(a, other, sizeof a) != 0);
+    solver.equality = MDYN_ITERATED;
+    solver.start = MIMICDYN_WARM ? MDYN_COLD : MDYN_WARM;
+    CHECK_EQUAL(knobs_run_all(&solver, other), KNOBS_STEPS);
+    CHECK(memcmp(a, other, sizeof a) != 0);
 }
 
-/* A coupling is replaced, released and engaged: the same as in a model that has it from the start. */
+/* Couplings that replace others move as in a model that has them from the start. */
 static void replaced(void) {
     static mdyn_coupling couplings[KNOBS_COUPLINGS];
     static mdyn_sim twin;
