@@ -168,8 +168,8 @@
 #endif
 
 /* MIMICDYN_EXACT - 0 leaves out the exact solution of rows without a bound on their impulse: all
-   rows are solved by sweeps, as with MDYN_ITERATED. So are mdyn_project and mdyn_coupled_dynamics,
-   by at most 2000 sweeps; contradictory couplings do not meet in the middle there. 0 or 1. */
+   are swept, as with MDYN_ITERATED; so are those of mdyn_project and mdyn_coupled_dynamics, at most
+   2000 times, and contradictory couplings do not meet in the middle there. 0 or 1. */
 #ifndef MIMICDYN_EXACT
 #define MIMICDYN_EXACT 1
 #endif
@@ -178,6 +178,13 @@
    zero, as with MDYN_COLD. That takes more of them. 0 or 1. */
 #ifndef MIMICDYN_WARM
 #define MIMICDYN_WARM 1
+#endif
+
+/* MIMICDYN_CHECKS - 0 leaves out what mdyn_init and mdyn_set_coupling check of bodies, couplings and
+   solver, but for capacity and inertia; what they refuse must not be given to such a build. For
+   firmware whose model has passed a desktop build with the same knobs but this one. 0 or 1. */
+#ifndef MIMICDYN_CHECKS
+#define MIMICDYN_CHECKS 1
 #endif
 
 /* MIMICDYN_WARNINGS - 0 leaves out the search of mdyn_init and mdyn_set_coupling for couplings that
@@ -263,6 +270,9 @@
 #endif
 #if MIMICDYN_WARM != 0 && MIMICDYN_WARM != 1
 #error "MIMICDYN_WARM must be 0 or 1"
+#endif
+#if MIMICDYN_CHECKS != 0 && MIMICDYN_CHECKS != 1
+#error "MIMICDYN_CHECKS must be 0 or 1"
 #endif
 #if MIMICDYN_WARNINGS != 0 && MIMICDYN_WARNINGS != 1
 #error "MIMICDYN_WARNINGS must be 0 or 1"
@@ -3458,16 +3468,19 @@ MD_STATIC void md_quaternion_of_mat(md_num *q, const md_mat *m)
 /* The rotation whose z axis is `axis` (not 0), exact where the axis is x, y or z. */
 MD_STATIC void md_mat_of_axis(md_mat *r, const md_vec *axis)
 {
-    md_num n2 = md_dot(axis, axis), h, m[9], size[3];
+    md_num n2 = md_dot(axis, axis), h, m[9], size[3], one[3];
     md_vec z = *axis, x, y;
     int k;
     if (md_less(n2, MD_K(1)) || md_less(MD_K(1), n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
     /* x: the coordinate axis farthest from z, made orthogonal to it */
-    for (k = 0; k < 3; k++) size[k] = md_abs(md_vec_get(&z, k));
+    for (k = 0; k < 3; k++) {
+        size[k] = md_abs(md_vec_get(&z, k));
+        one[k] = MD_K(0);
+    }
     k = !md_less(size[1], size[0]) && !md_less(size[2], size[0]) ? 0
         : !md_less(size[2], size[1]) ? 1 : 2;
-    md_vec_set(&x, k == 0 ? MD_K(1) : MD_K(0), k == 1 ? MD_K(1) : MD_K(0),
-               k == 2 ? MD_K(1) : MD_K(0));
+    one[k] = MD_K(1);
+    md_vec_set(&x, one[0], one[1], one[2]);
     h = md_dot(&x, &z);
     if (!md_is_zero(h)) {
         md_vec_add_scaled(&x, md_neg(h), &z);
@@ -3579,6 +3592,11 @@ MD_STATIC int md_joint_coordinates(mdyn_joint joint)
     (const mdyn_wide *)(const void *)((const char *)(p) + offsetof(type, first)), \
     (int)((offsetof(type, last) - offsetof(type, first)) / sizeof(mdyn_wide)) + 1
 
+MD_INLINE int md_wide_less(mdyn_wide a, mdyn_wide b)
+{
+    return md_less(md_of_wide(a), md_of_wide(b));
+}
+
 MD_STATIC int md_are_usable(const mdyn_wide *x, int n)
 {
     int k;
@@ -3656,6 +3674,7 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
     const mdyn_body *b = &model->bodies[i];
     const mdyn_wide4 *r = &b->rotation;
     int single;
+    if (!MIMICDYN_CHECKS) return MDYN_OK;
     if (!md_are_usable(MD_FROM_TO(mdyn_body, b, axis, drive_kd))) return MDYN_ERR_NOT_FINITE;
     if (b->parent < MDYN_WORLD || b->parent >= i) return MDYN_ERR_PARENT;
     if ((unsigned)b->joint > (MIMICDYN_QUATERNIONS || !MIMICDYN_TREE ? MDYN_FREE : MDYN_HELICAL))
@@ -3669,7 +3688,7 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
     if (md_any_negative(MD_FROM_TO(mdyn_body, b, armature, friction))
         || md_any_negative(MD_FROM_TO(mdyn_body, b, effort, drive_kd))
         || (b->joint == MDYN_FREE && !md_is_null(b->armature))) return MDYN_ERR_NEGATIVE;
-    if (md_less(md_of_wide(b->upper), md_of_wide(b->lower))
+    if (md_wide_less(b->upper, b->lower)
         || (!single && !md_are_null(&b->lower, 2))) return MDYN_ERR_LIMITS;
     return single || md_are_null(&b->drive_kp, 2) ? MDYN_OK : MDYN_ERR_DRIVE;
 }
@@ -3677,7 +3696,7 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
 MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 {
     if ((unsigned)s->kind > MDYN_OMEGA_ZETA) return 0;
-    if (s->kind == MDYN_ERP_CFM && md_less(MD_K(1), md_of_wide(s->a))) return 0;
+    if (s->kind == MDYN_ERP_CFM && md_wide_less(MDYN_C(1), s->a)) return 0;
     return !md_any_negative(&s->a, 2);
 }
 
@@ -3685,6 +3704,7 @@ MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 MD_STATIC int md_check_coupling(const mdyn_model *model, const mdyn_coupling *c, int i)
 {
     int k, j, terms = 0;
+    if (!MIMICDYN_CHECKS) return MDYN_OK;
     if (!md_is_usable(c->offset) || !md_are_usable(&c->softness.a, 2)
         || !md_are_usable(MD_FROM_TO(mdyn_coupling, c, lower, effort))
         || !md_are_usable(MD_FROM_TO(mdyn_coupling, c, efficiency, mu)))
@@ -3706,10 +3726,10 @@ MD_STATIC int md_check_coupling(const mdyn_model *model, const mdyn_coupling *c,
     if (terms == 0) return MDYN_ERR_NO_TERMS;
     if ((unsigned)c->level > MDYN_VELOCITY) return MDYN_ERR_LEVEL;
     if (!md_softness_is_valid(&c->softness)) return MDYN_ERR_SOFTNESS;
-    if (md_less(md_of_wide(c->upper), md_of_wide(c->lower))) return MDYN_ERR_LIMITS;
+    if (md_wide_less(c->upper, c->lower)) return MDYN_ERR_LIMITS;
     if (md_is_negative(c->effort)) return MDYN_ERR_NEGATIVE;
     if (!MIMICDYN_LOSSES) return md_are_null(&c->efficiency, 2) ? MDYN_OK : MDYN_ERR_LOSS;
-    if (md_any_negative(&c->efficiency, 2) || md_less(MD_K(1), md_of_wide(c->efficiency))
+    if (md_any_negative(&c->efficiency, 2) || md_wide_less(MDYN_C(1), c->efficiency)
         || (!md_is_null(c->mu) && (c->mu_of < 0 || c->mu_of == i
         || c->mu_of >= model->coupling_count))) return MDYN_ERR_LOSS;
     return MDYN_OK;
@@ -3730,7 +3750,7 @@ MD_STATIC int md_check_closure(mdyn_sim *sim, const mdyn_model *model, int i)
         return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
     if (md_closure_rows(c->kind) == 0 || c->a < MDYN_WORLD || c->a >= model->body_count
         || c->b < MDYN_WORLD || c->b >= model->body_count || c->a == c->b
-        || (c->kind == MDYN_CLOSE_DISTANCE && !md_less(MD_K(0), md_of_wide(c->distance))))
+        || (c->kind == MDYN_CLOSE_DISTANCE && !md_wide_less(MDYN_C(0), c->distance)))
         return md_blame(sim, MDYN_ERR_CLOSURE, i);
     if (!md_softness_is_valid(&c->softness)) return md_blame(sim, MDYN_ERR_SOFTNESS, i);
     if (md_is_negative(c->effort)) return md_blame(sim, MDYN_ERR_NEGATIVE, i);
@@ -3752,8 +3772,8 @@ MD_STATIC int md_check_own_row(mdyn_sim *sim, const mdyn_body_row *r, int i, int
             || (int)p->axes > MDYN_JOINT_SPEEDS) return md_blame(sim, MDYN_ERR_BODY_ROW, i);
     }
     if (!md_softness_is_valid(&r->softness)) return md_blame(sim, MDYN_ERR_SOFTNESS, i);
-    if (md_less(md_of_wide(r->upper), md_of_wide(r->lower))
-        || md_less(md_of_wide(r->most), md_of_wide(r->least)) || md_is_negative(r->friction)
+    if (md_wide_less(r->upper, r->lower)
+        || md_wide_less(r->most, r->least) || md_is_negative(r->friction)
         || (r->level != MDYN_POSITION && r->level != MDYN_VELOCITY)
         || (!md_is_null(r->friction) && (r->normal < 0 || r->normal >= rows || r->normal == i)))
         return md_blame(sim, MDYN_ERR_BODY_ROW, i);
@@ -3790,9 +3810,30 @@ MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
 }
 #endif
 
-MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
+/* What is wrong with gravity, step and solver. */
+MD_STATIC int md_check_settings(const mdyn_model *model)
 {
     const mdyn_solver *s = &model->solver;
+    if (!MIMICDYN_CHECKS) return MDYN_OK;
+    if (!md_are_usable(&model->gravity.x, 3)) return MDYN_ERR_NOT_FINITE;
+    if (!md_is_usable(model->dt) || md_wide_less(model->dt, MDYN_C(1e-9))
+        || md_wide_less(MDYN_C(1), model->dt)) return MDYN_ERR_DT;
+    if (s->method == MDYN_DANTZIG && MIMICDYN_MAX_DANTZIG == 0) return MDYN_ERR_CAPACITY_DANTZIG;
+    if ((unsigned)s->method > MDYN_DANTZIG || (s->substeps > 1 && s->method != MDYN_TGS)
+        || (s->method == MDYN_DANTZIG && s->friction == MDYN_CONE)
+        || !md_are_usable(&s->relaxation, 2) || md_any_negative(&s->relaxation, 2)
+        || !md_wide_less(s->relaxation, MDYN_C(2)) || (unsigned)s->equality > MDYN_ITERATED
+        || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
+        || (unsigned)s->limits > MDYN_ENGAGED || !md_is_usable(s->deadband)
+        || (unsigned)s->friction > MDYN_PYRAMID_TWO_STAGE || md_is_negative(s->deadband)
+        || (!MIMICDYN_SETTINGS && ((MIMICDYN_EXACT && s->equality) || (MIMICDYN_WARM && s->start)
+                                   || s->correction || s->limits || s->method)))
+        return MDYN_ERR_SOLVER;
+    return MDYN_OK;
+}
+
+MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
+{
     int i, code, dofs = 0, rows = model->coupling_count;
     if (model->body_count < 1 || model->body_count > MIMICDYN_MAX_BODIES)
         return md_blame(sim, MDYN_ERR_CAPACITY_BODIES, -1);
@@ -3800,21 +3841,8 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
         return md_blame(sim, MDYN_ERR_CAPACITY_COUPLINGS, -1);
     if (!model->bodies || (model->coupling_count > 0 && !model->couplings))
         return md_blame(sim, MDYN_ERR_NULL, -1);
-    if (!md_are_usable(&model->gravity.x, 3)) return md_blame(sim, MDYN_ERR_NOT_FINITE, -1);
-    if (!md_is_usable(model->dt) || md_less(md_of_wide(model->dt), MD_K(1e-9))
-        || md_less(MD_K(1), md_of_wide(model->dt))) return md_blame(sim, MDYN_ERR_DT, -1);
-    if (s->method == MDYN_DANTZIG && MIMICDYN_MAX_DANTZIG == 0)
-        return md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1);
-    if ((unsigned)s->method > MDYN_DANTZIG || (s->substeps > 1 && s->method != MDYN_TGS)
-        || (s->method == MDYN_DANTZIG && s->friction == MDYN_CONE)
-        || !md_are_usable(&s->relaxation, 2) || md_any_negative(&s->relaxation, 2)
-        || !md_less(md_of_wide(s->relaxation), MD_K(2)) || (unsigned)s->equality > MDYN_ITERATED
-        || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
-        || (unsigned)s->limits > MDYN_ENGAGED || !md_is_usable(s->deadband)
-        || (unsigned)s->friction > MDYN_PYRAMID_TWO_STAGE || md_is_negative(s->deadband)
-        || (!MIMICDYN_SETTINGS && ((MIMICDYN_EXACT && s->equality) || (MIMICDYN_WARM && s->start)
-                                   || s->correction || s->limits || s->method)))
-        return md_blame(sim, MDYN_ERR_SOLVER, -1);
+    code = md_check_settings(model);
+    if (code != MDYN_OK) return md_blame(sim, code, -1);
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
         code = md_check_body(model, i);
@@ -4081,9 +4109,10 @@ MD_INLINE void md_take_over(const mdyn_real *x, mdyn_real *seen, md_tail *tail, 
     }
 }
 
-MD_STATIC int md_blame_number(mdyn_sim *sim, const mdyn_real *x)
+MD_APART int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 {
     int k = 0;
+    if (md_all_in_range(x, n)) return MDYN_OK;
     while (md_in_range(x[k])) k++;
     return md_blame(sim, MDYN_ERR_STATE, k);
 }
@@ -4091,13 +4120,13 @@ MD_STATIC int md_blame_number(mdyn_sim *sim, const mdyn_real *x)
 /* Checks q and v, and brings the kinematics up to date with them if they have changed since. */
 MD_STATIC int md_refresh(mdyn_sim *sim)
 {
-    int i, k;
+    int i, k, code = MDYN_OK;
     const int changed = md_differ(sim->q, sim->q_seen, sim->coordinates)
         | md_differ(sim->v, sim->v_seen, sim->dofs);
     if (!changed && !sim->stale) return MDYN_OK;
-    if (changed && !md_all_in_range(sim->q, sim->coordinates))
-        return md_blame_number(sim, sim->q);
-    if (changed && !md_all_in_range(sim->v, sim->dofs)) return md_blame_number(sim, sim->v);
+    if (changed) code = md_check_numbers(sim, sim->q, sim->coordinates);
+    if (changed && code == MDYN_OK) code = md_check_numbers(sim, sim->v, sim->dofs);
+    if (code != MDYN_OK) return code;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         k = md_quaternion_of(&sim->link[i]);
         if (k >= 0 && !md_less(MD_K(1e-6), md_quaternion_square(sim->q + k)))
@@ -4167,19 +4196,15 @@ MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
 /* f = I S of a composite body */
 MD_INLINE void md_dof_momentum(md_force *f, const md_rigid *in, const md_dof *d)
 {
-    if (d->kind == MD_LINEAR) {
-        md_vec_scale(&f->lin, in->mass, &d->axis);
-        md_cross(&f->ang, &in->moment, &d->axis);
-        return;
+    md_force g, *shift = d->kind == MD_LINEAR ? f : &g; /* of a shift along the axis */
+    if (d->kind != MD_ANGULAR) {
+        md_vec_scale(&shift->lin, in->mass, &d->axis);
+        md_cross(&shift->ang, &in->moment, &d->axis);
     }
+    if (d->kind == MD_LINEAR) return;
     md_sym_vec(&f->ang, &in->inertia, &d->axis);
     md_cross(&f->lin, &d->axis, &in->moment);
-    if (d->kind == MD_SCREW) {
-        md_force g;
-        md_vec_scale(&g.lin, in->mass, &d->axis);
-        md_cross(&g.ang, &in->moment, &d->axis);
-        md_force_add_scaled(f, d->pitch, &g);
-    }
+    if (d->kind == MD_SCREW) md_force_add_scaled(f, d->pitch, &g);
 }
 
 /* f = I S of an articulated body */
@@ -4610,8 +4635,8 @@ MD_STATIC int md_soften(const mdyn_sim *sim, const mdyn_softness *s, md_row *row
 }
 
 /* Whether a lower, an upper end is meant. */
-MD_INLINE int md_binds_below(mdyn_wide x) { return md_less(MD_K(-1e12), md_of_wide(x)); }
-MD_INLINE int md_binds_above(mdyn_wide x) { return md_less(md_of_wide(x), MD_K(1e12)); }
+MD_INLINE int md_binds_below(mdyn_wide x) { return md_wide_less(MDYN_C(-1e12), x); }
+MD_INLINE int md_binds_above(mdyn_wide x) { return md_wide_less(x, MDYN_C(1e12)); }
 
 /* Whether what takes back an error of position is ever kept apart from the rest. */
 MD_INLINE int md_row_parts(const mdyn_sim *sim, const md_row *row)
@@ -6079,7 +6104,8 @@ MD_STATIC md_num md_row_need(const mdyn_sim *sim, int k, enum md_wish wish)
     need = md_mul(row->scale, md_max(md_sub(low, row->Jv), md_sub(row->Jv, high)));
     bound = md_mul(row->length, md_max(row->most, md_neg(row->least)));
     need = md_min(need, md_add(bound, bound));
-    return md_max(need, md_abs(md_mul(row->length, row->start)));
+    bound = MIMICDYN_WARM ? md_abs(md_mul(row->length, row->start)) : MD_K(0);
+    return md_max(need, bound);
 }
 
 /* What a bounded row asks of the coordinates that nobody owns. */
@@ -6624,30 +6650,27 @@ MD_STATIC void md_hasten(mdyn_sim *sim, const md_num *dv)
 /* What the drives are told, if there are any. */
 MD_APART int md_check_targets(mdyn_sim *sim)
 {
-    if (!sim->drives) return MDYN_OK;
-    if (!md_all_in_range(sim->target, sim->dofs)) return md_blame_number(sim, sim->target);
-    if (!md_all_in_range(sim->target_speed, sim->dofs))
-        return md_blame_number(sim, sim->target_speed);
-    return MDYN_OK;
+    int code = MDYN_OK;
+    if (sim->drives) code = md_check_numbers(sim, sim->target, sim->dofs);
+    if (sim->drives && code == MDYN_OK) code = md_check_numbers(sim, sim->target_speed, sim->dofs);
+    return code;
 }
 
 /* Commands and wrenches. */
 MD_APART int md_check_inputs(mdyn_sim *sim)
 {
-    if (!md_all_in_range(sim->tau, sim->dofs)) return md_blame_number(sim, sim->tau);
+    int code = md_check_numbers(sim, sim->tau, sim->dofs);
 #if MIMICDYN_TREE
-    {
-        int i;
-        sim->pushed = 0;
-        for (i = 0; i < sim->bodies; i++) {
-            if (md_wrench_is_zero(&sim->wrench[i])) continue;
-            if (!md_all_in_range(&sim->wrench[i].moment.x, 6))
-                return md_blame(sim, MDYN_ERR_STATE, i);
-            sim->pushed = 1;
-        }
+    int i;
+    sim->pushed = 0;
+    for (i = 0; i < sim->bodies && code == MDYN_OK; i++) {
+        if (md_wrench_is_zero(&sim->wrench[i])) continue;
+        if (md_check_numbers(sim, &sim->wrench[i].moment.x, 6) != MDYN_OK)
+            return md_blame(sim, MDYN_ERR_STATE, i);
+        sim->pushed = 1;
     }
 #endif
-    return MDYN_OK;
+    return code;
 }
 
 /* Inputs checked, kinematics up to date, L for the step (dt) or for now (0). */
@@ -7245,17 +7268,18 @@ MD_STATIC int md_align(const mdyn_model *model, int body, md_mat *Q)
 {
     const md_num zero = MD_K(0);
     md_vec axis;
-    md_num x, y, z, largest;
+    md_num x[3], largest = zero;
+    int k;
     md_mat_of_quaternion(Q, MD_K(1), zero, zero, zero);
     if (body < 0 || md_joint_coordinates(model->bodies[body].joint) != 1) return 2;
-    x = md_of_wide(model->bodies[body].axis.x);
-    y = md_of_wide(model->bodies[body].axis.y);
-    z = md_of_wide(model->bodies[body].axis.z);
-    if (md_is_zero(x) && md_is_zero(y) && !md_less(z, zero)) return 2;
-    if (md_is_zero(y) && md_is_zero(z) && md_less(zero, x)) return 0;
-    if (md_is_zero(z) && md_is_zero(x) && md_less(zero, y)) return 1;
-    largest = md_max(md_abs(x), md_max(md_abs(y), md_abs(z)));
-    md_vec_set(&axis, md_div(x, largest), md_div(y, largest), md_div(z, largest));
+    for (k = 0; k < 3; k++) {
+        x[k] = md_of_wide((&model->bodies[body].axis.x)[k]);
+        largest = md_max(largest, md_abs(x[k]));
+    }
+    for (k = 2; k >= 0; k--) /* all zero: z */
+        if (md_is_zero(x[md_next_axis[k]]) && md_is_zero(x[md_next_axis[md_next_axis[k]]])
+            && !md_less(x[k], zero)) return k;
+    md_vec_set(&axis, md_div(x[0], largest), md_div(x[1], largest), md_div(x[2], largest));
     md_mat_of_axis(Q, &axis);
     return 2;
 }
@@ -8501,7 +8525,7 @@ MD_STATIC void md_say_coupling(md_text *t, const mdyn_sim *sim, const mdyn_coupl
         if (!md_is_zero(offset))
             md_say_named(t, md_less(offset, MD_K(0)) ? " - " : " + ", md_abs(offset), "");
         if (equality) md_say_named(t, " = ", lower, "");
-        else if (md_less(md_of_wide(c->upper), MD_K(1e12)))
+        else if (md_wide_less(c->upper, MDYN_C(1e12)))
             md_say_named(t, " <= ", md_of_wide(c->upper), "");
     }
     md_say(t, " [");
@@ -8658,10 +8682,10 @@ MD_STATIC void md_say_row(md_text *t, const mdyn_sim *sim, const md_row *row)
         md_say_joint(t, sim, "v", row->index);
         md_say_named(t, " = 0 while |force| <= ", md_of_wide(b->friction), "");
     } else {
-        if (md_less(MD_K(-1e12), md_of_wide(b->lower)))
+        if (md_wide_less(MDYN_C(-1e12), b->lower))
             md_say_named(t, "", md_of_wide(b->lower), " <= ");
         md_say_joint(t, sim, "q", row->index);
-        if (md_less(md_of_wide(b->upper), MD_K(1e12)))
+        if (md_wide_less(b->upper, MDYN_C(1e12)))
             md_say_named(t, " <= ", md_of_wide(b->upper), "");
         md_say(t, " [");
         md_say(t, md_unit_name(sim, &terms));
@@ -9019,8 +9043,8 @@ MD_STATIC int md_lcp_check_row(const mdyn_lcp *p, int i)
     if (!md_is_usable(p->b[i]) || !md_is_usable(p->hi[i])) return MDYN_ERR_NOT_FINITE;
     if (k >= p->n || (k >= 0 && md_lcp_friction_of(p, k) >= 0)) return MDYN_ERR_FINDEX;
     if (k < 0 && !md_is_usable(p->lo[i])) return MDYN_ERR_NOT_FINITE;
-    if (k < 0 && md_less(md_of_wide(p->hi[i]), md_of_wide(p->lo[i]))) return MDYN_ERR_LIMITS;
-    if (md_less(md_of_wide(row[i]), MD_K(1e-30)) && !md_is_null(row[i])) return MDYN_ERR_LCP_MATRIX;
+    if (k < 0 && md_wide_less(p->hi[i], p->lo[i])) return MDYN_ERR_LIMITS;
+    if (md_wide_less(row[i], MDYN_C(1e-30)) && !md_is_null(row[i])) return MDYN_ERR_LCP_MATRIX;
     return MDYN_OK;
 }
 

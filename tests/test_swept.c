@@ -1,9 +1,13 @@
-/* The build with MIMICDYN_EXACT 0, and with MIMICDYN_WARM 1 or 0: it moves as the whole library does
-   with MDYN_ITERATED and MDYN_WARM or MDYN_COLD, to the last bit, whether the model asks for that or
-   not; and it goes on so with other couplings. */
+/* The build with MIMICDYN_EXACT 0, and with TEST_SMALL the smallest one, which has no warm starts
+   and no checks either: it moves as the whole library does with MDYN_ITERATED and MDYN_WARM or
+   MDYN_COLD, to the last bit, whether the model asks for that or not; and it goes on so with other
+   couplings. */
 #define MIMICDYN_EXACT 0
-#ifdef TEST_WARM /* not the knob itself: knobs_all.c has all of them at 1 */
-#define MIMICDYN_WARM TEST_WARM
+#ifdef TEST_SMALL
+#define MIMICDYN_WARM 0
+#define MIMICDYN_CHECKS 0
+#define MIMICDYN_LOSSES 0
+#define MIMICDYN_QUATERNIONS 0
 #endif
 #define MIMICDYN_SETTINGS 0
 #define MIMICDYN_STATIC 1
@@ -62,6 +66,33 @@ static void replaced(void) {
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
 }
 
+/* What would not fit is refused by the smallest build too, and so is a joint without inertia. */
+static void refuses(void) {
+    static mdyn_body bodies[MIMICDYN_MAX_BODIES + 1];
+    mdyn_model model = knobs_model;
+    model.bodies = bodies;
+    model.coupling_count = 0;
+    for (int i = 0; i <= MIMICDYN_MAX_BODIES; i++) bodies[i] = knobs_bodies[3];
+    model.body_count = MIMICDYN_MAX_BODIES + 1;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_CAPACITY_BODIES);
+    model.body_count = MIMICDYN_MAX_BODIES;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    model.coupling_count = MIMICDYN_MAX_COUPLINGS + 1;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_CAPACITY_COUPLINGS);
+    model.coupling_count = 1;
+    model.couplings = NULL;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_NULL);
+    model.coupling_count = 0;
+    bodies[1].armature = wide(0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_MASSLESS);
+    CHECK_EQUAL(sim.culprit.index, 1);
+    bodies[1] = bodies[0];
+    for (int i = 0; i < MIMICDYN_MAX_BODIES; i++) {
+        bodies[i].friction = bodies[i].upper = bodies[i].drive_kd = wide(1);
+    }
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_CAPACITY_ROWS);
+}
+
 /* Accelerations of coupled joints keep J a = 0. */
 static void accelerates(void) {
     mdyn_wide a[KNOBS_BODIES];
@@ -76,6 +107,7 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     moves_as_iterated();
     replaced();
+    refuses();
     accelerates();
     return check_end();
 }
