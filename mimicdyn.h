@@ -180,9 +180,9 @@
 #define MIMICDYN_WARM 1
 #endif
 
-/* MIMICDYN_CHECKS - 0 leaves out what mdyn_init and mdyn_set_coupling check of bodies, couplings and
-   solver, but for capacity and inertia; what they refuse must not be given to such a build. For
-   firmware whose model has passed a desktop build with the same knobs but this one. 0 or 1. */
+/* MIMICDYN_CHECKS - 0 leaves out what mdyn_init and mdyn_set_coupling check of bodies, of couplings
+   and of the solver, but for capacity and inertia; what they refuse must not be given to such a
+   build. For firmware whose model has passed a desktop build of else the same knobs. 0 or 1. */
 #ifndef MIMICDYN_CHECKS
 #define MIMICDYN_CHECKS 1
 #endif
@@ -1421,7 +1421,7 @@ MD_FOLDED int md_bit_length64(uint64_t x)
 }
 
 /* Signed shifts: to the right by n > 0 with rounding, to the left by n >= 0. */
-MD_INLINE int32_t md_round_right(int32_t x, int32_t n) { return (x >> n) + ((x >> (n - 1)) & 1); }
+MD_LEAF int32_t md_round_right(int32_t x, int32_t n) { return (x >> n) + ((x >> (n - 1)) & 1); }
 MD_INLINE int64_t md_left(int64_t x, int32_t n) { return (int64_t)((uint64_t)x << n); }
 
 /* high 2^32 + low */
@@ -1887,7 +1887,7 @@ MD_STATIC void md_advance(mdyn_real *q, md_tail *tail, mdyn_wide dt, mdyn_real v
 #define MD_UNIT_MOST 0x7FFFFFFF
 
 /* p 2^-n, rounded and clamped; 24 < n < 32 */
-MD_INLINE int32_t md_rounded(int64_t p, int n)
+MD_LEAF int32_t md_rounded(int64_t p, int n)
 {
     const uint32_t half = (uint32_t)1 << (n - 1);
     p = (int64_t)((uint64_t)p + half);
@@ -2385,7 +2385,7 @@ MD_STATIC md_unit md_units_largest(const md_unit *u, int n)
 }
 
 MD_INLINE int md_same(mdyn_real a, mdyn_real b) { return md_bits_of(a) == md_bits_of(b); }
-MD_INLINE md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
+MD_LEAF md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
 MD_INLINE md_num md_min(md_num a, md_num b) { return md_less(b, a) ? b : a; }
 
 /* x > 0 as n 10^(exponent - 5) with 100000 <= n < 1000000 */
@@ -4082,7 +4082,7 @@ MD_INLINE void md_kinematics(mdyn_sim *sim) { (void)sim; } /* rotors have none *
 #endif
 
 /* Whether any of n numbers differs from those seen before, which are all in range. */
-MD_INLINE int md_differ(const mdyn_real *x, const mdyn_real *seen, int n)
+MD_LEAF int md_differ(const mdyn_real *x, const mdyn_real *seen, int n)
 {
     md_bits differ = 0;
     int k;
@@ -4342,7 +4342,7 @@ MD_STATIC md_scale md_inward(mdyn_sim *sim, const md_num *f, md_num s, md_unit *
             md_hand_up(sim, k, u[k], u);
         }
         e = md_scale_up(e, sim->strain);
-    } while (md_is_strained(sim->strain) && ++tries < MD_TRIES);
+    } while (MIMICDYN_TREE && md_is_strained(sim->strain) && ++tries < MD_TRIES);
     return e;
 }
 
@@ -4580,17 +4580,20 @@ MD_INLINE int md_relaxes(const mdyn_sim *sim)
     return MD_HAS_SET(sim, correction, MDYN_RELAX) || MD_HAS_SET(sim, limits, MDYN_ENGAGED);
 }
 
-/* Whether sweeps begin at the impulses of the last step. */
+/* Whether a step keeps impulses for the next one; whether sweeps begin there. */
+MD_INLINE int md_keeps_starts(const mdyn_sim *sim)
+{
+    return MIMICDYN_WARM && !MD_HAS_SET(sim, start, MDYN_COLD);
+}
 MD_INLINE int md_is_warm(const mdyn_sim *sim)
 {
-    return MIMICDYN_WARM && !MD_HAS_SET(sim, start, MDYN_COLD)
-        && !MD_HAS_SET(sim, method, MDYN_DANTZIG);
+    return md_keeps_starts(sim) && !MD_HAS_SET(sim, method, MDYN_DANTZIG);
 }
 
-/* The impulse at which the sweeps of a step begin with row k. */
+/* The impulse that the last step has kept for row k. */
 MD_INLINE md_num md_first_impulse(const mdyn_sim *sim, int k)
 {
-    return md_is_warm(sim) ? sim->outcome[k].start : MD_K(0);
+    return md_keeps_starts(sim) ? sim->outcome[k].start : MD_K(0);
 }
 
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
@@ -4860,13 +4863,12 @@ MD_APART md_num md_whiten(mdyn_sim *sim, const md_terms *t)
         for (k = 0; k < t->count; k++)
             sim->b[t->dof[k]] = md_unit_of(md_mul(scale, t->number[k]),
                                            md_dof_scale(&sim->dof[t->dof[k]]));
-        for (j = t->dof[0], k = 1; MIMICDYN_TREE && k < t->count; k++) /* to where they meet, ... */
-            for (i = t->dof[k]; j != i;)
-                if (j > i) j = md_walk_on(sim, j);
+        for (j = t->dof[0], k = 1; k < t->count; k++) /* to where the ways meet, ... */
+            for (i = t->dof[k]; MIMICDYN_TREE ? j != i : i >= 0;)
+                if (MIMICDYN_TREE && j > i) j = md_walk_on(sim, j);
                 else i = md_walk_on(sim, i);
         while (j >= 0) j = md_walk_on(sim, j); /* ... and on from there */
-        for (k = 1; !MIMICDYN_TREE && k < t->count; k++) (void)md_walk_on(sim, t->dof[k]);
-        if (!md_is_strained(sim->strain) || ++tries == MD_TRIES) break;
+        if (!MIMICDYN_TREE || !md_is_strained(sim->strain) || ++tries == MD_TRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->w[k] = MD_U(0);
         scale = md_shifted(scale, -MD_HEADROOM);
     }
@@ -5640,7 +5642,7 @@ MD_INLINE int md_check_entries(mdyn_sim *sim)
 }
 
 /* Lays out the entries of the row at place i of the order. */
-MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
+MD_APART int md_plan_row(mdyn_sim *sim, int i)
 {
     const int k = sim->order[i], space = sim->dofs + sim->rows;
     md_row *row = md_row_at(sim, k);
@@ -5672,7 +5674,7 @@ MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
 }
 
 /* For each speed, the place in the order of the last boundless row that touches it. */
-MD_STATIC void md_find_last_uses(mdyn_sim *sim, int rows)
+MD_APART void md_find_last_uses(mdyn_sim *sim, int rows)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->last_use[k] = -1;
@@ -5792,7 +5794,7 @@ MD_STATIC int md_set_up_anew(mdyn_sim *sim, enum md_mode mode)
 }
 
 /* Sets up all rows of a mode, the plan made anew if it was that of another kind of mode. */
-MD_STATIC int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
+MD_APART int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
 {
     const int changes = MDYN_BODY_ROWS_ > 0 && sim->rows > sim->plain;
     int code = MDYN_OK;
@@ -6072,7 +6074,7 @@ MD_APART void md_settle(mdyn_sim *sim, md_scale e, int kept)
         row->impulse = row->start = MD_K(0);
         if (!row->active) continue;
         if (md_follows(sim, row)) md_settle_friction(row, e);
-        if (md_is_warm(sim))
+        if (md_keeps_starts(sim))
             row->start = md_mul(row->scale, md_of_unit(kept ? row->u_start : row->u_lambda, e));
         row->impulse = !md_unit_less(row->u_lambda, row->u_most) ? row->most
             : !md_unit_less(row->u_least, row->u_lambda) ? row->least
@@ -6529,7 +6531,7 @@ MD_APART int md_wake_rows(mdyn_sim *sim, md_scale e, enum md_wish wish)
         md_set_up_row(sim, k, MD_STEP, 0);
         if (!row->active) continue;
         sim->strain |= md_strain_of(md_unit_of(md_row_need(sim, k, wish), e));
-        md_begin_row(sim, row, e, wish, row->start);
+        md_begin_row(sim, row, e, wish, md_is_warm(sim) ? row->start : MD_K(0));
         woken++;
     }
     return woken;
@@ -6700,7 +6702,7 @@ MD_STATIC void md_sweep_all(mdyn_sim *sim, enum md_mode mode, md_scale e, enum m
         if (mode == MD_STEP) md_solve_bounded(sim, e, from);
         else if (!MIMICDYN_EXACT) md_sweep_held(sim, e);
         md_turn_back(sim, e);
-        woken = mode == MD_STEP && wish != MD_SOFT_BACK && !md_iterates(sim)
+        woken = MIMICDYN_EXACT && mode == MD_STEP && wish != MD_SOFT_BACK
             ? md_wake_rows(sim, e, wish) : 0;
         if (!late) from = sim->sweeps; /* rows that wake have their own sweeps, in all */
         late = 1;
