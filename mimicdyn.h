@@ -4196,15 +4196,19 @@ MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
 /* f = I S of a composite body */
 MD_INLINE void md_dof_momentum(md_force *f, const md_rigid *in, const md_dof *d)
 {
-    md_force g, *shift = d->kind == MD_LINEAR ? f : &g; /* of a shift along the axis */
-    if (d->kind != MD_ANGULAR) {
-        md_vec_scale(&shift->lin, in->mass, &d->axis);
-        md_cross(&shift->ang, &in->moment, &d->axis);
+    if (d->kind == MD_LINEAR) {
+        md_vec_scale(&f->lin, in->mass, &d->axis);
+        md_cross(&f->ang, &in->moment, &d->axis);
+        return;
     }
-    if (d->kind == MD_LINEAR) return;
     md_sym_vec(&f->ang, &in->inertia, &d->axis);
     md_cross(&f->lin, &d->axis, &in->moment);
-    if (d->kind == MD_SCREW) md_force_add_scaled(f, d->pitch, &g);
+    if (d->kind == MD_SCREW) {
+        md_force g;
+        md_vec_scale(&g.lin, in->mass, &d->axis);
+        md_cross(&g.ang, &in->moment, &d->axis);
+        md_force_add_scaled(f, d->pitch, &g);
+    }
 }
 
 /* f = I S of an articulated body */
@@ -4588,12 +4592,6 @@ MD_INLINE int md_keeps_starts(const mdyn_sim *sim)
 MD_INLINE int md_is_warm(const mdyn_sim *sim)
 {
     return md_keeps_starts(sim) && !MD_HAS_SET(sim, method, MDYN_DANTZIG);
-}
-
-/* The impulse that the last step has kept for row k. */
-MD_INLINE md_num md_first_impulse(const mdyn_sim *sim, int k)
-{
-    return md_keeps_starts(sim) ? sim->outcome[k].start : MD_K(0);
 }
 
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
@@ -5403,7 +5401,7 @@ MD_NOINLINE void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exac
     md_row *row = md_row_at(sim, k);
     int there, left;
     row->flags = row->active = row->turns = row->resting = 0;
-    row->start = mode == MD_STEP ? md_first_impulse(sim, k) : MD_K(0);
+    row->start = MIMICDYN_WARM && mode == MD_STEP ? sim->outcome[k].start : MD_K(0);
     row->sum = MD_K(0);
     if (md_is_on_bodies(row)) {
         there = md_set_up_bodies(sim, row, mode);
@@ -5568,7 +5566,7 @@ MD_APART void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
     for (i = 0; i < rows; i++) {
         k = sim->order[i];
         if (!md_row_at(sim, k)->boundless) break;
-        if (!md_row_is_exact(sim, md_row_at(sim, k), mode)) continue;
+        if (mode != MD_STEP && !md_row_is_held(sim, md_row_at(sim, k), mode)) continue;
         md_enlist(sim, k, 1);
         md_set_up_row(sim, k, mode, 1);
     }
@@ -6860,7 +6858,7 @@ MD_APART void md_next_part(mdyn_sim *sim, md_scale e, int anew)
     for (k = 0; k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         row->sum = anew ? MD_K(0) : md_add(row->sum, row->impulse);
-        if (anew) row->start = md_first_impulse(sim, sim->live[k]);
+        if (anew && MIMICDYN_WARM) row->start = sim->outcome[sim->live[k]].start;
         if (md_is_on_bodies(row)) {
             md_aim_bodies(sim, row);
         } else {
