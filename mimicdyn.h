@@ -167,11 +167,31 @@
 #define MIMICDYN_TREE 1
 #endif
 
+/* MIMICDYN_EXACT - 0 leaves out the exact solution of rows without a bound on their impulse: all
+   are swept, as with MDYN_ITERATED; so are those of mdyn_project and mdyn_coupled_dynamics, at most
+   2000 times, and contradictory couplings do not meet in the middle there. 0 or 1. */
+#ifndef MIMICDYN_EXACT
+#define MIMICDYN_EXACT 1
+#endif
+
+/* MIMICDYN_WARM - 0 leaves out the start of sweeps at the impulses of the last step: they begin at
+   zero, as with MDYN_COLD. That takes more of them. 0 or 1. */
+#ifndef MIMICDYN_WARM
+#define MIMICDYN_WARM 1
+#endif
+
+/* MIMICDYN_CHECKS - 0 leaves out what mdyn_init and mdyn_set_coupling check of bodies, of couplings
+   and of the solver, but for capacity and inertia; what they refuse must not be given to such a
+   build. For firmware whose model has passed a desktop build of else the same knobs. 0 or 1. */
+#ifndef MIMICDYN_CHECKS
+#define MIMICDYN_CHECKS 1
+#endif
+
 /* MIMICDYN_WARNINGS - 0 leaves out the search of mdyn_init and mdyn_set_coupling for couplings that
    repeat or contradict others, and for limits that leave no position: errors remain. For firmware
-   whose model a desktop build has passed. 0 or 1. */
+   whose model a desktop build has passed. It needs MIMICDYN_EXACT. 0 or 1. */
 #ifndef MIMICDYN_WARNINGS
-#define MIMICDYN_WARNINGS 1
+#define MIMICDYN_WARNINGS MIMICDYN_EXACT
 #endif
 
 /* MIMICDYN_SETTINGS - 0 leaves out all ways of solving but the default one: of mdyn_solver there
@@ -245,8 +265,20 @@
 #if MIMICDYN_TREE != 0 && MIMICDYN_TREE != 1
 #error "MIMICDYN_TREE must be 0 or 1"
 #endif
+#if MIMICDYN_EXACT != 0 && MIMICDYN_EXACT != 1
+#error "MIMICDYN_EXACT must be 0 or 1"
+#endif
+#if MIMICDYN_WARM != 0 && MIMICDYN_WARM != 1
+#error "MIMICDYN_WARM must be 0 or 1"
+#endif
+#if MIMICDYN_CHECKS != 0 && MIMICDYN_CHECKS != 1
+#error "MIMICDYN_CHECKS must be 0 or 1"
+#endif
 #if MIMICDYN_WARNINGS != 0 && MIMICDYN_WARNINGS != 1
 #error "MIMICDYN_WARNINGS must be 0 or 1"
+#endif
+#if MIMICDYN_WARNINGS && !MIMICDYN_EXACT
+#error "MIMICDYN_WARNINGS needs MIMICDYN_EXACT 1: which rows others decide"
 #endif
 #if MIMICDYN_SETTINGS != 0 && MIMICDYN_SETTINGS != 1
 #error "MIMICDYN_SETTINGS must be 0 or 1"
@@ -978,6 +1010,7 @@ typedef struct mdyn_sim {
     uint8_t urged;   /* a hard coupling wants a speed */
     uint8_t pushed;  /* there are external wrenches */
     uint8_t moved;   /* sim->shift is what q moves by in this step */
+    uint8_t swept;   /* the layout of the entries is that of md_lay_out */
     uint8_t skipping; /* rows that are released or not engaged are left out of this step */
     uint8_t hasty, hurried; /* the sweeps did not suffice: in this step, in the last one */
     uint8_t followers; /* there are rows whose bound is the impulse of another */
@@ -1124,8 +1157,8 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
    MDYN_MASS_METRIC: the shortest way, weighed by M: heavy joints move least.
    MDYN_FOLLOWERS: leaders stay; each coupling moves its first term's joint. Chains in any order.
    Closures are left as they are.
-   Warning MDYN_WARN_CONTRADICTION if couplings or closures remain open. Cost: a step, with
-   closures at most 101; or c^2 terms. */
+   Warning MDYN_WARN_CONTRADICTION if couplings or closures remain open; with MIMICDYN_EXACT 0 also
+   if 2000 sweeps did not suffice. Cost: a step, with closures at most 101; or c^2 terms. */
 typedef enum mdyn_metric { MDYN_MASS_METRIC, MDYN_FOLLOWERS } mdyn_metric;
 MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
 
@@ -1413,7 +1446,7 @@ MD_FOLDED int md_bit_length64(uint64_t x)
 }
 
 /* Signed shifts: to the right by n > 0 with rounding, to the left by n >= 0. */
-MD_INLINE int32_t md_round_right(int32_t x, int32_t n) { return (x >> n) + ((x >> (n - 1)) & 1); }
+MD_LEAF int32_t md_round_right(int32_t x, int32_t n) { return (x >> n) + ((x >> (n - 1)) & 1); }
 MD_INLINE int64_t md_left(int64_t x, int32_t n) { return (int64_t)((uint64_t)x << n); }
 
 /* high 2^32 + low */
@@ -1890,7 +1923,7 @@ MD_STATIC void md_advance(mdyn_real *q, md_tail *tail, mdyn_wide dt, mdyn_real v
 #define MD_UNIT_MOST 0x7FFFFFFF
 
 /* p 2^-n, rounded and clamped; 24 < n < 32 */
-MD_INLINE int32_t md_rounded(int64_t p, int n)
+MD_LEAF int32_t md_rounded(int64_t p, int n)
 {
     const uint32_t half = (uint32_t)1 << (n - 1);
     p = (int64_t)((uint64_t)p + half);
@@ -2389,7 +2422,7 @@ MD_STATIC md_unit md_units_largest(const md_unit *u, int n)
 }
 
 MD_INLINE int md_same(mdyn_real a, mdyn_real b) { return md_bits_of(a) == md_bits_of(b); }
-MD_INLINE md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
+MD_LEAF md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
 MD_INLINE md_num md_min(md_num a, md_num b) { return md_less(b, a) ? b : a; }
 
 /* x > 0 as n 10^(exponent - 5) with 100000 <= n < 1000000 */
@@ -3468,16 +3501,19 @@ MD_STATIC void md_quaternion_of_mat(md_num *q, const md_mat *m)
 /* The rotation whose z axis is `axis` (not 0), exact where the axis is x, y or z. */
 MD_STATIC void md_mat_of_axis(md_mat *r, const md_vec *axis)
 {
-    md_num n2 = md_dot(axis, axis), h, m[9], size[3];
+    md_num n2 = md_dot(axis, axis), h, m[9], size[3], one[3];
     md_vec z = *axis, x, y;
     int k;
     if (md_less(n2, MD_K(1)) || md_less(MD_K(1), n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
     /* x: the coordinate axis farthest from z, made orthogonal to it */
-    for (k = 0; k < 3; k++) size[k] = md_abs(md_vec_get(&z, k));
+    for (k = 0; k < 3; k++) {
+        size[k] = md_abs(md_vec_get(&z, k));
+        one[k] = MD_K(0);
+    }
     k = !md_less(size[1], size[0]) && !md_less(size[2], size[0]) ? 0
         : !md_less(size[2], size[1]) ? 1 : 2;
-    md_vec_set(&x, k == 0 ? MD_K(1) : MD_K(0), k == 1 ? MD_K(1) : MD_K(0),
-               k == 2 ? MD_K(1) : MD_K(0));
+    one[k] = MD_K(1);
+    md_vec_set(&x, one[0], one[1], one[2]);
     h = md_dot(&x, &z);
     if (!md_is_zero(h)) {
         md_vec_add_scaled(&x, md_neg(h), &z);
@@ -3589,6 +3625,11 @@ MD_STATIC int md_joint_coordinates(mdyn_joint joint)
     (const mdyn_wide *)(const void *)((const char *)(p) + offsetof(type, first)), \
     (int)((offsetof(type, last) - offsetof(type, first)) / sizeof(mdyn_wide)) + 1
 
+MD_INLINE int md_wide_less(mdyn_wide a, mdyn_wide b)
+{
+    return md_less(md_of_wide(a), md_of_wide(b));
+}
+
 MD_STATIC int md_are_usable(const mdyn_wide *x, int n)
 {
     int k;
@@ -3666,6 +3707,7 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
     const mdyn_body *b = &model->bodies[i];
     const mdyn_wide4 *r = &b->rotation;
     int single;
+    if (!MIMICDYN_CHECKS) return MDYN_OK;
     if (!md_are_usable(MD_FROM_TO(mdyn_body, b, axis, drive_kd))) return MDYN_ERR_NOT_FINITE;
     if (b->parent < MDYN_WORLD || b->parent >= i) return MDYN_ERR_PARENT;
     if ((unsigned)b->joint > (MIMICDYN_QUATERNIONS || !MIMICDYN_TREE ? MDYN_FREE : MDYN_HELICAL))
@@ -3679,7 +3721,7 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
     if (md_any_negative(MD_FROM_TO(mdyn_body, b, armature, friction))
         || md_any_negative(MD_FROM_TO(mdyn_body, b, effort, drive_kd))
         || (b->joint == MDYN_FREE && !md_is_null(b->armature))) return MDYN_ERR_NEGATIVE;
-    if (md_less(md_of_wide(b->upper), md_of_wide(b->lower))
+    if (md_wide_less(b->upper, b->lower)
         || (!single && !md_are_null(&b->lower, 2))) return MDYN_ERR_LIMITS;
     return single || md_are_null(&b->drive_kp, 2) ? MDYN_OK : MDYN_ERR_DRIVE;
 }
@@ -3687,7 +3729,7 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
 MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 {
     if ((unsigned)s->kind > MDYN_OMEGA_ZETA) return 0;
-    if (s->kind == MDYN_ERP_CFM && md_less(MD_K(1), md_of_wide(s->a))) return 0;
+    if (s->kind == MDYN_ERP_CFM && md_wide_less(MDYN_C(1), s->a)) return 0;
     return !md_any_negative(&s->a, 2);
 }
 
@@ -3695,6 +3737,7 @@ MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 MD_STATIC int md_check_coupling(const mdyn_model *model, const mdyn_coupling *c, int i)
 {
     int k, j, terms = 0;
+    if (!MIMICDYN_CHECKS) return MDYN_OK;
     if (!md_is_usable(c->offset) || !md_are_usable(&c->softness.a, 2)
         || !md_are_usable(MD_FROM_TO(mdyn_coupling, c, lower, effort))
         || !md_are_usable(MD_FROM_TO(mdyn_coupling, c, efficiency, mu)))
@@ -3716,10 +3759,10 @@ MD_STATIC int md_check_coupling(const mdyn_model *model, const mdyn_coupling *c,
     if (terms == 0) return MDYN_ERR_NO_TERMS;
     if ((unsigned)c->level > MDYN_VELOCITY) return MDYN_ERR_LEVEL;
     if (!md_softness_is_valid(&c->softness)) return MDYN_ERR_SOFTNESS;
-    if (md_less(md_of_wide(c->upper), md_of_wide(c->lower))) return MDYN_ERR_LIMITS;
+    if (md_wide_less(c->upper, c->lower)) return MDYN_ERR_LIMITS;
     if (md_is_negative(c->effort)) return MDYN_ERR_NEGATIVE;
     if (!MIMICDYN_LOSSES) return md_are_null(&c->efficiency, 2) ? MDYN_OK : MDYN_ERR_LOSS;
-    if (md_any_negative(&c->efficiency, 2) || md_less(MD_K(1), md_of_wide(c->efficiency))
+    if (md_any_negative(&c->efficiency, 2) || md_wide_less(MDYN_C(1), c->efficiency)
         || (!md_is_null(c->mu) && (c->mu_of < 0 || c->mu_of == i
         || c->mu_of >= model->coupling_count))) return MDYN_ERR_LOSS;
     return MDYN_OK;
@@ -3740,7 +3783,7 @@ MD_STATIC int md_check_closure(mdyn_sim *sim, const mdyn_model *model, int i)
         return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
     if (md_closure_rows(c->kind) == 0 || c->a < MDYN_WORLD || c->a >= model->body_count
         || c->b < MDYN_WORLD || c->b >= model->body_count || c->a == c->b
-        || (c->kind == MDYN_CLOSE_DISTANCE && !md_less(MD_K(0), md_of_wide(c->distance))))
+        || (c->kind == MDYN_CLOSE_DISTANCE && !md_wide_less(MDYN_C(0), c->distance)))
         return md_blame(sim, MDYN_ERR_CLOSURE, i);
     if (!md_softness_is_valid(&c->softness)) return md_blame(sim, MDYN_ERR_SOFTNESS, i);
     if (md_is_negative(c->effort)) return md_blame(sim, MDYN_ERR_NEGATIVE, i);
@@ -3762,8 +3805,8 @@ MD_STATIC int md_check_own_row(mdyn_sim *sim, const mdyn_body_row *r, int i, int
             || (int)p->axes > MDYN_JOINT_SPEEDS) return md_blame(sim, MDYN_ERR_BODY_ROW, i);
     }
     if (!md_softness_is_valid(&r->softness)) return md_blame(sim, MDYN_ERR_SOFTNESS, i);
-    if (md_less(md_of_wide(r->upper), md_of_wide(r->lower))
-        || md_less(md_of_wide(r->most), md_of_wide(r->least)) || md_is_negative(r->friction)
+    if (md_wide_less(r->upper, r->lower)
+        || md_wide_less(r->most, r->least) || md_is_negative(r->friction)
         || (r->level != MDYN_POSITION && r->level != MDYN_VELOCITY)
         || (!md_is_null(r->friction) && (r->normal < 0 || r->normal >= rows || r->normal == i)))
         return md_blame(sim, MDYN_ERR_BODY_ROW, i);
@@ -3800,9 +3843,30 @@ MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
 }
 #endif
 
-MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
+/* What is wrong with gravity, step and solver. */
+MD_STATIC int md_check_settings(const mdyn_model *model)
 {
     const mdyn_solver *s = &model->solver;
+    if (!MIMICDYN_CHECKS) return MDYN_OK;
+    if (!md_are_usable(&model->gravity.x, 3)) return MDYN_ERR_NOT_FINITE;
+    if (!md_is_usable(model->dt) || md_wide_less(model->dt, MDYN_C(1e-9))
+        || md_wide_less(MDYN_C(1), model->dt)) return MDYN_ERR_DT;
+    if (s->method == MDYN_DANTZIG && MIMICDYN_MAX_DANTZIG == 0) return MDYN_ERR_CAPACITY_DANTZIG;
+    if ((unsigned)s->method > MDYN_DANTZIG || (s->substeps > 1 && s->method != MDYN_TGS)
+        || (s->method == MDYN_DANTZIG && s->friction == MDYN_CONE)
+        || !md_are_usable(&s->relaxation, 2) || md_any_negative(&s->relaxation, 2)
+        || !md_wide_less(s->relaxation, MDYN_C(2)) || (unsigned)s->equality > MDYN_ITERATED
+        || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
+        || (unsigned)s->limits > MDYN_ENGAGED || !md_is_usable(s->deadband)
+        || (unsigned)s->friction > MDYN_TWO_STAGE || md_is_negative(s->deadband)
+        || (!MIMICDYN_SETTINGS && ((MIMICDYN_EXACT && s->equality) || (MIMICDYN_WARM && s->start)
+                                   || s->correction || s->limits || s->method)))
+        return MDYN_ERR_SOLVER;
+    return MDYN_OK;
+}
+
+MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
+{
     int i, code, dofs = 0, rows = model->coupling_count;
     if (model->body_count < 1 || model->body_count > MIMICDYN_MAX_BODIES)
         return md_blame(sim, MDYN_ERR_CAPACITY_BODIES, -1);
@@ -3810,21 +3874,8 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
         return md_blame(sim, MDYN_ERR_CAPACITY_COUPLINGS, -1);
     if (!model->bodies || (model->coupling_count > 0 && !model->couplings))
         return md_blame(sim, MDYN_ERR_NULL, -1);
-    if (!md_are_usable(&model->gravity.x, 3)) return md_blame(sim, MDYN_ERR_NOT_FINITE, -1);
-    if (!md_is_usable(model->dt) || md_less(md_of_wide(model->dt), MD_K(1e-9))
-        || md_less(MD_K(1), md_of_wide(model->dt))) return md_blame(sim, MDYN_ERR_DT, -1);
-    if (s->method == MDYN_DANTZIG && MIMICDYN_MAX_DANTZIG == 0)
-        return md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1);
-    if ((unsigned)s->method > MDYN_DANTZIG || (s->substeps > 1 && s->method != MDYN_TGS)
-        || (s->method == MDYN_DANTZIG && s->friction == MDYN_CONE)
-        || !md_are_usable(&s->relaxation, 2) || md_any_negative(&s->relaxation, 2)
-        || !md_less(md_of_wide(s->relaxation), MD_K(2)) || (unsigned)s->equality > MDYN_ITERATED
-        || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
-        || (unsigned)s->limits > MDYN_ENGAGED || !md_is_usable(s->deadband)
-        || (unsigned)s->friction > MDYN_TWO_STAGE || md_is_negative(s->deadband)
-        || (!MIMICDYN_SETTINGS && (s->equality || s->start || s->correction || s->limits
-                                   || s->method)))
-        return md_blame(sim, MDYN_ERR_SOLVER, -1);
+    code = md_check_settings(model);
+    if (code != MDYN_OK) return md_blame(sim, code, -1);
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
         code = md_check_body(model, i);
@@ -3849,6 +3900,15 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 
 /* Whether the solver has a setting other than the default one. */
 #define MD_HAS_SET(sim, what, value) (MIMICDYN_SETTINGS && (sim)->model->solver.what == (value))
+
+/* Whether rows without a bound on their impulse are swept in a step, as the others are. */
+MD_INLINE int md_iterates(const mdyn_sim *sim)
+{
+    return !MIMICDYN_EXACT || MD_HAS_SET(sim, equality, MDYN_ITERATED);
+}
+
+/* How many rows of this solve are solved exactly: the first ones. */
+MD_FOLDED int md_exacts(const mdyn_sim *sim) { return MIMICDYN_EXACT ? sim->exacts : 0; }
 
 /* In how many parts a step is solved. */
 MD_INLINE int md_substeps(const mdyn_sim *sim)
@@ -4055,7 +4115,7 @@ MD_INLINE void md_kinematics(mdyn_sim *sim) { (void)sim; } /* rotors have none *
 #endif
 
 /* Whether any of n numbers differs from those seen before, which are all in range. */
-MD_INLINE int md_differ(const mdyn_real *x, const mdyn_real *seen, int n)
+MD_LEAF int md_differ(const mdyn_real *x, const mdyn_real *seen, int n)
 {
     md_bits differ = 0;
     int k;
@@ -4082,9 +4142,10 @@ MD_INLINE void md_take_over(const mdyn_real *x, mdyn_real *seen, md_tail *tail, 
     }
 }
 
-MD_STATIC int md_blame_number(mdyn_sim *sim, const mdyn_real *x)
+MD_APART int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 {
     int k = 0;
+    if (md_all_in_range(x, n)) return MDYN_OK;
     while (md_in_range(x[k])) k++;
     return md_blame(sim, MDYN_ERR_STATE, k);
 }
@@ -4092,13 +4153,13 @@ MD_STATIC int md_blame_number(mdyn_sim *sim, const mdyn_real *x)
 /* Checks q and v, and brings the kinematics up to date with them if they have changed since. */
 MD_STATIC int md_refresh(mdyn_sim *sim)
 {
-    int i, k;
+    int i, k, code = MDYN_OK;
     const int changed = md_differ(sim->q, sim->q_seen, sim->coordinates)
         | md_differ(sim->v, sim->v_seen, sim->dofs);
     if (!changed && !sim->stale) return MDYN_OK;
-    if (changed && !md_all_in_range(sim->q, sim->coordinates))
-        return md_blame_number(sim, sim->q);
-    if (changed && !md_all_in_range(sim->v, sim->dofs)) return md_blame_number(sim, sim->v);
+    if (changed) code = md_check_numbers(sim, sim->q, sim->coordinates);
+    if (changed && code == MDYN_OK) code = md_check_numbers(sim, sim->v, sim->dofs);
+    if (code != MDYN_OK) return code;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         k = md_quaternion_of(&sim->link[i]);
         if (k >= 0 && !md_less(MD_K(1e-6), md_quaternion_square(sim->q + k)))
@@ -4318,7 +4379,7 @@ MD_STATIC md_scale md_inward(mdyn_sim *sim, const md_num *f, md_num s, md_unit *
             md_hand_up(sim, k, u[k], u);
         }
         e = md_scale_up(e, sim->strain);
-    } while (md_is_strained(sim->strain) && ++tries < MD_TRIES);
+    } while (MIMICDYN_TREE && md_is_strained(sim->strain) && ++tries < MD_TRIES);
     return e;
 }
 
@@ -4559,10 +4620,14 @@ MD_INLINE int md_relaxes(const mdyn_sim *sim)
     return MD_HAS_SET(sim, correction, MDYN_RELAX) || MD_HAS_SET(sim, limits, MDYN_ENGAGED);
 }
 
-/* Whether sweeps begin at the impulses of the last step. */
+/* Whether a step keeps impulses for the next one; whether sweeps begin there. */
+MD_INLINE int md_keeps_starts(const mdyn_sim *sim)
+{
+    return MIMICDYN_WARM && !MD_HAS_SET(sim, start, MDYN_COLD);
+}
 MD_INLINE int md_is_warm(const mdyn_sim *sim)
 {
-    return !MD_HAS_SET(sim, start, MDYN_COLD) && !MD_HAS_SET(sim, method, MDYN_DANTZIG);
+    return md_keeps_starts(sim) && !MD_HAS_SET(sim, method, MDYN_DANTZIG);
 }
 
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
@@ -4607,15 +4672,15 @@ MD_STATIC int md_soften(const mdyn_sim *sim, const mdyn_softness *s, md_row *row
 }
 
 /* Whether a lower, an upper end is meant. */
-MD_INLINE int md_binds_below(mdyn_wide x) { return md_less(MD_K(-1e12), md_of_wide(x)); }
-MD_INLINE int md_binds_above(mdyn_wide x) { return md_less(md_of_wide(x), MD_K(1e12)); }
+MD_INLINE int md_binds_below(mdyn_wide x) { return md_wide_less(MDYN_C(-1e12), x); }
+MD_INLINE int md_binds_above(mdyn_wide x) { return md_wide_less(x, MDYN_C(1e12)); }
 
 /* Whether what takes back an error of position is ever kept apart from the rest. */
 MD_INLINE int md_row_parts(const mdyn_sim *sim, const md_row *row)
 {
     if (md_relaxes(sim)) return 1;
     return md_is_warm(sim) && row->kind != MDYN_ROW_DRIVE
-        && !(row->boundless && !MD_HAS_SET(sim, equality, MDYN_ITERATED));
+        && !(row->boundless && !md_iterates(sim));
 }
 
 /* Takes note of what of low, high takes back an error of position, beyond the rounding of C while
@@ -4829,11 +4894,11 @@ MD_APART md_num md_whiten(mdyn_sim *sim, const md_terms *t)
         for (k = 0; k < t->count; k++)
             sim->b[t->dof[k]] = md_unit_of(t->number[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
         for (j = t->dof[0], k = 1; k < t->count; k++) /* to where the ways meet, ... */
-            for (i = t->dof[k]; j != i;)
-                if (j > i) j = md_walk_on(sim, j);
+            for (i = t->dof[k]; MIMICDYN_TREE ? j != i : i >= 0;)
+                if (MIMICDYN_TREE && j > i) j = md_walk_on(sim, j);
                 else i = md_walk_on(sim, i);
         while (j >= 0) j = md_walk_on(sim, j); /* ... and on from there */
-        if (!md_is_strained(sim->strain) || ++tries == MD_TRIES) break;
+        if (!MIMICDYN_TREE || !md_is_strained(sim->strain) || ++tries == MD_TRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->w[k] = MD_U(0);
         e = (md_scale)(e + MD_HEADROOM);
     }
@@ -5343,7 +5408,8 @@ MD_FRAME void md_ask_row(mdyn_sim *sim, md_row *row, enum md_mode mode)
 MD_APART void md_set_up_vector(mdyn_sim *sim, int k, int exact)
 {
     md_row *row = md_row_at(sim, k);
-    const int first = row->first, end = exact || sim->exacts > 0 ? row->lone : first;
+    const int owned = exact || md_exacts(sim) > 0;
+    const int first = row->first, end = owned ? row->lone : first;
     md_squares sum = 0;
     int e;
     row->given = (int16_t)(end - first);
@@ -5361,7 +5427,7 @@ MD_APART void md_set_up_vector(mdyn_sim *sim, int k, int exact)
         sum = md_add_square(sum, sim->entry[e]);
         sim->w[sim->entry_at[e]] = MD_U(0);
     }
-    row->inverse = md_squares_value(sum);
+    row->inverse = owned ? md_squares_value(sum) : MD_K(0);
     if (md_is_on_bodies(row)) row->inverse = md_owned_by_bodies(sim, row, row->inverse);
 }
 
@@ -5371,7 +5437,7 @@ MD_NOINLINE void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exac
     md_row *row = md_row_at(sim, k);
     int there, left;
     row->flags = row->active = row->turns = row->resting = 0;
-    row->start = sim->outcome[k].start;
+    row->start = MIMICDYN_WARM && mode == MD_STEP ? sim->outcome[k].start : MD_K(0);
     row->sum = MD_K(0);
     if (md_is_on_bodies(row)) {
         there = md_set_up_bodies(sim, row, mode);
@@ -5451,24 +5517,36 @@ MD_STATIC int8_t md_hold(mdyn_sim *sim, const md_row *row, const md_outcome *las
     return 0;
 }
 
-/* Whether a row is one of the exact ones of a mode. */
-MD_INLINE int md_row_is_exact(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
+/* Whether a mode other than MD_STEP holds a row. */
+MD_STATIC int md_row_is_held(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
     if (!row->boundless) return 0;
-    if (mode == MD_STEP) return !MD_HAS_SET(sim, equality, MDYN_ITERATED);
     if (row->kind == MDYN_ROW_CLOSURE) return md_softness_is_hard(md_bodies_softness(sim, row));
     return row->kind == MDYN_ROW_COUPLING
         && md_softness_is_hard(&md_coupling_at(sim, row->index)->softness)
         && (mode != MD_PLACE || md_coupling_at(sim, row->index)->level == MDYN_POSITION);
 }
 
+/* Whether a mode has no exact rows. */
+MD_INLINE int md_is_swept(const mdyn_sim *sim, enum md_mode mode)
+{
+    return !MIMICDYN_EXACT || (mode == MD_STEP && md_iterates(sim));
+}
+
+/* Whether a row is one of the exact ones of a mode. */
+MD_INLINE int md_row_is_exact(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
+{
+    if (md_is_swept(sim, mode)) return 0;
+    return mode == MD_STEP ? row->boundless : md_row_is_held(sim, row, mode);
+}
+
 /* Takes row k into the solve: bounded ones in their order behind the exact ones. */
 MD_STATIC void md_enlist(mdyn_sim *sim, int k, int exact)
 {
     int i = sim->lives++;
-    for (; i > sim->exacts && sim->live[i - 1] > k; i--) sim->live[i] = sim->live[i - 1];
+    for (; i > md_exacts(sim) && sim->live[i - 1] > k; i--) sim->live[i] = sim->live[i - 1];
     sim->live[i] = (int16_t)k;
-    sim->exacts = (int16_t)(sim->exacts + exact);
+    sim->exacts = (int16_t)(md_exacts(sim) + exact);
 }
 
 /* No row takes part any more. */
@@ -5497,9 +5575,22 @@ MD_INLINE int md_sits_out(mdyn_sim *sim, int k)
         if (!row->hold) sim->skipping = 1;
         return !row->hold;
     }
-    if (!md_is_zero(last->impulse) || MD_HAS_SET(sim, equality, MDYN_ITERATED)) return 0;
+    if (!md_is_zero(last->impulse) || md_iterates(sim)) return 0;
     row->resting = (uint8_t)md_row_is_range(sim, row);
     return row->resting;
+}
+
+/* Sets up all rows of a mode that has no exact ones. */
+MD_APART void md_set_up_swept(mdyn_sim *sim, enum md_mode mode)
+{
+    int k;
+    md_empty_solve(sim);
+    for (k = 0; k < sim->rows; k++) {
+        if (mode == MD_STEP ? md_sits_out(sim, k)
+                            : !md_row_is_held(sim, md_row_at(sim, k), mode)) continue;
+        md_enlist(sim, k, 0);
+        md_set_up_row(sim, k, mode, 0);
+    }
 }
 
 /* Sets up all rows of a mode, the exact ones first. */
@@ -5511,12 +5602,11 @@ MD_APART void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
     for (i = 0; i < rows; i++) {
         k = sim->order[i];
         if (!md_row_at(sim, k)->boundless) break;
-        if (!md_row_is_exact(sim, md_row_at(sim, k), mode)) continue;
+        if (mode != MD_STEP && !md_row_is_held(sim, md_row_at(sim, k), mode)) continue;
         md_enlist(sim, k, 1);
         md_set_up_row(sim, k, mode, 1);
     }
     if (mode != MD_STEP) return;
-    if (MD_HAS_SET(sim, equality, MDYN_ITERATED)) i = 0;
     for (; i < rows; i++) {
         k = sim->order[i];
         if (md_sits_out(sim, k)) continue;
@@ -5539,20 +5629,26 @@ MD_STATIC int md_row_rank(const mdyn_sim *sim, const md_row *row)
     return md_coupling_at(sim, row->index)->level == MDYN_VELOCITY ? 2 : 0;
 }
 
-/* Marks in sim->mark what a row touches: its speeds, those on their way to the world, its private
-   coordinate, and what the reflections of the rows before it in the order bring in. */
-MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
+/* Marks in sim->mark the speeds of a row and those on their way to the world. */
+MD_STATIC void md_mark_speeds(mdyn_sim *sim, int k)
 {
     md_terms *t = &sim->terms;
-    int i, j, e, hit_lone, hit;
+    int i, j;
     if (md_is_on_bodies(md_row_at(sim, k))) {
         md_mark_bodies(sim, md_row_at(sim, k));
-        t->count = 0;
-    } else {
-        md_row_terms(sim, md_row_at(sim, k), t);
+        return;
     }
+    md_row_terms(sim, md_row_at(sim, k), t);
     for (j = 0; j < t->count; j++)
         for (i = t->dof[j]; i >= 0; i = md_up(sim, i)) sim->mark[i] = 1;
+}
+
+/* Marks what an exact row touches besides: its private coordinate, and what the reflections of the
+   rows before it in the order bring in. */
+MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
+{
+    int i, e, hit_lone, hit;
+    md_mark_speeds(sim, k);
     if (md_row_rank(sim, md_row_at(sim, k)) == MD_SOFT_RANK) sim->mark[sim->dofs + k] = 1;
     for (i = 0; i < before; i++) {
         const md_row *row = md_ordered_row(sim, i);
@@ -5569,12 +5665,18 @@ MD_STATIC void md_mark_row(mdyn_sim *sim, int k, int before)
 MD_INLINE void md_plan_entry(mdyn_sim *sim, int c)
 {
     if (sim->entries < MIMICDYN_MAX_ENTRIES) sim->entry_at[sim->entries] = (int16_t)c;
-    sim->entries++; /* md_plan_row looks whether it was too many */
+    sim->entries++; /* md_check_entries looks whether it was too many */
     sim->mark[c] = 0;
 }
 
+MD_INLINE int md_check_entries(mdyn_sim *sim)
+{
+    if (sim->entries <= MIMICDYN_MAX_ENTRIES) return MDYN_OK;
+    return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
+}
+
 /* Lays out the entries of the row at place i of the order. */
-MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
+MD_APART int md_plan_row(mdyn_sim *sim, int i)
 {
     const int k = sim->order[i], space = sim->dofs + sim->rows;
     md_row *row = md_row_at(sim, k);
@@ -5602,12 +5704,11 @@ MD_STATIC int md_plan_row(mdyn_sim *sim, int i)
         if (sim->mark[c]) md_plan_entry(sim, c);
     row->end = (int16_t)sim->entries;
     if (!row->boundless) row->pivot = -1;
-    return sim->entries > MIMICDYN_MAX_ENTRIES ? md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1)
-                                               : MDYN_OK;
+    return md_check_entries(sim);
 }
 
 /* For each speed, the place in the order of the last boundless row that touches it. */
-MD_STATIC void md_find_last_uses(mdyn_sim *sim, int rows)
+MD_APART void md_find_last_uses(mdyn_sim *sim, int rows)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->last_use[k] = -1;
@@ -5629,6 +5730,26 @@ MD_STATIC int md_check_pivots(mdyn_sim *sim)
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
+/* Lays out the entries of all rows for sweeps without exact rows: each by itself, in the order of
+   its coordinates. */
+MD_STATIC int md_lay_out(mdyn_sim *sim)
+{
+    int k, c;
+    sim->swept = 1;
+    sim->entries = sim->path[sim->dofs];
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = md_row_at(sim, k);
+        row->first = row->lone = row->shared = (int16_t)sim->entries;
+        row->pivot = -1;
+        md_mark_speeds(sim, k);
+        for (c = sim->dofs - 1; c >= 0; c--)
+            if (sim->mark[c]) md_plan_entry(sim, c);
+        row->end = (int16_t)sim->entries;
+        if (md_check_entries(sim) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
+    }
+    return md_check_pivots(sim);
+}
+
 /* Finds the order of the rows that are not on bodies, the places of their entries, and which exact
    rows depend on others: from the joints that they touch, and for the last from their vectors in
    the present pose (that they depend on each other does not change with it). */
@@ -5636,16 +5757,17 @@ MD_STATIC int md_plan(mdyn_sim *sim)
 {
     md_row *row;
     int i, j, k, n = 0, code = MDYN_OK;
+    for (k = 0; k < sim->plain; k++)
+        md_row_at(sim, k)->boundless = (uint8_t)md_row_is_boundless(sim, md_row_at(sim, k));
+    if (!MIMICDYN_EXACT) return md_lay_out(sim);
+    sim->swept = 0;
     for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_U(0);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->owner[k] = -1;
         sim->w[k] = MD_U(0);
     }
-    for (k = 0; k < sim->plain; k++) {
-        md_row_at(sim, k)->boundless = (uint8_t)md_row_is_boundless(sim, md_row_at(sim, k));
-        md_row_at(sim, k)->turns = 0;
-    }
+    for (k = 0; k < sim->plain; k++) md_row_at(sim, k)->turns = 0;
     for (j = 0; j < MD_RANKS; j++)
         for (k = 0; k < sim->plain; k++)
             if (md_row_rank(sim, md_row_at(sim, k)) == j) sim->order[n++] = (int16_t)k;
@@ -5665,6 +5787,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
             sim->dropped++;
         }
     }
+    sim->report.entries = (int16_t)sim->entries;
     return code == MDYN_OK ? md_check_pivots(sim) : code;
 }
 
@@ -5702,6 +5825,22 @@ MD_STATIC int md_set_up_anew(mdyn_sim *sim, enum md_mode mode)
         else row->pivot = -1;
     }
     return mode == MD_STEP ? md_check_pivots(sim) : MDYN_OK;
+}
+
+/* Sets up all rows of a mode, the plan made anew if it was that of another kind of mode. */
+MD_APART int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
+{
+    const int changes = MDYN_BODY_ROWS_ > 0 && sim->rows > sim->plain;
+    int code = MDYN_OK;
+    if (md_is_swept(sim, mode)) {
+        if (changes || !sim->swept) code = md_lay_out(sim);
+        if (code == MDYN_OK) md_set_up_swept(sim, mode);
+        return code;
+    }
+    if (sim->swept) code = md_plan(sim);
+    if (code == MDYN_OK && changes) return md_set_up_anew(sim, mode);
+    if (code == MDYN_OK) md_set_up_rows(sim, mode);
+    return code;
 }
 
 /* What owned coordinates give a row: u holds their speeds. */
@@ -5760,7 +5899,7 @@ MD_INLINE md_unit md_ask(const md_row *row, md_num speed, md_scale e)
 MD_STATIC int md_substitute(mdyn_sim *sim)
 {
     int k, redundant = 0;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         const md_row *row = md_live_row(sim, k);
         redundant |= row->flags & MDYN_ROW_REDUNDANT;
         if (!row->turns) continue;
@@ -5831,7 +5970,7 @@ MD_STATIC md_unit md_compromise(mdyn_sim *sim, int k, md_unit miss)
 MD_APART void md_turn(mdyn_sim *sim)
 {
     int k;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         md_row *row = md_live_row(sim, k);
         if (!row->turns) continue;
         md_reflect_lone(sim, row, sim->du);
@@ -5846,12 +5985,12 @@ MD_APART void md_satisfy(mdyn_sim *sim, md_scale e, enum md_wish wish)
     int k, pass, contradictory = 0;
     md_unit miss, moved, first = MD_U(0);
     md_row *row;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         row = md_live_row(sim, k);
         row->u_low = md_ask(row, md_wished_low(row, wish), e);
     }
     if (!md_substitute(sim)) return;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         row = md_live_row(sim, k);
         if (!(row->flags & MDYN_ROW_REDUNDANT)) continue;
         row->u_high = MD_U(0);
@@ -5860,7 +5999,7 @@ MD_APART void md_satisfy(mdyn_sim *sim, md_scale e, enum md_wish wish)
     }
     for (pass = 0; pass < 100 && contradictory; pass++) {
         moved = MD_U(0);
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             row = md_live_row(sim, k);
             if (!(row->flags & MDYN_ROW_REDUNDANT)) continue;
             md_contradicts(sim, row, e, &miss);
@@ -5876,7 +6015,7 @@ MD_APART void md_satisfy(mdyn_sim *sim, md_scale e, enum md_wish wish)
 MD_APART void md_unturn(mdyn_sim *sim, md_unit *u)
 {
     int k;
-    for (k = sim->exacts - 1; k >= 0; k--) {
+    for (k = md_exacts(sim) - 1; k >= 0; k--) {
         const md_row *row = md_live_row(sim, k);
         if (!row->turns) continue;
         md_reflect_shared(sim, row, u);
@@ -5934,7 +6073,7 @@ MD_APART void md_settle_exact(mdyn_sim *sim, md_scale e)
     md_unit d;
     do {
         md_strain_reset(&sim->strain, before);
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             row = md_live_row(sim, k);
             row->impulse = row->start = MD_K(0);
             if (!row->turns) continue;
@@ -5947,7 +6086,7 @@ MD_APART void md_settle_exact(mdyn_sim *sim, md_scale e)
             d = md_unit_by(row->u_lambda, md_shifted(row->inverse, -room));
             md_give(sim, row, md_unit_neg(d), sim->y);
         }
-        for (k = sim->exacts - 1; k >= 0; k--) {
+        for (k = md_exacts(sim) - 1; k >= 0; k--) {
             row = md_live_row(sim, k);
             if (!row->turns) continue;
             row->u_lambda = md_unit_by(sim->y[row->pivot], row->inverse);
@@ -5964,17 +6103,18 @@ MD_APART void md_settle_exact(mdyn_sim *sim, md_scale e)
 MD_APART void md_settle(mdyn_sim *sim, md_scale e, int kept)
 {
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         row->impulse = row->start = MD_K(0);
         if (!row->active) continue;
         if (md_follows(sim, row)) md_settle_friction(row, e);
-        row->start = md_mul(row->scale, md_of_unit(kept ? row->u_start : row->u_lambda, e));
+        if (md_keeps_starts(sim))
+            row->start = md_mul(row->scale, md_of_unit(kept ? row->u_start : row->u_lambda, e));
         row->impulse = !md_unit_less(row->u_lambda, row->u_most) ? row->most
             : !md_unit_less(row->u_least, row->u_lambda) ? row->least
             : md_mul(row->scale, md_of_unit(row->u_lambda, e));
     }
-    md_settle_exact(sim, e);
+    if (MIMICDYN_EXACT) md_settle_exact(sim, e);
 }
 
 /* =============================================================================== // >>pgs
@@ -5992,20 +6132,23 @@ MD_STATIC md_num md_row_need(const mdyn_sim *sim, int k, enum md_wish wish)
     const md_row *row = md_row_at(sim, k);
     md_num need, bound, low = md_wished_low(row, wish), high = md_wished_high(row, wish);
     if (!row->active) {
-        if (!row->boundless || !(row->turns || row->flags & MDYN_ROW_REDUNDANT)) return MD_K(0);
+        if (!MIMICDYN_EXACT || !row->boundless
+            || !(row->turns || row->flags & MDYN_ROW_REDUNDANT)) return MD_K(0);
         need = md_abs(md_mul(row->scale, md_sub(low, row->Jv)));
         return row->turns ? md_mul(need, md_min(md_abs(row->inverse), MD_K(8))) : need;
     }
     need = md_mul(row->scale, md_max(md_sub(low, row->Jv), md_sub(row->Jv, high)));
     bound = md_mul(row->length, md_max(row->most, md_neg(row->least)));
     need = md_min(need, md_add(bound, bound));
-    return md_max(need, md_abs(md_mul(row->length, row->start)));
+    bound = MIMICDYN_WARM ? md_abs(md_mul(row->length, row->start)) : MD_K(0);
+    return md_max(need, bound);
 }
 
 /* What a bounded row asks of the coordinates that nobody owns. */
 MD_INLINE void md_aim_bounded(mdyn_sim *sim, md_row *row, md_scale e, enum md_wish wish)
 {
-    md_unit given = md_unit_by(md_given(sim, row, sim->du), row->inverse);
+    md_unit given = MD_U(0);
+    if (MIMICDYN_EXACT) given = md_unit_by(md_given(sim, row, sim->du), row->inverse);
     sim->strain |= md_strain_of(given);
     row->u_low = md_unit_sub(md_ask(row, md_wished_low(row, wish), e), given);
     row->u_high = md_unit_sub(md_ask(row, md_wished_high(row, wish), e), given);
@@ -6037,12 +6180,6 @@ MD_APART void md_begin_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_wish 
     md_set_impulse(sim, row, row->u_start);
 }
 
-/* Where the sweeps of a step begin with a bounded row. */
-MD_INLINE md_num md_first_impulse(const mdyn_sim *sim, const md_row *row)
-{
-    return md_is_warm(sim) ? row->start : MD_K(0);
-}
-
 /* The row whose impulse bounds that of a row, by mu times it; -1: none. */
 MD_STATIC int md_row_leader(const mdyn_sim *sim, const md_row *row, md_num *mu)
 {
@@ -6060,7 +6197,7 @@ MD_STATIC int md_row_leader(const mdyn_sim *sim, const md_row *row, md_num *mu)
 MD_STATIC void md_follow_bounds(mdyn_sim *sim, md_scale e)
 {
     int k, i;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         const md_row *leader;
         md_num mu, effort;
@@ -6248,7 +6385,7 @@ MD_APART void md_sweep(mdyn_sim *sim, md_scale e, int32_t from)
         if (MIMICDYN_LOSSES && sim->followers) md_follow_bounds(sim, e);
         moved = MD_U(0);
         largest = motion;
-        for (k = sim->exacts; k < sim->lives; k++) {
+        for (k = md_exacts(sim); k < sim->lives; k++) {
             md_row *row = md_live_row(sim, k);
             md_unit d;
             if (!row->active) continue;
@@ -6307,7 +6444,7 @@ MD_STATIC int md_try_impulses(mdyn_sim *sim, md_scale e, md_unit motion)
     for (pass = 0; pass < 4; pass++) {
         if (sim->followers) md_follow_bounds(sim, e);
         moved = worst = MD_U(0);
-        for (k = sim->exacts; k < sim->lives; k++) {
+        for (k = md_exacts(sim); k < sim->lives; k++) {
             md_row *row = &sim->row[sim->live[k]];
             if (!row->active) continue;
             d = md_try_row(sim, row, good, &worst);
@@ -6325,7 +6462,7 @@ MD_STATIC int md_try_impulses(mdyn_sim *sim, md_scale e, md_unit motion)
 MD_STATIC void md_drop_impulses(mdyn_sim *sim)
 {
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = &sim->row[sim->live[k]];
         if (!row->active) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
@@ -6428,7 +6565,7 @@ MD_APART int md_wake_rows(mdyn_sim *sim, md_scale e, enum md_wish wish)
         md_set_up_row(sim, k, MD_STEP, 0);
         if (!row->active) continue;
         sim->strain |= md_strain_of(md_unit_of(md_row_need(sim, k, wish), e));
-        md_begin_row(sim, row, e, wish, md_first_impulse(sim, row));
+        md_begin_row(sim, row, e, wish, md_is_warm(sim) ? row->start : MD_K(0));
         woken++;
     }
     return woken;
@@ -6549,30 +6686,27 @@ MD_STATIC void md_hasten(mdyn_sim *sim, const md_num *dv)
 /* What the drives are told, if there are any. */
 MD_APART int md_check_targets(mdyn_sim *sim)
 {
-    if (!sim->drives) return MDYN_OK;
-    if (!md_all_in_range(sim->target, sim->dofs)) return md_blame_number(sim, sim->target);
-    if (!md_all_in_range(sim->target_speed, sim->dofs))
-        return md_blame_number(sim, sim->target_speed);
-    return MDYN_OK;
+    int code = MDYN_OK;
+    if (sim->drives) code = md_check_numbers(sim, sim->target, sim->dofs);
+    if (sim->drives && code == MDYN_OK) code = md_check_numbers(sim, sim->target_speed, sim->dofs);
+    return code;
 }
 
 /* Commands and wrenches. */
 MD_APART int md_check_inputs(mdyn_sim *sim)
 {
-    if (!md_all_in_range(sim->tau, sim->dofs)) return md_blame_number(sim, sim->tau);
+    int code = md_check_numbers(sim, sim->tau, sim->dofs);
 #if MIMICDYN_TREE
-    {
-        int i;
-        sim->pushed = 0;
-        for (i = 0; i < sim->bodies; i++) {
-            if (md_wrench_is_zero(&sim->wrench[i])) continue;
-            if (!md_all_in_range(&sim->wrench[i].moment.x, 6))
-                return md_blame(sim, MDYN_ERR_STATE, i);
-            sim->pushed = 1;
-        }
+    int i;
+    sim->pushed = 0;
+    for (i = 0; i < sim->bodies && code == MDYN_OK; i++) {
+        if (md_wrench_is_zero(&sim->wrench[i])) continue;
+        if (md_check_numbers(sim, &sim->wrench[i].moment.x, 6) != MDYN_OK)
+            return md_blame(sim, MDYN_ERR_STATE, i);
+        sim->pushed = 1;
     }
 #endif
-    return MDYN_OK;
+    return code;
 }
 
 /* Inputs checked, kinematics up to date, L for the step (dt) or for now (0). */
@@ -6584,6 +6718,15 @@ MD_STATIC int md_ready_dynamics(mdyn_sim *sim, md_num dt)
     return code;
 }
 
+/* Sweeps over the rows that a mode without exact ones holds, until nothing moves. */
+MD_INLINE void md_sweep_held(mdyn_sim *sim, md_scale e)
+{
+    do {
+        sim->hasty = 0;
+        md_solve_bounded(sim, e, sim->sweeps);
+    } while (sim->hasty && sim->sweeps < 2000);
+}
+
 /* Sweeps over the bounded rows, and over those that wake, until none does: sim->z. */
 MD_STATIC void md_sweep_all(mdyn_sim *sim, enum md_mode mode, md_scale e, enum md_wish wish)
 {
@@ -6591,8 +6734,10 @@ MD_STATIC void md_sweep_all(mdyn_sim *sim, enum md_mode mode, md_scale e, enum m
     int woken = 1, late = 0;
     while (woken > 0) {
         if (mode == MD_STEP) md_solve_bounded(sim, e, from);
+        else if (!MIMICDYN_EXACT) md_sweep_held(sim, e);
         md_turn_back(sim, e);
-        woken = mode == MD_STEP && wish != MD_SOFT_BACK ? md_wake_rows(sim, e, wish) : 0;
+        woken = MIMICDYN_EXACT && mode == MD_STEP && wish != MD_SOFT_BACK
+            ? md_wake_rows(sim, e, wish) : 0;
         if (!late) from = sim->sweeps; /* rows that wake have their own sweeps, in all */
         late = 1;
     }
@@ -6603,7 +6748,7 @@ MD_STATIC void md_sweep_all(mdyn_sim *sim, enum md_mode mode, md_scale e, enum m
 MD_APART void md_round_starts(mdyn_sim *sim)
 {
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         md_unit rounding = md_unit_mul(MD_U(8 * MD_EPSILON), md_unit_abs(row->u_lambda));
         if (!md_unit_less(md_unit_abs(row->u_start), rounding)) continue;
@@ -6617,7 +6762,7 @@ MD_APART void md_aim_again(mdyn_sim *sim, md_scale e)
 {
     int k;
     md_satisfy(sim, e, MD_ALL_BACK);
-    for (k = sim->exacts; k < sim->lives; k++)
+    for (k = md_exacts(sim); k < sim->lives; k++)
         if (md_live_row(sim, k)->active)
             md_aim_bounded(sim, md_live_row(sim, k), e, MD_ALL_BACK);
 }
@@ -6629,7 +6774,7 @@ MD_APART void md_take_up(mdyn_sim *sim, md_scale e, enum md_wish wish, int start
     int k;
     md_turn(sim);
     md_satisfy(sim, e, wish);
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         if (row->active) md_begin_row(sim, row, e, wish, started ? row->start : MD_K(0));
     }
@@ -6663,7 +6808,7 @@ MD_APART md_scale md_part_ways(mdyn_sim *sim, md_scale e)
 {
     md_scale coarse = e;
     int k;
-    for (k = sim->exacts; k < sim->lives; k++) {
+    for (k = md_exacts(sim); k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         if (row->active) row->start = md_mul(row->scale, md_of_unit(row->u_start, e));
     }
@@ -6705,8 +6850,9 @@ MD_APART void md_solve_rows(mdyn_sim *sim, enum md_mode mode, md_scale e)
     md_take_up(sim, e, first, md_is_warm(sim));
     if (mode == MD_STEP) md_sweep_without_friction(sim, e);
     md_sweep_all(sim, mode, e, first);
-    kept = apart || sim->urged || (sim->hasty && sim->parting);
-    for (k = sim->exacts; kept && k < sim->lives && (apart || !sim->hasty || !sim->parting); k++)
+    kept = apart || (md_is_warm(sim) && (sim->urged || (sim->hasty && sim->parting)));
+    k = apart || !sim->hasty || !sim->parting ? md_exacts(sim) : sim->lives;
+    for (; kept && k < sim->lives; k++)
         md_keep_start(sim, md_live_row(sim, k), sim->sweeps - from);
     if (relax && sim->parting) {
         md_solve_apart(sim, e);
@@ -6748,7 +6894,7 @@ MD_APART void md_next_part(mdyn_sim *sim, md_scale e, int anew)
     for (k = 0; k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         row->sum = anew ? MD_K(0) : md_add(row->sum, row->impulse);
-        if (anew) row->start = sim->outcome[sim->live[k]].start;
+        if (anew && MIMICDYN_WARM) row->start = sim->outcome[sim->live[k]].start;
         if (md_is_on_bodies(row)) {
             md_aim_bodies(sim, row);
         } else {
@@ -6771,9 +6917,9 @@ MD_APART void md_refine(mdyn_sim *sim, md_scale coarse)
     md_terms *t = &sim->terms;
     md_num low, miss;
     int k, j, shifted = 0, room = 0, tries = 0;
-    for (k = 0; k < sim->exacts; k++)
+    for (k = 0; k < md_exacts(sim); k++)
         shifted |= md_live_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
-    for (k = 0; k < sim->exacts; k++) {
+    for (k = 0; k < md_exacts(sim); k++) {
         md_row *row = md_live_row(sim, k);
         if (!row->turns) continue;
         low = md_wished_low(row, wish);
@@ -6793,7 +6939,7 @@ MD_APART void md_refine(mdyn_sim *sim, md_scale coarse)
     for (k = 0; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
     do {
         md_strain_reset(&sim->strain, before);
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             md_row *row = md_live_row(sim, k);
             if (row->turns) row->u_low = md_unit_of(row->Jv, e + room);
         }
@@ -6829,13 +6975,9 @@ MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
     const int parts = mode == MD_STEP ? md_substeps(sim) : 1;
     md_scale e, least;
     int k, part, room = 0, tries = 0;
-    if (MDYN_BODY_ROWS_ == 0 || sim->rows == sim->plain) {
-        md_set_up_rows(sim, mode);
-    } else {
-        k = md_set_up_anew(sim, mode);
-        if (k != MDYN_OK) return k;
-        if (mode == MD_STEP) md_prepare_friction(sim);
-    }
+    k = md_prepare_rows(sim, mode);
+    if (k != MDYN_OK) return k;
+    if (mode == MD_STEP && sim->rows > sim->plain) md_prepare_friction(sim);
     do {
         if (mode == MD_STEP && tries > 0) md_next_part(sim, 0, 1);
         least = md_inward(sim, sim->u, mode == MD_STEP ? sim->h : MD_K(1), sim->du);
@@ -6853,7 +6995,7 @@ MD_STATIC int md_apply_rows(mdyn_sim *sim, enum md_mode mode)
         room += MD_HEADROOM;
     } while (md_is_strained(sim->strain) && ++tries < MD_TRIES);
     if (md_is_strained(sim->strain)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
-    if (MD_REFINED && sim->exacts > 0) md_refine(sim, e);
+    if (MD_REFINED && md_exacts(sim) > 0) md_refine(sim, e);
     return MDYN_OK;
 }
 
@@ -6882,7 +7024,8 @@ MD_APART void md_report_rows(mdyn_sim *sim)
     sim->report.residual = sim->residual;
     sim->report.redundant = sim->report.contradictory = sim->report.broken = 0;
     sim->hurried = sim->hasty & sim->parting;
-    sim->report.entries = (int16_t)sim->entries;
+    if (!md_iterates(sim) || sim->report.entries < sim->entries) /* MDYN_ITERATED needs fewer */
+        sim->report.entries = (int16_t)sim->entries;
     for (k = 0; k < sim->rows && sim->skipping; k++) {
         sim->outcome[k].impulse = sim->outcome[k].start = MD_K(0);
         sim->outcome[k].hold = 0;
@@ -7160,17 +7303,18 @@ MD_STATIC int md_align(const mdyn_model *model, int body, md_mat *Q)
 {
     const md_num zero = MD_K(0);
     md_vec axis;
-    md_num x, y, z, largest;
+    md_num x[3], largest = zero;
+    int k;
     md_mat_of_quaternion(Q, MD_K(1), zero, zero, zero);
     if (body < 0 || md_joint_coordinates(model->bodies[body].joint) != 1) return 2;
-    x = md_of_wide(model->bodies[body].axis.x);
-    y = md_of_wide(model->bodies[body].axis.y);
-    z = md_of_wide(model->bodies[body].axis.z);
-    if (md_is_zero(x) && md_is_zero(y) && !md_less(z, zero)) return 2;
-    if (md_is_zero(y) && md_is_zero(z) && md_less(zero, x)) return 0;
-    if (md_is_zero(z) && md_is_zero(x) && md_less(zero, y)) return 1;
-    largest = md_max(md_abs(x), md_max(md_abs(y), md_abs(z)));
-    md_vec_set(&axis, md_div(x, largest), md_div(y, largest), md_div(z, largest));
+    for (k = 0; k < 3; k++) {
+        x[k] = md_of_wide((&model->bodies[body].axis.x)[k]);
+        largest = md_max(largest, md_abs(x[k]));
+    }
+    for (k = 2; k >= 0; k--) /* all zero: z */
+        if (md_is_zero(x[md_next_axis[k]]) && md_is_zero(x[md_next_axis[md_next_axis[k]]])
+            && !md_less(x[k], zero)) return k;
+    md_vec_set(&axis, md_div(x[0], largest), md_div(x[1], largest), md_div(x[2], largest));
     md_mat_of_axis(Q, &axis);
     return 2;
 }
@@ -7585,12 +7729,9 @@ MD_STATIC void md_shape_link(mdyn_sim *sim, int i)
     md_mat_transpose(&P, &P);
     md_vec_of_wide(&p, &b->position);
     md_mat_vec(&link->position, &P, &p);
-    if (md_is_null(b->rotation.w) && md_is_null(b->rotation.x) && md_is_null(b->rotation.y)
-        && md_is_null(b->rotation.z))
-        md_mat_of_quaternion(&R, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
-    else
-        md_mat_of_quaternion(&R, md_of_wide(b->rotation.w), md_of_wide(b->rotation.x),
-                             md_of_wide(b->rotation.y), md_of_wide(b->rotation.z));
+    for (k = 0; k < 4; k++) x[k] = md_of_wide((&b->rotation.w)[k]);
+    if (md_are_null(&b->rotation.w, 4)) x[0] = MD_K(1);
+    md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&link->rotation, &t, &Q);
     link->upright = (uint8_t)md_mat_is_one(&link->rotation);
@@ -7600,9 +7741,7 @@ MD_STATIC void md_shape_link(mdyn_sim *sim, int i)
     md_vec_of_wide(&c, &b->com);
     md_mat_vec(&c, &Q, &c);
     md_vec_scale(&link->moment, link->mass, &c);
-    x[0] = md_of_wide(b->inertia.xx); x[1] = md_of_wide(b->inertia.yy);
-    x[2] = md_of_wide(b->inertia.zz); x[3] = md_of_wide(b->inertia.xy);
-    x[4] = md_of_wide(b->inertia.xz); x[5] = md_of_wide(b->inertia.yz);
+    for (k = 0; k < 6; k++) x[k] = md_of_wide((&b->inertia.xx)[k]);
     md_sym_set(&own, x);
     md_sym_turn(&link->inertia, &Q, &own);
     md_sym_add_shift(&link->inertia, &c, &link->moment); /* about the origin */
@@ -7640,7 +7779,7 @@ MD_STATIC void md_take_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
         if (!md_is_null(c->terms[k].coefficient)) sim->coupling_terms[i]++;
     sim->urged = sim->followers = 0;
-    for (k = 0; k < sim->couplings; k++) {
+    for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
         c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->followers = 1;
         if (md_softness_is_hard(&c->softness) && (!md_is_null(c->speed)
@@ -7713,7 +7852,7 @@ MD_STATIC int md_check_couplings(mdyn_sim *sim)
         for (k = 0; k < sim->dofs; k++) sim->u[k] = MD_K(0);
         code = md_apply_rows(sim, (enum md_mode)mode);
         if (code != MDYN_OK) return code;
-        for (k = 0; k < sim->exacts; k++) {
+        for (k = 0; k < md_exacts(sim); k++) {
             int flags = md_live_row(sim, k)->flags;
             int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
                 : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
@@ -7821,13 +7960,15 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, 
     const int was_off = sim->off[i];
     mdyn_coupling old;
     int code;
-    if (sim->dropped == 0 && off == was_off && md_coupling_fits(sim, i, c)) {
-        md_take_coupling(sim, i, c);
-        return MDYN_OK;
+    if (MIMICDYN_EXACT) {
+        if (sim->dropped == 0 && off == was_off && md_coupling_fits(sim, i, c)) {
+            md_take_coupling(sim, i, c);
+            return MDYN_OK;
+        }
+        code = md_refresh(sim);
+        if (code == MDYN_OK) code = md_factor(sim, MD_K(0));
+        if (code != MDYN_OK) return code;
     }
-    code = md_refresh(sim);
-    if (code == MDYN_OK) code = md_factor(sim, MD_K(0));
-    if (code != MDYN_OK) return code;
     old = sim->coupling[i];
     sim->off[i] = (uint8_t)off;
     md_take_coupling(sim, i, c);
@@ -7892,7 +8033,7 @@ MD_STATIC int md_follow(mdyn_sim *sim)
             md_row *row = md_row_at(sim, i);
             const mdyn_coupling *c = md_coupling_at(sim, i);
             md_num first, speed, way, slack;
-            if (!md_row_is_exact(sim, row, MD_HALT)) continue;
+            if (!md_row_is_held(sim, row, MD_HALT)) continue;
             md_row_terms(sim, row, &sim->terms);
             k = t->dof[0];
             slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->v[k]))));
@@ -7914,6 +8055,15 @@ MD_STATIC int md_follow(mdyn_sim *sim)
     return moved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
 
+/* Whether rows of a solve contradict others, or the sweeps did not suffice. */
+MD_STATIC int md_is_open(const mdyn_sim *sim)
+{
+    int k, open = !MIMICDYN_EXACT && sim->hasty;
+    for (k = 0; k < md_exacts(sim); k++)
+        open |= md_live_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
+    return open;
+}
+
 /* The shortest way in the metric of M, first tried, then taken. */
 MD_STATIC int md_project(mdyn_sim *sim)
 {
@@ -7923,8 +8073,7 @@ MD_STATIC int md_project(mdyn_sim *sim)
             for (k = 0; k < sim->dofs; k++) sim->u[k] = MD_K(0);
             code = md_apply_rows(sim, halt ? MD_HALT : MD_PLACE);
             if (code != MDYN_OK) break;
-            for (k = 0; k < sim->exacts; k++)
-                open |= md_live_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
+            open |= md_is_open(sim);
             if (!commit) code = md_check_motion(sim, halt ? sim->z : NULL, halt ? NULL : sim->z);
             else if (halt) md_hasten(sim, sim->z);
             else md_displace(sim, sim->z, 0);
@@ -7970,15 +8119,14 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *open)
 {
     md_num worst = MD_K(0);
     int k;
-    *open = 0;
-    for (k = 0; k < sim->exacts; k++) {
+    *open = md_is_open(sim);
+    for (k = 0; k < sim->lives; k++) {
         const md_row *row = md_live_row(sim, k);
         md_num slack = MD_K(0);
         worst = md_max(worst, md_abs(row->error));
         if (md_is_on_bodies(row))
             slack = md_mul(MD_K(MD_AGREED), md_body_row_at(sim, row)->size);
-        if (md_is_on_bodies(row) ? md_less(slack, md_abs(row->error))
-                                 : (row->flags & MDYN_ROW_CONTRADICTORY) != 0) *open = 1;
+        if (md_is_on_bodies(row) && md_less(slack, md_abs(row->error))) *open = 1;
     }
     return worst;
 }
@@ -8030,7 +8178,11 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
 #if MIMICDYN_MAX_BODY_ROWS > 0
     if (metric == MDYN_MASS_METRIC && sim->model->closure_count > 0) return md_project_loops(sim);
 #endif
-    if (metric == MDYN_MASS_METRIC) return md_project(sim);
+    if (metric == MDYN_MASS_METRIC) {
+        code = md_project(sim);
+        if (!MIMICDYN_EXACT && code == MDYN_OK) (void)md_project(sim); /* what rounding left */
+        return code;
+    }
     if (metric != MDYN_FOLLOWERS) return md_blame(sim, MDYN_ERR_INDEX, -1);
     code = md_refresh(sim);
     if (code != MDYN_OK) return code;
@@ -8408,7 +8560,7 @@ MD_STATIC void md_say_coupling(md_text *t, const mdyn_sim *sim, const mdyn_coupl
         if (!md_is_zero(offset))
             md_say_named(t, md_less(offset, MD_K(0)) ? " - " : " + ", md_abs(offset), "");
         if (equality) md_say_named(t, " = ", lower, "");
-        else if (md_less(md_of_wide(c->upper), MD_K(1e12)))
+        else if (md_wide_less(c->upper, MDYN_C(1e12)))
             md_say_named(t, " <= ", md_of_wide(c->upper), "");
     }
     md_say(t, " [");
@@ -8565,10 +8717,10 @@ MD_STATIC void md_say_row(md_text *t, const mdyn_sim *sim, const md_row *row)
         md_say_joint(t, sim, "v", row->index);
         md_say_named(t, " = 0 while |force| <= ", md_of_wide(b->friction), "");
     } else {
-        if (md_less(MD_K(-1e12), md_of_wide(b->lower)))
+        if (md_wide_less(MDYN_C(-1e12), b->lower))
             md_say_named(t, "", md_of_wide(b->lower), " <= ");
         md_say_joint(t, sim, "q", row->index);
-        if (md_less(md_of_wide(b->upper), MD_K(1e12)))
+        if (md_wide_less(b->upper, MDYN_C(1e12)))
             md_say_named(t, " <= ", md_of_wide(b->upper), "");
         md_say(t, " [");
         md_say(t, md_unit_name(sim, &terms));
@@ -8939,8 +9091,8 @@ MD_STATIC int md_lcp_check_row(const mdyn_lcp *p, int i)
     if (!md_is_usable(p->b[i]) || !md_is_usable(p->hi[i])) return MDYN_ERR_NOT_FINITE;
     if (k >= p->n || (k >= 0 && md_lcp_friction_of(p, k) >= 0)) return MDYN_ERR_FINDEX;
     if (k < 0 && !md_is_usable(p->lo[i])) return MDYN_ERR_NOT_FINITE;
-    if (k < 0 && md_less(md_of_wide(p->hi[i]), md_of_wide(p->lo[i]))) return MDYN_ERR_LIMITS;
-    if (md_less(md_of_wide(row[i]), MD_K(1e-30)) && !md_is_null(row[i])) return MDYN_ERR_LCP_MATRIX;
+    if (k < 0 && md_wide_less(p->hi[i], p->lo[i])) return MDYN_ERR_LIMITS;
+    if (md_wide_less(row[i], MDYN_C(1e-30)) && !md_is_null(row[i])) return MDYN_ERR_LCP_MATRIX;
     return MDYN_OK;
 }
 
@@ -9741,7 +9893,7 @@ MD_STATIC int md_dantzig_place(const md_dantzig *d, int n, int k)
 MD_STATIC int md_dantzig_gather(mdyn_sim *sim)
 {
     int k, n = 0;
-    for (k = sim->exacts; k < sim->lives; k++)
+    for (k = md_exacts(sim); k < sim->lives; k++)
         if (sim->row[sim->live[k]].active) sim->dantzig.row[n++] = sim->live[k];
     return n;
 }

@@ -36,8 +36,11 @@ check again "" "$implement" "$include" "$include" # as when a header of the user
 check pure -DMIMICDYN_LCP=0 "$implement" "$include"
 check static -DMIMICDYN_STATIC=1 "$implement" "$include" # nobody calls any of them
 small="-O0 -DMIMICDYN_WARNINGS=0 -DMIMICDYN_SETTINGS=0 -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
+smallest="$small -DMIMICDYN_EXACT=0 -DMIMICDYN_WARM=0 -DMIMICDYN_CHECKS=0"
 check small "$small -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
+check smallest "$smallest -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
 check rotors "$small -DMIMICDYN_TREE=0" "$implement" "$include"
+check couplings "$smallest -DMIMICDYN_TREE=0" "$implement" "$include"
 
 refuses() { # refuses TEXT FLAGS: the interface does not compile with these, and says TEXT
     text=$1
@@ -57,4 +60,5 @@ refuses "MIMICDYN_QUATERNIONS needs MIMICDYN_TREE 1" -DMIMICDYN_TREE=0 -DMIMICDY
 refuses "F64 needs a double of 64 bits" -DMIMICDYN_SCALAR=F64 -U__SIZEOF_DOUBLE__ \
     -D__SIZEOF_DOUBLE__=4
 refuses "MIMICDYN_WARNINGS must be 0 or 1" -DMIMICDYN_WARNINGS=2
+refuses "MIMICDYN_WARNINGS needs MIMICDYN_EXACT 1" -DMIMICDYN_EXACT=0 -DMIMICDYN_WARNINGS=1
 exit $failed

@@ -3,7 +3,8 @@
 #ifndef KNOBS_H
 #define KNOBS_H
 
-enum { KNOBS_BODIES = 4, KNOBS_STEPS = 400, KNOBS_NUMBERS = 2 * KNOBS_BODIES };
+enum { KNOBS_BODIES = 4, KNOBS_COUPLINGS = 3, KNOBS_STEPS = 400 };
+enum { KNOBS_NUMBERS = 2 * KNOBS_BODIES };
 
 static const mdyn_body knobs_bodies[KNOBS_BODIES] = {
     { .parent = MDYN_WORLD, .joint = MDYN_REVOLUTE, .axis = MDYN_V3(0, 1, 0), .mass = MDYN_C(1.5),
@@ -21,15 +22,20 @@ static const mdyn_coupling knobs_couplings[] = {
     MDYN_GEAR(3, 1, 0, -20, 0),
     { .terms = { MDYN_TERM(2, 1), MDYN_TERM(1, 0.1) }, .lower = MDYN_C(-0.02),
       .upper = MDYN_C(0.02) },
+    { .terms = { MDYN_TERM(3, 1), MDYN_TERM(0, 30), MDYN_TERM(2, -15) },
+      .softness = MDYN_SPRING(0.02, 0.001), .effort = MDYN_C(0.03) },
 };
 static const mdyn_model knobs_model = {
     .bodies = knobs_bodies, .body_count = KNOBS_BODIES, .couplings = knobs_couplings,
-    .coupling_count = 2, .gravity = MDYN_V3(0, 0, -9.81), .dt = MDYN_C(0.001),
+    .coupling_count = KNOBS_COUPLINGS, .gravity = MDYN_V3(0, 0, -9.81), .dt = MDYN_C(0.001),
 };
 
 /* q and v after every step; returns how many steps were made. */
-static int knobs_run(mdyn_sim *sim, mdyn_real motion[][KNOBS_NUMBERS]) {
-    if (mdyn_init(sim, &knobs_model) != MDYN_OK) return -1;
+static int knobs_run(mdyn_sim *sim, const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]) {
+    static mdyn_model model;
+    model = knobs_model;
+    model.solver = *solver;
+    if (mdyn_init(sim, &model) != MDYN_OK) return -1;
     for (int n = 0; n < KNOBS_STEPS; n++) {
         sim->target[0] = n < KNOBS_STEPS / 2 ? MDYN_R(0.8) : MDYN_R(-0.5);
         if (mdyn_step(sim) != MDYN_OK) return n;
@@ -41,6 +47,7 @@ static int knobs_run(mdyn_sim *sim, mdyn_real motion[][KNOBS_NUMBERS]) {
     return KNOBS_STEPS;
 }
 
-int knobs_run_all(mdyn_real motion[][KNOBS_NUMBERS]); /* the same with all knobs at 1 */
+/* the same with all knobs at 1 */
+int knobs_run_all(const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]);
 
 #endif

@@ -25,6 +25,9 @@ TOLERANCE(POSE,           7e-15, 4e-6,  3e-8);
 TOLERANCE(POSE_ROTATION,  1e-14, 3e-6,  5e-8);
 TOLERANCE(CONTRADICTION,  8e-15, 4e-6,  4e-9);
 
+/* With MIMICDYN_EXACT 0 couplings end as closed, but by a way so many times less exact. */
+static const double sweeps = MIMICDYN_EXACT ? 1 : 50;
+
 static mdyn_sim sim;
 static mechanism mech;
 static truth t;
@@ -117,10 +120,10 @@ static void test_mass_metric(void) {
             after[i] = t.v[i] + speed[i];
         }
         double scale = norm_speed(&t, t.v) + norm_speed(&t, speed);
-        CHECK_NEAR(speed_error(&t, &sim, after), 0, SPEED * scale);
+        CHECK_NEAR(speed_error(&t, &sim, after), 0, SPEED * sweeps * scale);
         truth_move(&t, &mech.model, place, 1);
         for (int i = 0; i < t.coordinates; i++) {
-            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], PLACE);
+            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], PLACE * sweeps);
         }
         for (int i = 0; i < count; i++) {
             CHECK_NEAR(coupling_error(&mech.coupling[i], 0), 0, COUPLING_PLACE);
@@ -204,10 +207,12 @@ static void test_contradiction(void) {
         random_mechanism();
         couple(1, 0, 2, 0);
         couple(1, 0, 2, 1);
-        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_CONTRADICTION);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MIMICDYN_WARNINGS ? MDYN_WARN_CONTRADICTION
+                                                                    : MDYN_OK);
         truth_init(&t, &mech.model);
         sim_random(&sim, &mech.model, 1, 0);
         CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_WARN_CONTRADICTION);
+        if (!MIMICDYN_EXACT && metric == MDYN_MASS_METRIC) continue; /* wherever sweeps end */
         double miss = metric == MDYN_MASS_METRIC ? 0.5 : 1;
         CHECK_NEAR(coupling_error(&mech.coupling[0], 0), miss, CONTRADICTION);
         CHECK_NEAR(coupling_error(&mech.coupling[1], 0), miss - 1, CONTRADICTION);
