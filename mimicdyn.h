@@ -1752,7 +1752,7 @@ MD_NOINLINE void md_sum_shift(md_sum *r, int32_t n)
         return;
     }
     md_words_right(r, md_low(r->hi), md_high(r->hi), (uint32_t)(r->lo >> 32),
-                   (uint32_t)(r->lo & 0xFFFFFFFFu), n < -127 ? 127 : -n);
+                   (uint32_t)(r->lo & 0xFFFFFFFFu), n < -127 ? 127 : (int)-n);
 }
 
 /* a b 2^n as 128 bits for -128 < n <= 0; for others a b, and true */
@@ -3801,8 +3801,8 @@ MD_STATIC int md_check_own_row(mdyn_sim *sim, const mdyn_body_row *r, int i, int
         const mdyn_part *p = &r->parts[k];
         if (!md_are_usable(MD_FROM_TO(mdyn_part, p, angular, linear.z)))
             return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
-        if (p->body < MDYN_WORLD || p->body >= bodies || (int)p->axes < MDYN_WORLD_AXES
-            || (int)p->axes > MDYN_JOINT_SPEEDS) return md_blame(sim, MDYN_ERR_BODY_ROW, i);
+        if (p->body < MDYN_WORLD || p->body >= bodies || (unsigned)p->axes > MDYN_JOINT_SPEEDS)
+            return md_blame(sim, MDYN_ERR_BODY_ROW, i);
     }
     if (!md_softness_is_valid(&r->softness)) return md_blame(sim, MDYN_ERR_SOFTNESS, i);
     if (md_wide_less(r->upper, r->lower)
@@ -3913,8 +3913,9 @@ MD_FOLDED int md_exacts(const mdyn_sim *sim) { return MIMICDYN_EXACT ? sim->exac
 /* In how many parts a step is solved. */
 MD_INLINE int md_substeps(const mdyn_sim *sim)
 {
+    const uint16_t parts = sim->model->solver.substeps;
     if (!MD_HAS_SET(sim, method, MDYN_TGS)) return 1;
-    return sim->model->solver.substeps ? sim->model->solver.substeps : 4;
+    return parts == 0 ? 4 : parts < 32767 ? (int)parts : 32767;
 }
 
 /* Whether sim->shift is what q has been moved by. */
@@ -4699,8 +4700,11 @@ MD_STATIC void md_part_error(mdyn_sim *sim, const md_row *row)
 MD_INLINE void md_row_takes_back(mdyn_sim *sim, md_row *row, md_num back)
 {
     row->back = back;
-    if (sim->hurried || md_relaxes(sim)) sim->parting |= !md_is_zero(back);
-    else if (md_less(MD_K(64 * MD_EPSILON), md_abs(row->error))) md_part_error(sim, row);
+    if (sim->hurried || md_relaxes(sim)) {
+        if (!md_is_zero(back)) sim->parting = 1;
+    } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(row->error))) {
+        md_part_error(sim, row);
+    }
 }
 
 /* low = high = speed, less what takes back row->error. */
@@ -10074,7 +10078,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 {
     const int warm = solver && solver->start == MDYN_WARM;
     const int most = !solver || !solver->sweeps ? 100
-        : solver->sweeps < 32767 ? solver->sweeps : 32767;
+        : solver->sweeps < 32767 ? (int)solver->sweeps : 32767;
     md_num omega = MD_K(0), tolerance = MD_K(0);
     md_lcp s;
     mdyn_lcp_report own;

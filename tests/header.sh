@@ -10,6 +10,15 @@ build=$3
 root=${4:-.}
 need "$compiler"
 case $standard in c++*) suffix=cpp ;; *) suffix=c ;; esac
+scalars="F32 F64 FIXED"
+target=-O2
+case $compiler in
+avr-gcc) # its double has 32 bits
+    scalars="F32 FIXED"
+    target="-fsyntax-only -mmcu=atmega2560" ;;
+arm-none-eabi-gcc) target="-fsyntax-only -mcpu=cortex-m0 -mthumb -ffreestanding" ;;
+riscv64-unknown-elf-gcc) target="-fsyntax-only -march=rv32imc -mabi=ilp32 -ffreestanding" ;;
+esac
 mkdir -p "$build"
 
 include='#include "mimicdyn.h"'
@@ -20,10 +29,10 @@ check() { # check NAME FLAGS LINE...: compiles a file of the lines for all scala
     shift 2
     file=$build/$compiler-$standard-$name.$suffix
     printf '%s\n' "$@" '#include "tests/expect.h"' 'int main(void) { return 0; }' >"$file"
-    for scalar in F32 F64 FIXED; do
+    for scalar in $scalars; do
         # shellcheck disable=SC2086 # flags are words
-        "$compiler" -std="$standard" -O2 $warnings $flags -DMIMICDYN_SCALAR=$scalar \
-            -DEXPECT_SCALAR_$scalar=1 -I"$root" -c "$file" -o "$file.o" ||
+        "$compiler" -std="$standard" $warnings $target $flags \
+            -DMIMICDYN_SCALAR=$scalar -DEXPECT_SCALAR_$scalar=1 -I"$root" -c "$file" -o "$file.o" ||
             fail "$compiler $standard $name $scalar"
     done
 }
@@ -34,6 +43,8 @@ check implementation "" "$implement" "$include"
 check late "" "$include" "$implement" "$include"
 check again "" "$implement" "$include" "$include" # as when a header of the user includes it too
 check pure -DMIMICDYN_LCP=0 "$implement" "$include"
+check bodies "-DMIMICDYN_MAX_BODIES=3 -DMIMICDYN_MAX_BODY_ROWS=3 -DMIMICDYN_MAX_CONTACTS=1 \
+    -DMIMICDYN_MAX_DANTZIG=6" "$implement" "$include"
 check static -DMIMICDYN_STATIC=1 "$implement" "$include" # nobody calls any of them
 small="-O0 -DMIMICDYN_WARNINGS=0 -DMIMICDYN_SETTINGS=0 -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
 smallest="$small -DMIMICDYN_EXACT=0 -DMIMICDYN_WARM=0 -DMIMICDYN_CHECKS=0"
@@ -46,11 +57,13 @@ refuses() { # refuses TEXT FLAGS: the interface does not compile with these, and
     text=$1
     shift
     printf '%s\n' "$include" >"$build/$compiler-$standard-refused.$suffix"
-    if "$compiler" -std="$standard" "$@" -I"$root" -c "$build/$compiler-$standard-refused.$suffix" \
-        -o "$build/$compiler-$standard-refused.o" 2>"$build/$compiler-$standard-refused.log"; then
+    file=$build/$compiler-$standard-refused
+    # shellcheck disable=SC2086 # flags are words
+    if "$compiler" -std="$standard" $target "$@" -I"$root" -c "$file.$suffix" -o "$file.o" \
+        2>"$file.log"; then
         fail "$compiler $standard compiles with $*"
     fi
-    grep -q "error.*$text" "$build/$compiler-$standard-refused.log" ||
+    grep -q "error.*$text" "$file.log" ||
         fail "$compiler $standard with $* does not say: $text"
 }
 rows="MIMICDYN_MAX_BODY_ROWS and MIMICDYN_MAX_CONTACTS need MIMICDYN_TREE 1"

@@ -185,8 +185,8 @@ bounds() { # bounds BUILD
         bytes=$(awk -v what="$what" '$4 == what { print $5 }' "$build/bounds.flash")
         bound "flash, $what" "$bytes" "$most"
     done <<'END'
-tree 23600
-couplings 14000
+tree 24576
+couplings 14336
 END
     for level in O2 Os; do
         bytes=$(awk -v level=$level \
