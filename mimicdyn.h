@@ -1005,12 +1005,12 @@ typedef struct mdyn_sim {
     mdyn_wide residual;
     int16_t dropped; /* boundless rows that depend on others */
     int16_t plain;   /* rows that are not on bodies; the first of all */
-    int16_t planned; /* places of `order` with the layout that md_plan gave them */
+    int16_t planned; /* places of `order` with the layout that md_plan gave them; -1: md_lay_out */
+    int16_t plan_entries; /* what md_plan took */
     uint8_t parting; /* rows solved in this step have errors that are taken back by themselves */
     uint8_t urged;   /* a hard coupling wants a speed */
     uint8_t pushed;  /* there are external wrenches */
     uint8_t moved;   /* sim->shift is what q moves by in this step */
-    uint8_t swept;   /* the layout of the entries is that of md_lay_out */
     uint8_t skipping; /* rows that are released or not engaged are left out of this step */
     uint8_t hasty, hurried; /* the sweeps did not suffice: in this step, in the last one */
     uint8_t followers; /* there are rows whose bound is the impulse of another */
@@ -5739,7 +5739,7 @@ MD_STATIC int md_check_pivots(mdyn_sim *sim)
 MD_STATIC int md_lay_out(mdyn_sim *sim)
 {
     int k, c;
-    sim->swept = 1;
+    sim->planned = -1;
     sim->entries = sim->path[sim->dofs];
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
@@ -5763,8 +5763,11 @@ MD_STATIC int md_plan(mdyn_sim *sim)
     int i, j, k, n = 0, code = MDYN_OK;
     for (k = 0; k < sim->plain; k++)
         md_row_at(sim, k)->boundless = (uint8_t)md_row_is_boundless(sim, md_row_at(sim, k));
-    if (!MIMICDYN_EXACT) return md_lay_out(sim);
-    sim->swept = 0;
+    if (!MIMICDYN_EXACT) {
+        code = md_lay_out(sim);
+        sim->plan_entries = (int16_t)sim->entries;
+        return code;
+    }
     for (k = 0; k < sim->dofs; k++) sim->b[k] = MD_U(0);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
@@ -5791,7 +5794,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
             sim->dropped++;
         }
     }
-    sim->report.entries = (int16_t)sim->entries;
+    sim->plan_entries = (int16_t)sim->entries;
     return code == MDYN_OK ? md_check_pivots(sim) : code;
 }
 
@@ -5837,11 +5840,11 @@ MD_APART int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
     const int changes = MDYN_BODY_ROWS_ > 0 && sim->rows > sim->plain;
     int code = MDYN_OK;
     if (md_is_swept(sim, mode)) {
-        if (changes || !sim->swept) code = md_lay_out(sim);
+        if (changes || sim->planned >= 0) code = md_lay_out(sim);
         if (code == MDYN_OK) md_set_up_swept(sim, mode);
         return code;
     }
-    if (sim->swept) code = md_plan(sim);
+    if (sim->planned < 0) code = md_plan(sim);
     if (code == MDYN_OK && changes) return md_set_up_anew(sim, mode);
     if (code == MDYN_OK) md_set_up_rows(sim, mode);
     return code;
@@ -7028,8 +7031,8 @@ MD_APART void md_report_rows(mdyn_sim *sim)
     sim->report.residual = sim->residual;
     sim->report.redundant = sim->report.contradictory = sim->report.broken = 0;
     sim->hurried = sim->hasty & sim->parting;
-    if (!md_iterates(sim) || sim->report.entries < sim->entries) /* MDYN_ITERATED needs fewer */
-        sim->report.entries = (int16_t)sim->entries;
+    sim->report.entries = md_iterates(sim) && sim->entries < sim->plan_entries
+        ? sim->plan_entries : (int16_t)sim->entries;
     for (k = 0; k < sim->rows && sim->skipping; k++) {
         sim->outcome[k].impulse = sim->outcome[k].start = MD_K(0);
         sim->outcome[k].hold = 0;
