@@ -793,7 +793,8 @@ typedef struct mdyn_report {
     int16_t broken;         /* couplings that have broken in this step */
     int16_t entries;        /* numbers in the rows, of MIMICDYN_MAX_ENTRIES */
     mdyn_wide residual;     /* largest change of an impulse in the last sweep, relative as in
-                               mdyn_solver.tolerance; MDYN_DANTZIG: by one that tries it */
+                               mdyn_solver.tolerance, 0 where it is rounding; MDYN_DANTZIG: by one
+                               that tries it */
 } mdyn_report;
 
 /* ---- private: what a sim is made of. Size and contents may change. ---- */
@@ -5073,8 +5074,8 @@ MD_STATIC int md_set_up_bodies(mdyn_sim *sim, md_row *row, enum md_mode mode)
     md_whiten_bodies(sim, row, r);
     row->cfm = MD_K(0);
     there = md_soften(sim, &r->softness, row);
-    row->least = md_mul(sim->h, r->least);
-    row->most = md_mul(sim->h, r->most);
+    row->least = md_less(MD_K(-1e29), r->least) ? md_mul(sim->h, r->least) : r->least;
+    row->most = md_less(r->most, MD_K(1e29)) ? md_mul(sim->h, r->most) : r->most;
     md_aim_bodies(sim, row);
     if (mode == MD_STEP) return there;
     row->cfm = row->back = MD_K(0);
@@ -6407,7 +6408,7 @@ MD_APART void md_sweep(mdyn_sim *sim, md_scale e, int32_t from)
             motion = md_units_largest(sim->du, sim->dofs);
             if (md_unit_less(largest, motion)) largest = motion;
         }
-        sim->residual = md_unit_is_zero(moved) ? 0
+        sim->residual = !md_unit_less(noise, moved) ? 0
             : md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
         if (md_unit_is_zero(moved)) return;
         sim->sweeps++;
@@ -6457,7 +6458,7 @@ MD_STATIC int md_try_impulses(mdyn_sim *sim, md_scale e, md_unit motion)
             d = md_try_row(sim, row, good, &worst);
             if (md_unit_less(moved, d)) moved = d;
         }
-        sim->residual = md_unit_is_zero(worst) ? 0
+        sim->residual = !md_unit_less(noise, worst) ? 0
             : md_to_wide(md_of_unit(md_unit_div(worst, motion), 0));
         if (md_unit_less(good, moved)) return 0;
         if (!md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), moved)) break;

@@ -591,19 +591,30 @@ static void random_passive_row(int kind) {
 
 /* Rows without targets take energy or leave it, wherever the joints are: what they do to the free
    motion of a step never adds to its energy, whatever is outside its range or off its coupling.
-   With MDYN_RELAX and engaged limits. Friction that follows a row which it presses on may jam, and
-   its sweeps then go round: report.residual says so. */
-static void test_rows_are_passive(void) {
+   With MDYN_RELAX and engaged limits. Substeps are asked of slides, whose M is constant and whose
+   free motion keeps its speeds, so that each part of a step may only take. Friction that follows a
+   row which it presses on may jam: the sweeps then go round, and report.residual says so; pivoting
+   hands such a step over to them. */
+static void rows_are_passive(mdyn_method method, int most_jammed) {
     static mdyn_wide M[TN * TN], a[TN];
-    int jammed = 0;
+    int jammed = 0, taken = 0;
     for (int k = 0; k < 400; k++) {
-        double free[TN], v[TN], dt;
+        double free[TN], v[TN], dt, load = method == MDYN_TGS ? 0 : 20;
         int only = k % 11; /* one kind of row, or all of them */
         mechanism_random(&mech, 3 + random_int(4), MIMICDYN_MAX_DOFS, random_int(32) | ARMATURES);
+        if (method == MDYN_TGS) {
+            memset(&mech.model.gravity, 0, sizeof mech.model.gravity);
+            for (int i = 0; i < mech.model.body_count; i++) {
+                mech.body[i].joint = MDYN_PRISMATIC;
+                mech.body[i].armature = wide(0.01);
+            }
+        }
         truth_init(&t, &mech.model);
         for (int i = 0; i < 6; i++) {
             random_passive_row(only < 10 ? only : 3 + random_int(7));
         }
+        mech.model.solver.method = method;
+        mech.model.solver.substeps = (uint16_t)(method == MDYN_TGS ? 2 + k % 7 : 1);
         mech.model.solver.correction = MDYN_RELAX;
         mech.model.solver.limits = k % 2 ? MDYN_ENGAGED : MDYN_SPECULATIVE;
         mech.model.solver.equality = k % 4 < 2 ? MDYN_EXACT : MDYN_ITERATED;
@@ -611,7 +622,7 @@ static void test_rows_are_passive(void) {
         mech.model.solver.deadband = wide(k % 3 ? 0 : 0.05);
         dt = of_wide(mech.model.dt);
         CHECK(mdyn_init(&sim, &mech.model) >= 0);
-        sim_random(&sim, &mech.model, 3, 20);
+        sim_random(&sim, &mech.model, 3, load);
         int n = mdyn_dofs(&sim);
         for (int i = 0; i < n; i++) {
             sim.target[i] = sim.target_speed[i] = real(0);
@@ -622,20 +633,29 @@ static void test_rows_are_passive(void) {
         for (int i = 0; i < n; i++) {
             free[i] = of_real(sim.v[i]) + dt * of_wide(a[i]);
         }
-        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        int code = mdyn_step(&sim);
         for (int i = 0; i < n; i++) {
             v[i] = of_real(sim.v[i]);
         }
+        CHECK(code == MDYN_OK || (method == MDYN_DANTZIG && code == MDYN_WARN_NOT_CONVERGED));
         if (of_wide(sim.report.residual) > 0.01) {
             jammed++;
             continue;
         }
         double before = kinetic(free, M, n), after = kinetic(v, M, n);
         if (!CHECK(after <= before * (1 + BY_SCALAR(1e-9, 1e-4, 1e-6)))) {
-            CHECK_NOTE("mechanism %d, kind %d: %g J, then %g J\n", k, only, before, after);
+            CHECK_NOTE("method %d, mechanism %d, kind %d: %g J, then %g J\n", method, k, only,
+                       before, after);
         }
+        taken += after < 0.9 * before;
     }
-    CHECK(jammed < 20);
+    CHECK(jammed <= most_jammed && taken > 50);
+}
+
+static void test_rows_are_passive(void) {
+    rows_are_passive(MDYN_PGS, 2);
+    rows_are_passive(MDYN_TGS, 1);
+    rows_are_passive(MDYN_DANTZIG, 0);
 }
 
 int main(int argc, char **argv) {
