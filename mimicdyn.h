@@ -419,14 +419,16 @@ typedef struct mdyn_body {
 /* How firmly a row holds. All of them are converted each step to
    erp (part of the error taken back in a step) and cfm (speed that a unit impulse leaves).
       MDYN_HARD(erp)              cfm = 0
-      MDYN_SOFT(erp, cfm)         cfm acts on the impulse [1/kg or 1/(kg m^2)] (ODE: cfm = CFM/dt)
+      MDYN_SOFT(erp, cfm)         cfm acts on the impulse [1/kg or 1/(kg m^2)]
+      MDYN_ODE(erp, CFM)          CFM acts on the force [1/(kg s) ...]: cfm = CFM/dt
       MDYN_SPRING(kp, kd)         erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd))
       MDYN_FREQUENCY(omega, zeta) kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
                                   alone, M with armature and dt damping, as the step has it;
                                   omega in rad/s; hard if omega is 0
-   Source: PhysX mimic joints, equations (18), (20)-(29). All zero: MDYN_HARD(0.2). */
+   In substeps dt is that of a substep. Source: PhysX mimic joints, equations (18), (20)-(29); ODE,
+   manual 3.8.2. All zero: MDYN_HARD(0.2). */
 typedef enum mdyn_softness_kind {
-    MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA
+    MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA, MDYN_ODE_CFM
 } mdyn_softness_kind;
 typedef struct mdyn_softness {
     mdyn_softness_kind kind;
@@ -435,6 +437,7 @@ typedef struct mdyn_softness {
 
 #define MDYN_HARD(erp) { MDYN_ERP_CFM, MDYN_C(erp), MDYN_C(0) }
 #define MDYN_SOFT(erp, cfm) { MDYN_ERP_CFM, MDYN_C(erp), MDYN_C(cfm) }
+#define MDYN_ODE(erp, CFM) { MDYN_ODE_CFM, MDYN_C(erp), MDYN_C(CFM) }
 #define MDYN_SPRING(kp, kd) { MDYN_KP_KD, MDYN_C(kp), MDYN_C(kd) }
 #define MDYN_FREQUENCY(omega, zeta) { MDYN_OMEGA_ZETA, MDYN_C(omega), MDYN_C(zeta) }
 
@@ -528,17 +531,19 @@ typedef struct mdyn_part {
 } mdyn_part;
 
 /* A row of your own on any number of bodies: C' = sum of (angular . omega + linear . velocity).
-   What a callback leaves at zero is not there. In ODE's terms: speed = c, cfm = CFM/dt,
+   What a callback leaves at zero is not there. In ODE's terms: speed = c, MDYN_ODE(ERP, CFM),
    least = lo, most = hi (forces), friction = hi and normal = findex of a friction row. */
 typedef struct mdyn_body_row {
     mdyn_part parts[MIMICDYN_MAX_TERMS];
     mdyn_wide value;        /* C now; not read at MDYN_VELOCITY */
     mdyn_softness softness;
-    mdyn_wide lower, upper; /* range of C, as in a coupling; both 0: C = 0 */
-    mdyn_wide speed;        /* wanted C', beside taking C back */
+    mdyn_wide lower, upper; /* range of C, as in a coupling; both 0: C = 0. At MDYN_VELOCITY they
+                               are those of C' - speed */
+    mdyn_wide speed;        /* wanted C', beside taking C back; not read in a range of C */
     mdyn_wide least, most;  /* of the force; both 0: no bound; +-MDYN_UNLIMITED: none on a side */
     mdyn_wide friction;     /* > 0: no more force than this times that of row `normal`, at its */
-    int16_t normal;         /* impulse in the same solve; least and most are not read then */
+    int16_t normal;         /* impulse in the same solve; least and most are not read then. That
+                               row is no friction row itself */
     mdyn_level level;
     const char *name;       /* for mdyn_explain; may be NULL */
 } mdyn_body_row;
@@ -603,8 +608,9 @@ typedef enum mdyn_correction {
 
 typedef enum mdyn_limits {
     MDYN_SPECULATIVE, /* limits and ranges are always there: C goes as far as its bound in a step */
-    MDYN_ENGAGED      /* only while they are engaged: from the first step that begins outside, for
-                         at least two, until C is inside and moves on inwards. An engaged one stops
+    MDYN_ENGAGED      /* (those of own rows too) only while they are engaged: from the first step
+                         that begins outside, for at least two, until C is inside and moves on
+                         inwards. An engaged one stops
                          C, and what lies outside by more than `deadband` is moved back, all of it,
                          as in MDYN_RELAX, which goes with this. Bounds of speeds are always there.
                          Source: ArtiSynth, (4.24), (4.29), (4.32) */
@@ -762,7 +768,7 @@ typedef enum mdyn_row_kind {
 } mdyn_row_kind;
 
 enum {
-    MDYN_ROW_SATURATED = 1,    /* the impulse is at its bound */
+    MDYN_ROW_SATURATED = 1,    /* the impulse is at its bound, in a substep at least */
     MDYN_ROW_REDUNDANT = 2,    /* earlier rows already decide this one: it carries no impulse */
     MDYN_ROW_CONTRADICTORY = 4, /* ... and decide otherwise: see `residual` */
     MDYN_ROW_RELEASED = 8,     /* a coupling that was released, or has broken */
@@ -776,7 +782,8 @@ typedef struct mdyn_row_report {
     mdyn_wide impulse;  /* signed; a joint gets coefficient * impulse [N m s or N s] */
     mdyn_wide force;    /* impulse / dt; in a range > 0 at its lower end, < 0 at its upper */
     mdyn_wide power;    /* force times the row's speed after the step: given to the joints [W] */
-    mdyn_wide error;    /* C at the start of the step; for a range, how far outside it */
+    mdyn_wide error;    /* C at the start of the step, or of its last substep; for a range, how far
+                           outside it */
     mdyn_wide speed;    /* C' after the step */
     mdyn_wide residual; /* by how much C' + cfm impulse misses what was asked */
     uint8_t flags;      /* MDYN_ROW_... */
@@ -1136,8 +1143,9 @@ __asm__(".ifndef mimicdyn_knobs_differ\n"
 #endif
 MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const char *built_with);
 
-/* Forgets what earlier steps left: impulses for the warm start and the digits beyond q and v.
-   For after a jump of the state; a changed q or v alone is noticed by itself. O(r + n) */
+/* Forgets what earlier steps left: impulses, what rows report, engagement, the digits beyond q and
+   v, sticky flags; and contacts that were set. Couplings that are released, or have broken, stay
+   so. For after a jump of the state; a changed q or v alone is noticed by itself. O(r + n) */
 MDYN_API int mdyn_reset(mdyn_sim *sim);
 
 /* Replaces a coupling: other ratios, offset, softness, range, speed, effort, joints even.
@@ -3727,10 +3735,15 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
     return single || md_are_null(&b->drive_kp, 2) ? MDYN_OK : MDYN_ERR_DRIVE;
 }
 
+MD_INLINE int md_softness_has_erp(const mdyn_softness *s)
+{
+    return s->kind == MDYN_ERP_CFM || s->kind == MDYN_ODE_CFM;
+}
+
 MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 {
-    if ((unsigned)s->kind > MDYN_OMEGA_ZETA) return 0;
-    if (s->kind == MDYN_ERP_CFM && md_wide_less(MDYN_C(1), s->a)) return 0;
+    if ((unsigned)s->kind > MDYN_ODE_CFM) return 0;
+    if (md_softness_has_erp(s) && md_wide_less(MDYN_C(1), s->a)) return 0;
     return !md_any_negative(&s->a, 2);
 }
 
@@ -4635,7 +4648,7 @@ MD_INLINE int md_is_warm(const mdyn_sim *sim)
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 {
     return s->kind == MDYN_DEFAULT
-        || (s->kind == MDYN_ERP_CFM && md_is_null(s->b))
+        || (md_softness_has_erp(s) && md_is_null(s->b))
         || (s->kind == MDYN_OMEGA_ZETA && md_is_null(s->a));
 }
 
@@ -4654,11 +4667,12 @@ MD_STATIC int md_soften(const mdyn_sim *sim, const mdyn_softness *s, md_row *row
 {
     md_num a = md_of_wide(s->a), b = md_of_wide(s->b), dt_kp, both;
     row->erp = MD_K(0.2);
-    if (s->kind == MDYN_ERP_CFM) {
+    if (md_softness_has_erp(s)) {
         row->erp = a;
-        row->cfm = b;
+        row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
+        return 1;
     }
-    if (md_softness_is_hard(s) || s->kind == MDYN_ERP_CFM) return 1;
+    if (md_softness_is_hard(s)) return 1;
     dt_kp = md_mul(sim->h, a);
     if (s->kind == MDYN_OMEGA_ZETA) {
         md_num r = md_row_response(sim, row);
@@ -4736,7 +4750,7 @@ MD_STATIC void md_row_engaged(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_
 MD_APART void md_row_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
 {
     md_num zero = MD_K(0), rate = md_mul(row->erp, sim->inverse_h), beyond, back = zero;
-    if (MD_HAS_SET(sim, limits, MDYN_ENGAGED) && row->kind <= MDYN_ROW_LIMIT) {
+    if (MD_HAS_SET(sim, limits, MDYN_ENGAGED) && row->hold) {
         md_row_engaged(sim, row, lower, upper);
         return;
     }
@@ -4764,12 +4778,11 @@ MD_STATIC void md_impulse_bound(const mdyn_sim *sim, md_row *row, mdyn_wide effo
     row->least = md_neg(row->most);
 }
 
-/* low, high for C' of a coupling of speeds. */
-MD_FRAME void md_aim_speed(md_row *row, const mdyn_coupling *c)
+/* low, high for C' of a row of speeds. */
+MD_FRAME void md_aim_speed(md_row *row, md_num speed, mdyn_wide lower, mdyn_wide upper)
 {
-    md_num speed = md_of_wide(c->speed);
-    row->low = md_binds_below(c->lower) ? md_add(speed, md_of_wide(c->lower)) : MD_K(-1e30);
-    row->high = md_binds_above(c->upper) ? md_add(speed, md_of_wide(c->upper)) : MD_K(1e30);
+    row->low = md_binds_below(lower) ? md_add(speed, md_of_wide(lower)) : MD_K(-1e30);
+    row->high = md_binds_above(upper) ? md_add(speed, md_of_wide(upper)) : MD_K(1e30);
 }
 
 /* The commanded force of a speed, held within the actuator's effort. */
@@ -4849,7 +4862,7 @@ MD_INLINE void md_row_aim(mdyn_sim *sim, md_row *row)
     if (row->kind == MDYN_ROW_COUPLING) {
         c = md_coupling_at(sim, row->index);
         if (c->level == MDYN_VELOCITY) {
-            md_aim_speed(row, c);
+            md_aim_speed(row, md_of_wide(c->speed), c->lower, c->upper);
             return;
         }
     }
@@ -4930,6 +4943,17 @@ MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *r
     return &sim->body_row[(row - sim->row) - sim->plain];
 }
 
+MD_INLINE int md_bodies_have_room(const md_body_row *r)
+{
+    return !md_is_zero(md_sub(md_of_wide(r->upper), md_of_wide(r->lower)));
+}
+
+MD_INLINE int md_own_row_engages(const mdyn_sim *sim, const md_row *row)
+{
+    const md_body_row *r = md_body_row_at(sim, row);
+    return row->kind == MDYN_ROW_BODY && r->level == MDYN_POSITION && md_bodies_have_room(r);
+}
+
 /* The last speed on the way from the world to a body; -1: none. */
 MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
 {
@@ -4962,11 +4986,11 @@ MD_STATIC void md_add_wrench(mdyn_sim *sim, int body, const md_force *wrench)
     }
 }
 
-/* J of a row into sim->J, on the ways of its parts, and J v. Returns the largest number of J, in
-   units of 1/L_kk. What is no more than the rounding of what it was added up from becomes 0: equal
-   and opposite wrenches on the way that two bodies share, directions that a plane mechanism does
-   not have. */
-MD_STATIC md_num md_body_jacobian(mdyn_sim *sim, md_body_row *r, md_num *Jv)
+/* J of a row into sim->J, on the ways of its parts; J v; and into row->scale what brings the
+   largest number of J, in units of 1/L_kk, to O(1). What is no more than the rounding of what it
+   was added up from becomes 0: equal and opposite wrenches on the way that two bodies share,
+   directions that a plane mechanism does not have. */
+MD_STATIC void md_body_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
 {
     const md_num zero = MD_K(0), rounding = MD_K(4096 * MD_EPSILON * MD_EPSILON);
     md_num largest = zero;
@@ -4984,7 +5008,7 @@ MD_STATIC md_num md_body_jacobian(mdyn_sim *sim, md_body_row *r, md_num *Jv)
             sim->J_size[link->dof + k] = md_max(sim->J_size[link->dof + k], md_mul(x, x));
         }
     }
-    *Jv = r->reach = zero;
+    row->Jv = r->reach = zero;
     for (p = 0; p < r->parts; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_up(sim, k)) {
             const md_dof *d = &sim->dof[k];
@@ -4997,11 +5021,11 @@ MD_STATIC md_num md_body_jacobian(mdyn_sim *sim, md_body_row *r, md_num *Jv)
                 r->reach = md_max(r->reach, md_shifted(whitened, -2 * md_dof_scale(d)));
             }
             sim->J_size[k] = zero;
-            *Jv = md_add(*Jv, md_mul(x, md_of_real(sim->v[k])));
+            row->Jv = md_add(row->Jv, md_mul(x, md_of_real(sim->v[k])));
             x = md_mul(md_abs(x), sim->rsqrt_D[k]);
             largest = md_max(largest, md_shifted(x, -md_dof_scale(d)));
         }
-    return largest;
+    row->scale = md_is_zero(largest) ? MD_K(1) : md_normalizer(largest);
 }
 
 /* w = L^-T J^T of a row on bodies, times what brings it to numbers of O(1), which is left in
@@ -5009,9 +5033,8 @@ MD_STATIC md_num md_body_jacobian(mdyn_sim *sim, md_body_row *r, md_num *Jv)
 MD_STATIC void md_whiten_bodies(mdyn_sim *sim, md_row *row, md_body_row *r)
 {
     const md_strain before = sim->strain;
-    md_num largest = md_body_jacobian(sim, r, &row->Jv);
     int p, k, tries = 0;
-    row->scale = md_is_zero(largest) ? MD_K(1) : md_normalizer(largest);
+    md_body_jacobian(sim, r, row);
     for (;;) {
         md_strain_reset(&sim->strain, 0);
         for (p = 0; p < r->parts; p++)
@@ -5047,17 +5070,39 @@ MD_STATIC md_num md_bodies_along(const mdyn_sim *sim, const md_row *row, const m
     return sum;
 }
 
+/* C of a row on bodies into sim->place. */
+MD_STATIC void md_bodies_position(mdyn_sim *sim, const md_row *row)
+{
+    sim->terms.count = 0;
+    md_sum_start(&sim->place.C, md_to_wide(md_body_row_at(sim, row)->value));
+    sim->place.shift = md_has_moved(sim) ? md_bodies_along(sim, row, sim->shift) : MD_K(0);
+}
+
+/* C and J v of a row on bodies that is not set up, and its scale. */
+MD_STATIC void md_look_at_bodies(mdyn_sim *sim, md_row *row)
+{
+    md_body_jacobian(sim, md_body_row_of(sim, row), row);
+    md_bodies_position(sim, row);
+}
+
+MD_INLINE void md_bodies_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
+                               mdyn_wide *upper)
+{
+    *lower = md_body_row_at(sim, row)->lower;
+    *upper = md_body_row_at(sim, row)->upper;
+}
+
 /* What a row on bodies asks of the speeds after this step or substep. */
 MD_STATIC void md_aim_bodies(mdyn_sim *sim, md_row *row)
 {
     const md_body_row *r = md_body_row_at(sim, row);
-    sim->terms.count = 0;
     row->error = row->back = MD_K(0);
-    row->low = row->high = r->speed;
-    if (r->level == MDYN_VELOCITY) return;
-    sim->place.shift = md_has_moved(sim) ? md_bodies_along(sim, row, sim->shift) : MD_K(0);
-    if (!md_is_zero(md_sub(md_of_wide(r->upper), md_of_wide(r->lower)))) {
-        md_sum_start(&sim->place.C, md_to_wide(r->value));
+    if (r->level == MDYN_VELOCITY) {
+        md_aim_speed(row, r->speed, r->lower, r->upper);
+        return;
+    }
+    md_bodies_position(sim, row);
+    if (md_bodies_have_room(r)) {
         md_row_range(sim, row, r->lower, r->upper);
         return;
     }
@@ -5176,6 +5221,17 @@ MD_INLINE void md_keep_bound(mdyn_sim *sim, const md_row *row)
 #else
 
 MD_INLINE int md_is_on_bodies(const md_row *row) { (void)row; return 0; }
+MD_INLINE int md_own_row_engages(const mdyn_sim *sim, const md_row *row)
+{
+    (void)sim; (void)row;
+    return 0;
+}
+MD_INLINE void md_look_at_bodies(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
+MD_INLINE void md_bodies_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
+                               mdyn_wide *upper)
+{
+    (void)sim; (void)row; (void)lower; (void)upper;
+}
 MD_INLINE int md_follows(const mdyn_sim *sim, const md_row *row)
 {
     (void)sim; (void)row;
@@ -5465,7 +5521,7 @@ MD_NOINLINE void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int exac
     md_ask_row(sim, row, mode);
 }
 
-/* Limits and ranges. */
+/* Limits and ranges of joints. */
 MD_INLINE int md_row_is_range(const mdyn_sim *sim, const md_row *row)
 {
     return row->kind == MDYN_ROW_LIMIT
@@ -5473,10 +5529,12 @@ MD_INLINE int md_row_is_range(const mdyn_sim *sim, const md_row *row)
             && !md_coupling_is_equality(md_coupling_at(sim, row->index)));
 }
 
+/* Those, and own rows with a range; not of speeds. */
 MD_INLINE int md_row_engages(const mdyn_sim *sim, const md_row *row)
 {
-    return md_row_is_range(sim, row) && !(row->kind == MDYN_ROW_COUPLING
-             && md_coupling_at(sim, row->index)->level == MDYN_VELOCITY);
+    if (row->kind == MDYN_ROW_COUPLING
+        && md_coupling_at(sim, row->index)->level == MDYN_VELOCITY) return 0;
+    return md_row_is_range(sim, row) || md_own_row_engages(sim, row);
 }
 
 MD_INLINE int md_row_is_off(const mdyn_sim *sim, const md_row *row)
@@ -5490,28 +5548,40 @@ MD_INLINE md_num md_seen_beyond(const mdyn_sim *sim, mdyn_wide x)
     return md_of_real(md_to_real(md_beyond(sim, x)));
 }
 
+/* The range of C of a row that can engage. */
+MD_STATIC void md_engaged_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
+                                mdyn_wide *upper)
+{
+    if (md_is_on_bodies(row)) {
+        md_bodies_range(sim, row, lower, upper);
+    } else if (row->kind == MDYN_ROW_LIMIT) {
+        *lower = md_moved_body(sim, row->index)->lower;
+        *upper = md_moved_body(sim, row->index)->upper;
+    } else {
+        *lower = md_coupling_at(sim, row->index)->lower;
+        *upper = md_coupling_at(sim, row->index)->upper;
+    }
+}
+
 /* Whether and for how long a limit or range is engaged: row->hold from that of the last step. One
    that was pushing in that step holds C at rest but for the rounding of what it stopped, which is
    no motion inwards. */
-MD_STATIC int8_t md_hold(mdyn_sim *sim, const md_row *row, const md_outcome *last)
+MD_STATIC int8_t md_hold(mdyn_sim *sim, md_row *row, const md_outcome *last)
 {
     const int hold = last->hold;
     mdyn_wide lower, upper;
     md_num zero = MD_K(0), inside, speed, stopped;
-    if (row->kind == MDYN_ROW_LIMIT) {
-        const mdyn_body *b = md_moved_body(sim, row->index);
-        lower = b->lower;
-        upper = b->upper;
+    md_engaged_range(sim, row, &lower, &upper);
+    if (md_is_on_bodies(row)) {
+        md_look_at_bodies(sim, row);
     } else {
-        lower = md_coupling_at(sim, row->index)->lower;
-        upper = md_coupling_at(sim, row->index)->upper;
+        md_row_terms(sim, row, &sim->terms);
+        md_row_position(sim, row);
+        row->Jv = md_row_speed(sim, row, &sim->terms);
     }
-    md_row_terms(sim, row, &sim->terms);
-    md_row_position(sim, row);
     if (hold != 0) {
         inside = hold > 0 ? md_seen_beyond(sim, lower) : md_neg(md_seen_beyond(sim, upper));
-        speed = md_row_speed(sim, row, &sim->terms);
-        if (hold < 0) speed = md_neg(speed);
+        speed = hold > 0 ? row->Jv : md_neg(row->Jv);
         stopped = md_abs(md_div(last->impulse, md_mul(row->scale, row->scale)));
         speed = md_sub(speed, md_mul(MD_K(64 * MD_EPSILON), stopped));
         if (!(md_less(zero, inside) && md_less(zero, speed) && (hold > 1 || hold < -1)))
@@ -6892,6 +6962,12 @@ MD_APART void md_go_on(mdyn_sim *sim, md_scale e)
     for (; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
 }
 
+MD_INLINE uint8_t md_saturation(const md_row *row)
+{
+    return row->active && (!md_unit_less(row->u_least, row->u_lambda)
+                           || !md_unit_less(row->u_lambda, row->u_most)) ? MDYN_ROW_SATURATED : 0;
+}
+
 /* The impulses of a substep added up, and what the rows ask of the next one; or, of the first one,
    when it has to begin anew (then its block is chosen anew too). */
 MD_APART void md_next_part(mdyn_sim *sim, md_scale e, int anew)
@@ -6902,6 +6978,8 @@ MD_APART void md_next_part(mdyn_sim *sim, md_scale e, int anew)
     for (k = 0; k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         row->sum = anew ? MD_K(0) : md_add(row->sum, row->impulse);
+        if (anew) row->flags &= (uint8_t)~MDYN_ROW_SATURATED;
+        else row->flags |= md_saturation(row);
         if (anew && MIMICDYN_WARM) row->start = sim->outcome[sim->live[k]].start;
         if (md_is_on_bodies(row)) {
             md_aim_bodies(sim, row);
@@ -7041,10 +7119,7 @@ MD_APART void md_report_rows(mdyn_sim *sim)
     for (k = 0; k < sim->lives; k++) {
         const md_row *row = md_live_row(sim, k);
         md_outcome *o = &sim->outcome[sim->live[k]];
-        int flags = row->flags;
-        if (row->active && (!md_unit_less(row->u_least, row->u_lambda)
-                            || !md_unit_less(row->u_lambda, row->u_most)))
-            flags |= MDYN_ROW_SATURATED;
+        int flags = row->flags | md_saturation(row);
         if (row->hold) flags |= row->hold > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
         o->step = step;
         o->flags = (uint8_t)flags;
@@ -7551,7 +7626,7 @@ MD_STATIC int md_update_closure(mdyn_sim *sim, int i, int j)
 MD_STATIC void md_take_own_row(mdyn_sim *sim, const mdyn_body_row *own, int j, int base)
 {
     md_body_row *r = md_clear_body_row(sim, j, &own->softness);
-    int k, equality = md_is_zero(md_sub(md_of_wide(own->upper), md_of_wide(own->lower)));
+    int k;
     r->value = md_of_wide(own->value);
     r->size = md_abs(r->value);
     r->speed = md_of_wide(own->speed);
@@ -7578,7 +7653,7 @@ MD_STATIC void md_take_own_row(mdyn_sim *sim, const mdyn_body_row *own, int j, i
         return;
     }
     r->boundless = (uint8_t)(md_is_null(own->least) && md_is_null(own->most)
-        && (equality || own->level == MDYN_VELOCITY) && !(own->softness.kind == MDYN_KP_KD
+        && !md_bodies_have_room(r) && !(own->softness.kind == MDYN_KP_KD
         && md_is_null(own->softness.a) && md_is_null(own->softness.b)));
     if (md_is_null(own->least) && md_is_null(own->most)) return;
     if (md_binds_below(own->least)) r->least = md_of_wide(own->least);
@@ -7600,9 +7675,13 @@ MD_STATIC int md_update_own_rows(mdyn_sim *sim, int j)
         if (code != MDYN_OK) return code;
         md_take_own_row(sim, &row, j + i, j);
     }
-    for (i = 0; i < m->row_count; i++) /* what bounds another is found with it, by sweeps */
-        if (sim->body_row[j + i].normal >= 0)
-            sim->body_row[sim->body_row[j + i].normal - sim->plain].boundless = 0;
+    for (i = 0; i < m->row_count; i++) { /* what bounds another is found with it, by sweeps */
+        const int normal = sim->body_row[j + i].normal;
+        if (normal < 0) continue;
+        if (sim->body_row[normal - sim->plain].normal >= 0)
+            return md_blame(sim, MDYN_ERR_BODY_ROW, i);
+        sim->body_row[normal - sim->plain].boundless = 0;
+    }
     return MDYN_OK;
 }
 
@@ -7926,6 +8005,7 @@ MDYN_API int mdyn_reset(mdyn_sim *sim)
         sim->outcome[k].impulse = sim->outcome[k].start = MD_K(0);
         sim->outcome[k].hold = 0;
     }
+    sim->step++; /* no row has taken part since */
     sim->hurried = 0;
     sim->culprit.sticky = 0;
     sim->stale = 1;
@@ -8007,7 +8087,7 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on)
 {
     mdyn_coupling c;
     md_num zero = MD_K(0), beyond, way = zero;
-    int code;
+    int code, loss;
     if (!md_is_ready(sim)) return md_unready(sim);
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
     code = md_refresh(sim);
@@ -8026,7 +8106,8 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on)
     code = md_replace_coupling(sim, coupling, &c, !on);
     if (code < 0) return code;
     md_let_go(sim, coupling);
-    sim->outcome[coupling].impulse = zero;
+    loss = md_find_row(sim, MDYN_ROW_LOSS, coupling);
+    sim->outcome[coupling].impulse = sim->outcome[loss < 0 ? coupling : loss].impulse = zero;
     sim->off[coupling] = (uint8_t)!on;
     return code;
 }
@@ -8539,8 +8620,9 @@ MD_STATIC void md_say_softness(md_text *t, const mdyn_softness *s)
         md_say_named(t, ", zeta ", b, "");
     } else {
         md_say(t, md_softness_is_hard(s) ? "; hard" : "; soft");
-        md_say_named(t, ", erp ", s->kind == MDYN_ERP_CFM ? a : MD_K(0.2), "");
-        if (!md_softness_is_hard(s)) md_say_named(t, ", cfm ", b, "");
+        md_say_named(t, ", erp ", md_softness_has_erp(s) ? a : MD_K(0.2), "");
+        if (!md_softness_is_hard(s))
+            md_say_named(t, s->kind == MDYN_ODE_CFM ? ", CFM of the force " : ", cfm ", b, "");
     }
 }
 
@@ -8631,6 +8713,7 @@ MD_STATIC void md_say_closure(md_text *t, const mdyn_sim *sim, int index)
 MD_STATIC void md_say_own_row(md_text *t, const mdyn_sim *sim, int index, const md_body_row *r)
 {
     const mdyn_body_row *own = sim->model->rows ? &sim->model->rows[index] : NULL;
+    const int range = md_bodies_have_room(r);
     int k;
     if (own && own->name) {
         md_say(t, " ");
@@ -8643,7 +8726,9 @@ MD_STATIC void md_say_own_row(md_text *t, const mdyn_sim *sim, int index, const 
     }
     if (r->parts == 0) md_say(t, "nothing");
     if (r->level != MDYN_VELOCITY) md_say_named(t, "; C ", r->value, "");
-    md_say_named(t, "; speed ", r->speed, "");
+    if (r->level == MDYN_VELOCITY || !range) md_say_named(t, "; speed ", r->speed, "");
+    if (range && md_binds_below(r->lower)) md_say_named(t, ", from ", md_of_wide(r->lower), "");
+    if (range && md_binds_above(r->upper)) md_say_named(t, ", to ", md_of_wide(r->upper), "");
     md_say_softness(t, &r->softness);
     if (r->normal >= 0) {
         md_say_named(t, ", |force| <= ", r->friction, " |force of row ");
