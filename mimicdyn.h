@@ -86,7 +86,8 @@
    configurations. */
 
 /* MIMICDYN_SCALAR - the arithmetic. F32: float with compensated state; F64: double; FIXED:
-   integers only, more exact than float, the same bits on every processor. */
+   integers only, more exact than float, the same bits on every processor. (From the same numbers:
+   where the compiler's double has 32 bits, as on AVR, MDYN_C and MDYN_R have 24 digits of 2.) */
 #ifndef MIMICDYN_SCALAR
 #define MIMICDYN_SCALAR F32
 #endif
@@ -168,8 +169,8 @@
 #endif
 
 /* MIMICDYN_EXACT - 0 leaves out the exact solution of rows without a bound on their impulse: all
-   are swept, as with MDYN_ITERATED; so are those of mdyn_project and mdyn_coupled_dynamics, at most
-   2000 times, and contradictory couplings do not meet in the middle there. 0 or 1. */
+   are swept, as with MDYN_ITERATED; so are those of mdyn_project and mdyn_coupled_dynamics, until
+   2000 sweeps are passed, and contradictory couplings do not meet in the middle there. 0 or 1. */
 #ifndef MIMICDYN_EXACT
 #define MIMICDYN_EXACT 1
 #endif
@@ -401,7 +402,8 @@ typedef struct mdyn_body {
     mdyn_wide3 axis;       /* of the joint, in its own frame; any length; zero means z */
     mdyn_wide pitch;       /* helical: shift per angle [m/rad] */
     mdyn_wide3 position;   /* of the joint in the parent's frame [m] */
-    mdyn_wide4 rotation;   /* of the joint in the parent's frame; any length; zero means none */
+    mdyn_wide4 rotation;   /* of the joint in the parent's frame; of any length above 1e-6; zero
+                              means none */
     mdyn_wide mass;        /* [kg], >= 0 */
     mdyn_wide3 com;        /* centre of mass, body axes [m] */
     mdyn_inertia inertia;  /* about the centre of mass, body axes [kg m^2] */
@@ -459,11 +461,11 @@ typedef enum mdyn_level {
    Source of the N-way row: PhysX mimic joints, equation (17). */
 typedef struct mdyn_coupling {
     mdyn_term terms[MIMICDYN_MAX_TERMS];
-    mdyn_wide offset;
+    mdyn_wide offset;       /* of C, in its unit (README, Signs); not read at MDYN_VELOCITY */
     mdyn_softness softness;
     mdyn_wide lower, upper; /* range of C; +-MDYN_UNLIMITED: no bound on that side */
-    mdyn_wide speed;        /* wanted C', beside taking C back */
-    mdyn_wide effort;       /* most force along the row; 0: no bound */
+    mdyn_wide speed;        /* wanted C', beside taking C back; not read in a range of C */
+    mdyn_wide effort;       /* most force along the row, >= 0; 0: no bound */
     mdyn_level level;
     const char *name;       /* for mdyn_explain; may be NULL */
     mdyn_wide efficiency;   /* part of the power that arrives, whether the first joint drives the
@@ -471,9 +473,11 @@ typedef struct mdyn_coupling {
                                rubs on the first joint's share of C' (on half the first coefficient
                                and minus half the others) with at most 2 (1 - e)/(1 + e) times the
                                force of the coupling. In between it sticks */
-    mdyn_wide mu;           /* effort is mu times the force of coupling `mu_of`; 0: it is not */
+    mdyn_wide mu;           /* > 0: no more force than mu times that of coupling `mu_of`, nor than
+                               effort, if there is one; 0: it is not so bounded */
     int16_t mu_of;
-    int16_t breaks;         /* 1: once its effort does not hold it, it is released */
+    int16_t breaks;         /* 1: once its effort does not hold it, it is released; not while mu
+                               leaves it no force at all */
 } mdyn_coupling;
 
 #define MDYN_TERM(body, coefficient) { (int16_t)(body), 0, MDYN_C(coefficient) }
@@ -509,8 +513,9 @@ typedef struct mdyn_closure {
     mdyn_closure_kind kind;
     int16_t a, b;                /* one of them may be MDYN_WORLD */
     mdyn_wide3 point_a, point_b; /* in the axes of a, of b [m] */
-    mdyn_wide3 axis_a, axis_b;   /* hinge: in the axes of a, of b; any length; zero means z */
-    mdyn_wide4 rotation;         /* weld: of a in the axes of b; any length; zero means none */
+    mdyn_wide3 axis_a, axis_b;   /* hinge: in the axes of a, of b; of any length above 1e-6; zero
+                                    means z. Opposite ones are parallel too */
+    mdyn_wide4 rotation;         /* weld: of a in the axes of b; length above 1e-6; zero: none */
     mdyn_wide distance;          /* > 0 [m] */
     mdyn_softness softness;
     mdyn_wide effort;            /* most force or moment of each row; 0: no bound */
@@ -522,7 +527,7 @@ typedef enum mdyn_axes {
     MDYN_WORLD_AXES, /* at the body's origin, world axes */
     MDYN_BODY_AXES,  /* at the body's origin, in the body's axes */
     MDYN_JOINT_SPEEDS /* not the body, but its joint: `angular` are the coefficients of its first
-                         three speeds, `linear` those of the others */
+                         three speeds, `linear` those of the others; what it has not is not read */
 } mdyn_axes;
 typedef struct mdyn_part {
     int16_t body;    /* MDYN_WORLD: the part is not there */
@@ -561,9 +566,10 @@ typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_body_row
 typedef struct mdyn_contact {
     int16_t a, b;           /* bodies; one of them may be MDYN_WORLD */
     uint16_t key;           /* contacts of equal a, b, key in two steps are the same one: its
-                               impulses are where the sweeps begin */
+                               impulses are where the sweeps begin. Another one for each contact
+                               of a and b */
     mdyn_real3 point;       /* world axes [m] */
-    mdyn_real3 normal;      /* from b towards a, world axes; any length but 0 */
+    mdyn_real3 normal;      /* from b towards a, world axes; of any length above 1e-6 */
     mdyn_real depth;        /* of the overlap [m]; < 0: a gap */
     mdyn_wide friction;     /* coefficient, >= 0 */
     mdyn_softness softness; /* of the row along the normal */
@@ -608,11 +614,11 @@ typedef enum mdyn_correction {
 
 typedef enum mdyn_limits {
     MDYN_SPECULATIVE, /* limits and ranges are always there: C goes as far as its bound in a step */
-    MDYN_ENGAGED      /* (those of own rows too) only while they are engaged: from the first step
-                         that begins outside, for at least two, until C is inside and moves on
-                         inwards. An engaged one stops
+    MDYN_ENGAGED      /* only while they are engaged: from the first step that begins outside, for
+                         at least two, until C is inside and moves on inwards. An engaged one stops
                          C, and what lies outside by more than `deadband` is moved back, all of it,
-                         as in MDYN_RELAX, which goes with this. Bounds of speeds are always there.
+                         as in MDYN_RELAX, which goes with this. Ranges of couplings and of own rows
+                         too; bounds of speeds are always there.
                          Source: ArtiSynth, (4.24), (4.29), (4.32) */
 } mdyn_limits;
 
@@ -732,7 +738,8 @@ typedef struct mdyn_model {
     X(ERR_CAPACITY_BODY_ROWS, -40, "there are more rows on bodies, or contacts, than the sim " \
       "holds", "raise MIMICDYN_MAX_BODY_ROWS or MIMICDYN_MAX_CONTACTS") \
     X(ERR_CLOSURE, -41, "a closure names a body that is not there or twice the same, or its " \
-      "distance is not positive", "name two bodies, or one and MDYN_WORLD") \
+      "distance, an axis or the rotation has no length", \
+      "name two bodies, or one and MDYN_WORLD; lengths above 1e-6") \
     X(ERR_BODY_ROW, -42, "an own row names a body or row that is not there, or its bounds cross", \
       "look at what the table or the callback gives for the row") \
     X(ERR_CONTACT, -43, "a contact names a body that is not there or twice the same, has no " \
@@ -750,7 +757,8 @@ typedef enum mdyn_code {
 /* What a code speaks of. */
 typedef struct mdyn_culprit {
     int16_t code;  /* mdyn_code of the last call that had something to say */
-    int16_t index; /* body, coupling, speed or coordinate, by the sentence; -1: none */
+    int16_t index; /* body, coupling, closure, own row, contact, speed or coordinate, by the
+                      sentence and the call; -1: none */
     uint8_t sticky; /* MDYN_ROW_... of any row in any step since mdyn_init or mdyn_reset, and
                        MDYN_SINGULAR if a step was refused for that */
 } mdyn_culprit;
@@ -769,7 +777,8 @@ typedef enum mdyn_row_kind {
 
 enum {
     MDYN_ROW_SATURATED = 1,    /* the impulse is at its bound, in a substep at least */
-    MDYN_ROW_REDUNDANT = 2,    /* earlier rows already decide this one: it carries no impulse */
+    MDYN_ROW_REDUNDANT = 2,    /* earlier exact rows already decide this one: it carries no impulse.
+                                  Where all are swept (MDYN_ITERATED) none is */
     MDYN_ROW_CONTRADICTORY = 4, /* ... and decide otherwise: see `residual` */
     MDYN_ROW_RELEASED = 8,     /* a coupling that was released, or has broken */
     MDYN_ROW_AT_LOWER = 16,    /* engaged at its lower bound: MDYN_ENGAGED */
@@ -1091,7 +1100,9 @@ typedef struct mdyn_sim {
    In order of use. n = speeds of the model, b = bodies, d = depth of the tree, r = rows.
    Pointers to results may point anywhere but into the sim, and not at each other.
    A call that returns an error has written nothing but sim->culprit; after an error of mdyn_init
-   the sim is not ready.                                                                    */
+   the sim is not ready. All calls: MDYN_ERR_NULL for a pointer that may not be NULL,
+   MDYN_ERR_NOT_READY. Those that read q, v, tau or wrench: MDYN_ERR_STATE. Those that name a body,
+   speed, row or term: MDYN_ERR_INDEX.                                                      */
 
 #if MIMICDYN_STATIC && defined(__GNUC__)
 #define MDYN_API static __attribute__((unused))
@@ -1149,10 +1160,12 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
 MDYN_API int mdyn_reset(mdyn_sim *sim);
 
 /* Replaces a coupling: other ratios, offset, softness, range, speed, effort, joints even.
-   Checked as in mdyn_init; the next call goes by it. O(terms) while the joints stay and no coupling
-   is redundant: what then contradicts is reported by the next step, an empty range by mdyn_range.
-   If joints, hardness or boundedness change, or if a coupling is redundant, the plan is made anew,
-   with the warnings of mdyn_init: O(r^2 + r n + n c^2). */
+   Checked as in mdyn_init; the next call goes by it. O(r) while the joints stay, if it is hard and
+   without a bound also the ratios, and no coupling is redundant: what then contradicts is reported
+   by the next step, an empty range by mdyn_range. If joints, ratios, hardness or boundedness
+   change, or if a coupling is redundant, the plan is made anew, with the warnings of mdyn_init:
+   O(r^2 + r n + n c^2). Errors: those of mdyn_init; MDYN_ERR_INDEX, MDYN_ERR_LOSS; MDYN_ERR_STATE,
+   MDYN_ERR_SINGULAR, MDYN_ERR_OVERFLOW from making the plan anew. */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *c);
 
 /* Releases a coupling (on = 0), which then is not there, or engages it (again) as the joints are:
@@ -1161,8 +1174,9 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
    MDYN_ERR_INDEX, MDYN_ERR_STATE; those of mdyn_set_coupling, and its cost. */
 MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
 
-/* Moves the state onto the hard couplings and closures without a bound on their effort,
-   efficiency or mu.
+/* Moves the state onto the hard couplings and closures whose force is free: of couplings those
+   without effort, efficiency and mu that no other one names in mu_of, of closures those without
+   effort. The others are left as they are.
    MDYN_MASS_METRIC: the shortest way, weighed by M: heavy joints move least.
    MDYN_FOLLOWERS: leaders stay; each coupling moves its first term's joint. Chains in any order.
    Closures are left as they are.
@@ -1193,7 +1207,7 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    mdyn_lcp_dantzig. */
 MDYN_API int mdyn_step(mdyn_sim *sim);
 
-/* What row `index` of a kind did in the last step; speeds are read from sim->v. O(terms) */
+/* What row `index` of a kind did in the last step; speeds are read from sim->v. O(r + terms) */
 MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_row_report *report);
 
 /* Force that a coupling gave the joint of one of its terms in the last step, its loss included
@@ -1211,15 +1225,16 @@ MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *up
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference);
 
 /* The equation that a row enforces, with its numbers and units, as text ending in 0.
-   e.g.  "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".  Error MDYN_ERR_ROOM. */
+   e.g.  "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".  Errors: MDYN_ERR_INDEX,
+   MDYN_ERR_ROOM: the text does not fit into `size` bytes. O(r + the text) */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
 
-/* A code as a sentence, and what to do about it; never NULL. */
+/* A code as a sentence, and what to do about it; never NULL. O(1) */
 MDYN_API const char *mdyn_text(int code);
 MDYN_API const char *mdyn_remedy(int code);
 
 /* Numbers of a ready sim: of speeds (n), of coordinates; first speed and first coordinate of a
-   body's joint, MDYN_ERR_INDEX if there is no such body. O(1) */
+   body's joint, of a fixed one those of the next joint. O(1) */
 MDYN_API int mdyn_dofs(const mdyn_sim *sim);
 MDYN_API int mdyn_coordinates(const mdyn_sim *sim);
 MDYN_API int mdyn_dof(const mdyn_sim *sim, int body);
@@ -1239,18 +1254,20 @@ MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
 MDYN_API int32_t mdyn_to_counts(mdyn_real x, mdyn_wide unit);
 MDYN_API int32_t mdyn_unwrap(int32_t before, uint32_t raw, int bits);
 
-/* M^-1 (tau - C), and the same while the hard couplings and closures without a bound on their
-   effort hold: J a = 0 of couplings, J a + J' v = 0 of closures, whose J turns with the bodies.
+/* M^-1 (tau - C), and the same while the hard couplings and closures that mdyn_project moves the
+   state onto hold: J a = 0 of couplings, J a + J' v = 0 of closures, whose J turns with the bodies.
    Their speeds J v are taken for 0, as steps leave them. Arrays of n.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 7.3 (ABA), 8 (loops).
-   O(b), O(b + r d), with closures O(b + r^2 d) */
+   MDYN_ERR_SINGULAR; MDYN_ERR_OVERFLOW if a result is 1e30 or more.
+   O(b); O(b d + n d^2 + r d), with closures O(b d + n d^2 + r^2 d) */
 MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *a);
 MDYN_API int mdyn_coupled_dynamics(mdyn_sim *sim, mdyn_wide *a);
 
 #if MIMICDYN_TREE
 /* Kinematics of the present q and v. Nothing has to be updated first: a sim notices a changed q
-   or v and works it out once, O(b). Results in world axes; none of them may be NULL. `point` in
-   body axes [m]; NULL: the body's origin. */
+   or v and works it out once, O(b). Results in world axes, MDYN_ERR_OVERFLOW from 2^23 on; none of
+   them may be NULL. `point` in body axes [m]; NULL: the body's origin. The quaternion has length 1
+   and w >= 0. */
 MDYN_API int mdyn_pose(mdyn_sim *sim, int body, mdyn_real3 *position, mdyn_real4 *quaternion);
 MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
                            mdyn_real3 *angular, mdyn_real3 *linear);
@@ -1261,14 +1278,15 @@ MDYN_API int mdyn_jacobian(mdyn_sim *sim, int body, const mdyn_real3 *point, mdy
    Damping, friction, limits and drives have no part in these. Speeds in, speeds out: arrays of n.
    MDYN_ERR_OVERFLOW if a result is 1e30 or more.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 5.3 (RNEA), 6.2 (CRBA). */
-MDYN_API int mdyn_mass_matrix(mdyn_sim *sim, mdyn_wide *M);       /* M[n][n]; O(b d) */
+MDYN_API int mdyn_mass_matrix(mdyn_sim *sim, mdyn_wide *M);       /* M[n][n]; O(b d + n^2) */
 MDYN_API int mdyn_bias_force(mdyn_sim *sim, mdyn_wide *C);        /* C[n]; O(b) */
 MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, mdyn_wide *tau);  /* O(b) */
 /* Speed change of speed j for a unit impulse on speed i: (M^-1)_ij; exactly 0 across a fixed
-   root. Source: PhysX mimic joints, equation (10). O(b) each. */
+   root. Source: PhysX mimic joints, equation (10). O(b d + n d^2) for M, then O(n d). */
 MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *r);
 MDYN_API int mdyn_impulse_column(mdyn_sim *sim, int i, mdyn_wide *dv); /* all speeds */
-/* Kinetic energy with that of the armatures, potential energy with 0 at the world's origin [J]. */
+/* Kinetic energy with that of the armatures, potential energy with 0 at the world's origin [J].
+   O(b d) */
 MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential);
 #endif /* MIMICDYN_TREE */
 
@@ -1304,8 +1322,8 @@ typedef struct mdyn_lcp_report {
 
 /* Room to work in: mdyn_lcp_cell scratch[MDYN_LCP_SCRATCH(30)] for up to 30 rows. */
 typedef union mdyn_lcp_cell { md_num number; int index; } mdyn_lcp_cell;
-#define MDYN_LCP_SCRATCH(n) ((n) * ((n) + 13)) /* cells that mdyn_lcp_dantzig needs */
-#define MDYN_PGS_SCRATCH(n) (6 * (n))          /* cells that mdyn_lcp_pgs needs */
+#define MDYN_LCP_SCRATCH(n) ((int32_t)(n) * ((n) + 13)) /* cells that mdyn_lcp_dantzig needs */
+#define MDYN_PGS_SCRATCH(n) ((int32_t)(n) * 6)           /* cells that mdyn_lcp_pgs needs */
 
 /* Exactly, by Dantzig's pivoting: x and w of n elements; w and report may be NULL. An x at a bound
    is that bound to the last digit. The result is tried on the given A and b before the return:
@@ -1329,7 +1347,9 @@ MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *
    `tolerance` as in a model. MDYN_OK if the last sweep moved no x by more than that part of the
    largest (each x weighed by about sqrt(A_ii)), which is less than solved if the sweeps creep: see
    report->residual. MDYN_WARN_NOT_CONVERGED if all sweeps are done; errors as above.
-   Cost: n^2 for each sweep. Source: ODE's SOR-PGS. */
+   Cost: n^2 for each sweep, at most 32767 of them. Source: ODE's SOR-PGS. (TGS has no call of its
+   own: what it has beside sweeps is C and forces that advance in substeps, which A and b do not
+   know. Sweeps of A and b alone are these.) */
 MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, mdyn_wide *x,
                           mdyn_wide *w, mdyn_lcp_cell *scratch, int cells,
                           mdyn_lcp_report *report);
@@ -1746,7 +1766,7 @@ MD_NOINLINE void md_sum_shift(md_sum *r, int32_t n)
     int64_t sign = r->hi < 0 ? -1 : 0, beyond;
     if (n >= 64) {
         beyond = r->hi ^ (int64_t)r->lo >> 63;
-        r->hi = (int64_t)r->lo;
+        r->hi = beyond ? sign | 1 : (int64_t)r->lo;
         r->lo = 0;
         n = beyond ? 64 : n - 64;
     }
@@ -2819,7 +2839,7 @@ MD_NOINLINE void md_join(int32_t *r, const int32_t *a, const int32_t *b, int32_t
         d = -d;
     }
     if (d > 30) sign = d = 0;
-    half = 1 << d >> 1;
+    half = (int32_t)1 << d >> 1;
     for (k = 0; k < n; k++) {
         x = factor * a[k] + sign * ((low[k] + half) >> d);
         bits |= md_size(x);
@@ -2849,12 +2869,12 @@ MD_SHARED void md_sum_numbers(md_vec *r, const md_vec *a, int32_t u, int32_t v, 
         e = f;
         d = -d;
         if (d > 30) x = y = z = d = 0;
-        half = 1 << d >> 1;
+        half = (int32_t)1 << d >> 1;
         x = (x + half) >> d;
         y = (y + half) >> d;
         z = (z + half) >> d;
     } else {
-        half = 1 << d >> 1;
+        half = (int32_t)1 << d >> 1;
         u = (u + half) >> d;
         v = (v + half) >> d;
         w = (w + half) >> d;
@@ -3088,12 +3108,12 @@ MD_NOINLINE void md_spin(md_mat *B, const md_vec *omega, const md_vec *alpha)
         e = alpha->m[3];
         d = -d;
         if (d > 30) xx = yy = zz = xy = xz = yz = d = 0;
-        half = 1 << d >> 1;
+        half = (int32_t)1 << d >> 1;
         xx = (xx + half) >> d; yy = (yy + half) >> d; zz = (zz + half) >> d;
         xy = (xy + half) >> d; xz = (xz + half) >> d; yz = (yz + half) >> d;
     } else {
         if (d > 30) x = y = z = d = 0;
-        half = 1 << d >> 1;
+        half = (int32_t)1 << d >> 1;
         x = (x + half) >> d; y = (y + half) >> d; z = (z + half) >> d;
     }
     m[0] = xx; m[1] = xy - z; m[2] = xz + y;
@@ -3240,7 +3260,6 @@ MD_INLINE void md_mat_vec(md_vec *r, const md_mat *m, const md_vec *a)
                md_sum3(m->zx, a->x, m->zy, a->y, m->zz, a->z));
 }
 
-/* r = m^T a */
 /* r = s + m a */
 MD_INLINE void md_sum_mat_vec(md_vec *r, const md_vec *s, const md_mat *m, const md_vec *a)
 {
@@ -3249,6 +3268,7 @@ MD_INLINE void md_sum_mat_vec(md_vec *r, const md_vec *s, const md_mat *m, const
     md_vec_add(r, s, &t);
 }
 
+/* r = m^T a */
 MD_INLINE void md_mat_t_vec(md_vec *r, const md_mat *m, const md_vec *a)
 {
     md_vec_set(r, md_sum3(m->xx, a->x, m->yx, a->y, m->zx, a->z),
@@ -3698,6 +3718,16 @@ MD_STATIC md_num md_quaternion_square(const mdyn_real *q)
                             md_of_real(q[3]));
 }
 
+/* Whether n numbers are neither all 0 nor, together, of a length that can be divided by. */
+MD_STATIC int md_is_tiny(const mdyn_wide *x, int n)
+{
+    md_num sum = MD_K(0);
+    int k;
+    if (md_are_null(x, n)) return 0;
+    for (k = 0; k < n; k++) sum = md_add(sum, md_mul(md_of_wide(x[k]), md_of_wide(x[k])));
+    return !md_less(MD_K(1e-12), sum);
+}
+
 /* What a body may be in a build without trees. */
 MD_INLINE int md_body_fits(const mdyn_body *b)
 {
@@ -3714,7 +3744,6 @@ MD_INLINE int md_body_fits(const mdyn_body *b)
 MD_STATIC int md_check_body(const mdyn_model *model, int i)
 {
     const mdyn_body *b = &model->bodies[i];
-    const mdyn_wide4 *r = &b->rotation;
     int single;
     if (!MIMICDYN_CHECKS) return MDYN_OK;
     if (!md_are_usable(MD_FROM_TO(mdyn_body, b, axis, drive_kd))) return MDYN_ERR_NOT_FINITE;
@@ -3723,8 +3752,7 @@ MD_STATIC int md_check_body(const mdyn_model *model, int i)
         return MDYN_ERR_JOINT;
     if (!md_body_fits(b)) return MDYN_ERR_TREE;
     single = md_joint_coordinates(b->joint) == 1;
-    if (!md_are_null(&r->w, 4) && !md_less(MD_K(1e-12), md_square_length(md_of_wide(r->w),
-            md_of_wide(r->x), md_of_wide(r->y), md_of_wide(r->z)))) return MDYN_ERR_ROTATION;
+    if (md_is_tiny(&b->rotation.w, 4)) return MDYN_ERR_ROTATION;
     if (md_is_negative(b->mass)) return MDYN_ERR_MASS;
     if (!md_inertia_is_real(&b->inertia)) return MDYN_ERR_INERTIA;
     if (md_any_negative(MD_FROM_TO(mdyn_body, b, armature, friction))
@@ -3797,6 +3825,8 @@ MD_STATIC int md_check_closure(mdyn_sim *sim, const mdyn_model *model, int i)
         return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
     if (md_closure_rows(c->kind) == 0 || c->a < MDYN_WORLD || c->a >= model->body_count
         || c->b < MDYN_WORLD || c->b >= model->body_count || c->a == c->b
+        || md_is_tiny(&c->axis_a.x, 3) || md_is_tiny(&c->axis_b.x, 3)
+        || md_is_tiny(&c->rotation.w, 4)
         || (c->kind == MDYN_CLOSE_DISTANCE && !md_wide_less(MDYN_C(0), c->distance)))
         return md_blame(sim, MDYN_ERR_CLOSURE, i);
     if (!md_softness_is_valid(&c->softness)) return md_blame(sim, MDYN_ERR_SOFTNESS, i);
@@ -3846,6 +3876,9 @@ MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
     for (i = 0; model->rows && i < model->row_count; i++) {
         code = md_check_own_row(sim, &model->rows[i], i, model->row_count, model->body_count);
         if (code != MDYN_OK) return code;
+        if (!model->row_function && !md_is_null(model->rows[i].friction)
+            && !md_is_null(model->rows[model->rows[i].normal].friction))
+            return md_blame(sim, MDYN_ERR_BODY_ROW, i);
     }
     return n;
 }
@@ -3902,7 +3935,8 @@ MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
     }
     code = md_check_body_rows(sim, model);
     if (code < 0) return code;
-    if (rows + code > MIMICDYN_MAX_ROWS) return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, -1);
+    rows += code;
+    if (rows > MIMICDYN_MAX_ROWS) return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, -1);
     for (i = 0; i < model->coupling_count; i++) {
         code = md_check_coupling(model, &model->couplings[i], i);
         if (code != MDYN_OK) return md_blame(sim, code, i);
@@ -5570,7 +5604,8 @@ MD_STATIC int8_t md_hold(mdyn_sim *sim, md_row *row, const md_outcome *last)
 {
     const int hold = last->hold;
     mdyn_wide lower, upper;
-    md_num zero = MD_K(0), inside, speed, stopped;
+    md_num zero = MD_K(0), inside, speed, stopped = zero;
+    if (hold != 0) stopped = md_abs(md_div(last->impulse, md_mul(row->scale, row->scale)));
     md_engaged_range(sim, row, &lower, &upper);
     if (md_is_on_bodies(row)) {
         md_look_at_bodies(sim, row);
@@ -5582,7 +5617,6 @@ MD_STATIC int8_t md_hold(mdyn_sim *sim, md_row *row, const md_outcome *last)
     if (hold != 0) {
         inside = hold > 0 ? md_seen_beyond(sim, lower) : md_neg(md_seen_beyond(sim, upper));
         speed = hold > 0 ? row->Jv : md_neg(row->Jv);
-        stopped = md_abs(md_div(last->impulse, md_mul(row->scale, row->scale)));
         speed = md_sub(speed, md_mul(MD_K(64 * MD_EPSILON), stopped));
         if (!(md_less(zero, inside) && md_less(zero, speed) && (hold > 1 || hold < -1)))
             return (int8_t)(hold > 0 ? 2 : -2);
@@ -5644,7 +5678,9 @@ MD_INLINE int md_sits_out(mdyn_sim *sim, int k)
     const md_outcome *last = &sim->outcome[k];
     md_row *row = md_row_at(sim, k);
     row->resting = 0;
-    if (md_row_is_off(sim, row)) return sim->skipping = 1;
+    row->hold = 0;
+    if (md_row_is_off(sim, row) || (row->kind == MDYN_ROW_LOSS
+        && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->skipping = 1;
     if (MD_HAS_SET(sim, limits, MDYN_ENGAGED) && md_row_engages(sim, row)) {
         row->hold = md_hold(sim, row, last);
         if (!row->hold) sim->skipping = 1;
@@ -6339,6 +6375,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
         for (e = row->first + row->given; e < row->end; e++)
             sim->entry[e] = md_unit_by(sim->entry[e], part);
         row->inverse = md_mul(row->inverse, part);
+        row->length = md_div(row->length, part);
         row->soft = md_unit_by(md_unit_by(row->soft, part), part);
         row->scale = s;
     }
@@ -6801,7 +6838,7 @@ MD_INLINE void md_sweep_held(mdyn_sim *sim, md_scale e)
 {
     do {
         sim->hasty = 0;
-        md_solve_bounded(sim, e, sim->sweeps);
+        md_sweep(sim, e, sim->sweeps);
     } while (sim->hasty && sim->sweeps < 2000);
 }
 
@@ -6974,11 +7011,11 @@ MD_APART void md_next_part(mdyn_sim *sim, md_scale e, int anew)
 {
     const enum md_wish wish = md_relaxes(sim) ? MD_SOFT_BACK : MD_ALL_BACK;
     int k;
-    if (anew) sim->moved = 0;
+    if (anew) sim->moved = sim->hasty = 0;
     for (k = 0; k < sim->lives; k++) {
         md_row *row = md_live_row(sim, k);
         row->sum = anew ? MD_K(0) : md_add(row->sum, row->impulse);
-        if (anew) row->flags &= (uint8_t)~MDYN_ROW_SATURATED;
+        if (anew) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
         else row->flags |= md_saturation(row);
         if (anew && MIMICDYN_WARM) row->start = sim->outcome[sim->live[k]].start;
         if (md_is_on_bodies(row)) {
@@ -7139,7 +7176,7 @@ MD_APART void md_report_rows(mdyn_sim *sim)
         if (flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
         if (flags & MDYN_ROW_CONTRADICTORY) sim->report.contradictory++;
         if ((flags & MDYN_ROW_SATURATED) && row->kind == MDYN_ROW_COUPLING
-            && md_coupling_at(sim, row->index)->breaks) {
+            && !md_is_zero(o->impulse) && md_coupling_at(sim, row->index)->breaks) {
             md_let_go(sim, row->index);
             sim->culprit.sticky |= MDYN_ROW_RELEASED;
             sim->report.broken++;
@@ -7940,7 +7977,7 @@ MD_STATIC int md_check_couplings(mdyn_sim *sim)
         code = md_apply_rows(sim, (enum md_mode)mode);
         if (code != MDYN_OK) return code;
         for (k = 0; k < md_exacts(sim); k++) {
-            int flags = md_live_row(sim, k)->flags;
+            int flags = md_is_on_bodies(md_live_row(sim, k)) ? 0 : md_live_row(sim, k)->flags;
             int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
                 : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
             if (found <= worst) continue;
@@ -8023,7 +8060,8 @@ MD_STATIC int md_find_row(const mdyn_sim *sim, mdyn_row_kind kind, int index)
 }
 
 /* Whether the plan of the rows holds for another coupling in the place of one: the same joints,
-   as hard or soft as before. */
+   as hard or soft as before; and if it is solved exactly without a private coordinate, the same
+   ratios, for others could make it depend on the rows before it. */
 MD_STATIC int md_coupling_fits(mdyn_sim *sim, int i, const mdyn_coupling *c)
 {
     const mdyn_coupling *old = md_coupling_at(sim, i);
@@ -8034,6 +8072,8 @@ MD_STATIC int md_coupling_fits(mdyn_sim *sim, int i, const mdyn_coupling *c)
         const mdyn_term *a = &old->terms[k], *b = &c->terms[k];
         if (md_is_null(a->coefficient) != md_is_null(b->coefficient)) return 0;
         if (!md_is_null(a->coefficient) && (a->body != b->body || a->axis != b->axis)) return 0;
+        if (rank < MD_SOFT_RANK && !md_is_zero(md_sub(md_of_wide(a->coefficient),
+                                                      md_of_wide(b->coefficient)))) return 0;
     }
     sim->coupling[i] = *c;
     fits = md_row_is_boundless(sim, md_row_at(sim, i)) == md_row_at(sim, i)->boundless
@@ -8127,7 +8167,9 @@ MD_STATIC int md_follow(mdyn_sim *sim)
             k = t->dof[0];
             slack = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(sim->v[k]))));
             first = t->number[0];
-            speed = md_div(md_sub(md_of_wide(c->speed), md_row_speed(sim, row, t)), first);
+            speed = md_of_wide(c->speed);
+            if (c->level == MDYN_VELOCITY) speed = md_add(speed, md_of_wide(c->lower));
+            speed = md_div(md_sub(speed, md_row_speed(sim, row, t)), first);
             if (md_less(slack, md_abs(speed))) moved = 1;
             md_accumulate(&sim->v[k], &sim->v_tail[k], speed);
             if (!md_in_range(sim->v[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
@@ -8925,6 +8967,15 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
     return MDYN_OK;
 }
 
+/* Whether a result fits into an mdyn_real3. */
+MD_STATIC int md_fits(const md_vec *a)
+{
+    int k;
+    for (k = 0; k < 3; k++)
+        if (!md_less(md_abs(md_vec_get(a, k)), MD_K(8388608))) return 0;
+    return 1;
+}
+
 MD_STATIC void md_real3_of(mdyn_real3 *r, const md_vec *a)
 {
     r->x = md_to_real(md_vec_get(a, 0));
@@ -8940,6 +8991,7 @@ MDYN_API int mdyn_pose(mdyn_sim *sim, int body, mdyn_real3 *position, mdyn_real4
     int code = md_open_query(sim, body, position, quaternion);
     if (code != MDYN_OK) return code;
     md_origin_position(sim, body, &p);
+    if (!md_fits(&p)) return md_blame(sim, MDYN_ERR_OVERFLOW, body);
     md_real3_of(position, &p);
     md_align(sim->model, body, &Q);
     md_mat_transpose(&Q, &Q);
@@ -8961,6 +9013,8 @@ MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
     if (code != MDYN_OK) return code;
     md_origin_velocity(sim, body, &v);
     md_add_cross(&v, &sim->pose[body].omega, &arm);
+    if (!md_fits(&v) || !md_fits(&sim->pose[body].omega))
+        return md_blame(sim, MDYN_ERR_OVERFLOW, body);
     md_real3_of(angular, &sim->pose[body].omega);
     md_real3_of(linear, &v);
     return MDYN_OK;
@@ -9761,11 +9815,12 @@ MD_STATIC int md_lcp_pivot(md_lcp *s)
     }
 }
 
-/* Whether friction row i slides, with k normal to it: 1, -1 at its upper, lower bound; else 0. */
+/* Whether friction row i slides, with k normal to it: 1, -1 at its upper, lower bound; else 0. One
+   that is clamped does not, even where it is just at its bound. */
 MD_INLINE int md_lcp_slides(const md_lcp *s, const mdyn_lcp *p, int i, int k)
 {
     if (md_lcp_friction_of(p, i) != k || !(s->state[i] & MD_LCP_CEILING)
-        || !md_less(s->lo[i], s->hi[i])) return 0;
+        || s->state[i] & MD_LCP_CLAMPED || !md_less(s->lo[i], s->hi[i])) return 0;
     if (s->edge && !md_less(s->edge[i].most, s->edge[i].cap)) return 0;
     if ((s->state[i] & MD_LCP_EDGE) && md_is_zero(s->x[i])) return 0;
     return !md_less(s->x[i], s->hi[i]) ? 1 : !md_less(s->lo[i], s->x[i]) ? -1 : 0;

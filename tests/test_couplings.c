@@ -5,7 +5,7 @@
 #define MIMICDYN_MAX_COUPLINGS 10
 #define MIMICDYN_MAX_ROWS 40
 #define MIMICDYN_MAX_DANTZIG 40
-#define MIMICDYN_MAX_BODY_ROWS 1
+#define MIMICDYN_MAX_BODY_ROWS 5
 #define MIMICDYN_MAX_ENTRIES 2048
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
@@ -557,6 +557,145 @@ static void test_nearest_angle(void) {
     }
 }
 
+/* ---- other couplings in their places ---- */
+
+/* Three rotors of 1 kg m^2, q_0 = q_1 held by the first coupling, q_1 = q_2 by the last. The second
+   one, q_0 = 2 q_1, becomes another q_0 = q_1: all three turn with a third of 1 N m. */
+static void test_dependent_ratio(void) {
+    const double inertia[] = { 1, 1, 1 };
+    mdyn_wide a[3];
+    shafts(3, inertia, 0x1p-10);
+    mdyn_coupling first = MDYN_MIMIC(0, 1, 1, 0), second = MDYN_MIMIC(0, 1, 2, 0);
+    mdyn_coupling last = MDYN_MIMIC(1, 2, 1, 0);
+    couple(first);
+    couple(second);
+    couple(last);
+    CHECK(mdyn_init(&sim, &mech.model) >= 0);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &first), MDYN_WARN_REDUNDANT);
+    CHECK_EQUAL(sim.culprit.index, 1);
+    sim.tau[0] = real(1);
+    CHECK_EQUAL(mdyn_coupled_dynamics(&sim, a), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(of_wide(a[i]), 1.0 / 3, BY_SCALAR(1e-15, 2e-7, 4e-9));
+        CHECK_NEAR(of_real(sim.v[i]) * 0x1p10, 1.0 / 3, BY_SCALAR(1e-15, 2e-7, 3e-9));
+    }
+}
+
+/* A coupling that has lost its efficiency has no loss either: 1 N m turns two shafts of 1 kg m^2
+   with 1/2 rad/s^2. With 0.5 the loss takes 2 (1 - e)/(1 + e) of the force along C'. */
+static void test_loss_ends(void) {
+    const double inertia[] = { 1, 1 };
+    double dt = 0x1p-10;
+    shafts(2, inertia, dt);
+    mdyn_coupling c = MDYN_MIMIC(0, 1, -1, 0);
+    couple(c)->efficiency = wide(0.5);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.tau[0] = real(1);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK(of_wide(row(MDYN_ROW_LOSS, 0).impulse) != 0);
+    double lossy = of_real(sim.v[0]) / dt; /* J_0 + J_1/e */
+    CHECK_NEAR(lossy, 1.0 / 3, BY_SCALAR(1e-14, 1e-6, 1e-7));
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_OK);
+    sim.v[0] = sim.v[1] = real(0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]) / dt, 0.5, BY_SCALAR(1e-14, 1e-6, 1e-7));
+    CHECK_NEAR(of_real(sim.v[1]) / dt, -0.5, BY_SCALAR(1e-14, 1e-6, 1e-7));
+    CHECK(of_wide(row(MDYN_ROW_LOSS, 0).impulse) == 0);
+}
+
+/* A hinge that closes a plane mechanism has rows too many: no warning of the couplings. */
+static void test_closures_are_no_couplings(void) {
+    static mdyn_closure hinge;
+    const double inertia[] = { 1, 1, 1 };
+    shafts(3, inertia, 0x1p-10);
+    mdyn_coupling c = MDYN_MIMIC(0, 2, 1, 0);
+    couple(c);
+    memset(&hinge, 0, sizeof hinge);
+    hinge.kind = MDYN_CLOSE_HINGE;
+    hinge.b = 1;
+    mech.model.closures = &hinge;
+    mech.model.closure_count = 1;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 0), MDYN_OK);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, 1), MDYN_OK);
+}
+
+/* Followers take the wanted speed of a step: `speed` and, of speeds, the bounds. */
+static void test_followers_speed(void) {
+    const double inertia[] = { 1, 1 };
+    for (int metric = MDYN_MASS_METRIC; metric <= MDYN_FOLLOWERS; metric++) {
+        shafts(2, inertia, 0x1p-10);
+        mdyn_coupling c = MDYN_MIMIC(0, 1, 1, 0);
+        c.level = MDYN_VELOCITY;
+        c.lower = c.upper = wide(2);
+        c.speed = wide(0.5);
+        couple(c);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]) - of_real(sim.v[1]), 2.5, BY_SCALAR(1e-15, 1e-6, 1e-11));
+    }
+}
+
+/* A coupling that breaks when it is overloaded: in a step whose first substeps alone overload it;
+   not while the one that it follows has no force. */
+static void test_break_in_substeps(void) {
+    const double inertia[] = { 1, 1 };
+    shafts(2, inertia, 0x1p-6);
+    mdyn_coupling c = MDYN_MIMIC(0, 1, 1, 0);
+    c.level = MDYN_VELOCITY;
+    c.effort = wide(100);
+    c.breaks = 1;
+    couple(c);
+    mech.model.solver.method = MDYN_TGS;
+    mech.model.solver.substeps = 8;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[0] = real(1); /* 0.5 N m s, of which a substep takes 100/512 */
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), 0.5, BY_SCALAR(1e-14, 1e-6, 1e-8));
+    CHECK_EQUAL(sim.report.broken, 1);
+    CHECK(row(MDYN_ROW_COUPLING, 0).flags & MDYN_ROW_SATURATED);
+
+    shafts(2, inertia, 0x1p-6);
+    c.effort = wide(0);
+    c.mu = wide(0.5);
+    c.mu_of = 1;
+    couple(c);
+    mdyn_coupling leader = MDYN_MIMIC(0, 1, 1, 0);
+    leader.lower = wide(-1);
+    leader.upper = wide(1);
+    couple(leader);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.broken, 0);
+}
+
+/* ODE's CFM is the compliance of a force along C' times dt: a mass under 3 N on a row of CFM 0.01
+   and ERP 0 sinks with 0.03 m/s, in substeps too. */
+static void test_ode_softness(void) {
+    const double inertia[] = { 0.5 };
+    char text[120];
+    for (int parts = 1; parts <= 8; parts += 7) {
+        shafts(1, inertia, 0x1p-7);
+        mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+        mdyn_softness ode = MDYN_ODE(0, 0.01);
+        c.softness = ode;
+        couple(c);
+        mech.model.solver.method = parts > 1 ? MDYN_TGS : MDYN_PGS;
+        mech.model.solver.substeps = (uint16_t)parts;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.tau[0] = real(3);
+        for (int i = 0; i < 100; i++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        CHECK_NEAR(of_real(sim.v[0]), 0.03, BY_SCALAR(1e-15, 1e-8, 1e-9));
+        CHECK_NEAR(of_wide(row(MDYN_ROW_COUPLING, 0).force), -3, BY_SCALAR(1e-12, 1e-5, 1e-7));
+        CHECK_EQUAL(mdyn_explain(&sim, MDYN_ROW_COUPLING, 0, text, 120), MDYN_OK);
+        CHECK(strstr(text, "soft, erp 0, CFM of the force 0.01") != NULL);
+    }
+}
+
 /* ---- energy ---- */
 
 static double kinetic(const double *v, const mdyn_wide *M, int n) {
@@ -693,7 +832,8 @@ int main(int argc, char **argv) {
         test_two_shafts, test_compliant, test_slip_clutch, test_planetary, test_efficiency,
         test_friction_follows, test_break_and_engage, test_release, test_engage_range,
         test_one_way, test_floating_base, test_engagement, test_deadband, test_engaged_stop,
-        test_nearest_angle, test_rows_are_passive
+        test_nearest_angle, test_dependent_ratio, test_loss_ends, test_closures_are_no_couplings,
+        test_followers_speed, test_break_in_substeps, test_ode_softness, test_rows_are_passive
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
