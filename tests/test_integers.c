@@ -229,6 +229,8 @@ static void test_counts(void) {
     CHECK_EQUAL(mdyn_to_counts(real(1), wide(0)), 0);
     CHECK(mdyn_of_counts(INT32_MAX, wide(1)) == INT64_MAX);
     CHECK(mdyn_of_counts(-INT32_MAX, wide(1e9)) == -INT64_MAX);
+    CHECK(mdyn_of_counts(1 << 25, MDYN_C(281474976710656.0)) == INT64_MAX);
+    CHECK(mdyn_of_counts(-(1 << 25), MDYN_C(281474976710656.0)) == -INT64_MAX);
     CHECK(mdyn_real_of(wide(0.25)) == real(0.25) && mdyn_real_of(wide(-1e20)) == -INT64_MAX);
     CHECK(mdyn_wide_of(real(-0.375)) == wide(-0.375));
 }

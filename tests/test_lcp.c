@@ -915,6 +915,37 @@ static void test_scratch(void) {
     }
 }
 
+/* Row 1 needs no force to be held and gets just its bound, row 4 slides: what forecasts the friction
+   of both is nowhere beyond the scratch. */
+static void test_clamped_at_its_bound(void) {
+    static const double wanted[5] = { 1, 0.25, 0.25, 1, 10 }, most[5] = { 0, 0.5, 4, 0, 0.25 };
+    const int need = MDYN_LCP_SCRATCH(5);
+    memset(A, 0, sizeof A);
+    memset(scratch, 0xA5, sizeof scratch);
+    memset(&p, 0, sizeof p);
+    for (int i = 0; i < 5; i++) {
+        A[5 * i + i] = wide(1);
+        b[i] = wide(wanted[i]);
+        lo[i] = wide(0);
+        hi[i] = most[i] > 0 ? wide(most[i]) : MDYN_UNLIMITED;
+        findex[i] = (int16_t)(i == 4 ? 3 : i == 1 || i == 2 ? 0 : -1);
+    }
+    A[5 * 2 + 1] = wide(-0.5);
+    A[5 * 4 + 3] = wide(0.5);
+    p.n = 5;
+    p.A = A;
+    p.b = b;
+    p.lo = lo;
+    p.hi = hi;
+    p.findex = findex;
+    CHECK_EQUAL(mdyn_lcp_dantzig(&p, x, w, scratch, need, &report), MDYN_OK);
+    CHECK_NEAR(residual_of_x(), 0, BY_SCALAR(1e-15, 1e-6, 1e-8));
+    const unsigned char *beyond = (const unsigned char *)(scratch + need);
+    for (size_t i = 0; i < sizeof *scratch; i++) {
+        CHECK_EQUAL(beyond[i], 0xA5);
+    }
+}
+
 /* Any bytes: an answer, and if it says solved, then it is. */
 static void test_bytes(void) {
     int solved = 0, refusals = 0;
@@ -986,6 +1017,7 @@ int main(int argc, char **argv) {
     test_refused_calls();
     test_corners();
     test_scratch();
+    test_clamped_at_its_bound();
     test_bytes();
     return check_end();
 }

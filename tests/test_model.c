@@ -174,13 +174,24 @@ static void test_mistakes_of_bodies(void) {
 /* More of these is in test_bodies.c. */
 static void test_mistakes_of_rows_on_bodies(void) {
     static mdyn_closure rod;
-    static mdyn_body_row row;
+    static mdyn_body_row row, pair[2];
     mdyn_contact contact;
     rod.kind = MDYN_CLOSE_DISTANCE;
     REFUSED(MDYN_ERR_CAPACITY_BODY_ROWS, -1, (model.closures = &rod, model.closure_count = 3));
     REFUSED(MDYN_ERR_CLOSURE, 0, (model.closures = &rod, model.closure_count = 1, rod.b = 1));
+    rod.a = MDYN_WORLD;
+    rod.distance = wide(1);
+    REFUSED(MDYN_ERR_CLOSURE, 0,
+            (model.closures = &rod, model.closure_count = 1, rod.axis_a.y = wide(1e-7)));
+    rod.axis_a.y = wide(0);
+    REFUSED(MDYN_ERR_CLOSURE, 0,
+            (model.closures = &rod, model.closure_count = 1, rod.rotation.w = wide(1e-25)));
+    rod.rotation.w = wide(0);
     row.friction = wide(1); /* of its own force */
     REFUSED(MDYN_ERR_BODY_ROW, 0, (model.rows = &row, model.row_count = 1));
+    pair[0].friction = pair[1].friction = wide(1); /* of each other's */
+    pair[0].normal = 1;
+    REFUSED(MDYN_ERR_BODY_ROW, 0, (model.rows = pair, model.row_count = 2));
     good_model();
     CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
     memset(&contact, 0, sizeof contact); /* no normal */
@@ -267,12 +278,23 @@ static void long_rows(int count) {
 
 /* One more than there is room for, of each kind. */
 static void test_capacities(void) {
+    static mdyn_closure rod;
     REFUSED(MDYN_ERR_CAPACITY_DOFS, 4, (model.body_count = 6, body[4] = body[5] = body[SHIP]));
     good_model();
     for (int i = 0; i < BODIES; i++) {
         body[i].friction = wide(1); /* 11 rows, beside 2 couplings, limit and drive */
     }
     refused("rows", MDYN_ERR_CAPACITY_ROWS, SHIP);
+    good_model(); /* 2 couplings and what they lose, limit, drive, 6 speeds: 12 rows */
+    body[SHIP].friction = coupling[0].efficiency = coupling[1].efficiency = wide(1);
+    body[FOLLOWER].friction = wide(0);
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    rod.kind = MDYN_CLOSE_DISTANCE;
+    rod.a = MDYN_WORLD;
+    rod.distance = wide(1);
+    model.closures = &rod;
+    model.closure_count = 1;
+    refused("rows on bodies", MDYN_ERR_CAPACITY_ROWS, -1);
     long_rows(5);
     refused("entries", MDYN_ERR_CAPACITY_ENTRIES, -1);
 }
@@ -892,6 +914,12 @@ static void test_results_overflow(void) {
     sim.v[0] = real(1e6);
     CHECK_EQUAL(mdyn_energy(&sim, out, out + 1), MDYN_ERR_OVERFLOW);
     CHECK(of_wide(out[0]) == 7 && of_wide(out[1]) == 7);
+    for (int far = 0; far < 2; far++) { /* 1e4 and 1e8 m/s */
+        mdyn_real3 point = { real(0), real(far ? 100 : 0.01), real(0) }, w = point, u = point;
+        CHECK_EQUAL(mdyn_velocity(&sim, 0, &point, &w, &u), far ? MDYN_ERR_OVERFLOW : MDYN_OK);
+        CHECK_NEAR(of_real(u.x), far ? 0 : -1e4, BY_SCALAR(1e-11, 1e-2, 1e-4));
+        CHECK_NEAR(of_real(w.z), far ? 0 : 1e6, 0);
+    }
     sim.v[0] = real(1e3);
     CHECK_EQUAL(mdyn_energy(&sim, out, out + 1), MDYN_OK);
 }
