@@ -1207,11 +1207,12 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    mdyn_lcp_dantzig. */
 MDYN_API int mdyn_step(mdyn_sim *sim);
 
-/* What row `index` of a kind did in the last step; speeds are read from sim->v. O(r + terms) */
+/* What row `index` of a kind did in the last step; speeds are read from sim->v. MDYN_ERR_OVERFLOW
+   if a result is 1e30 or more. O(r + terms) */
 MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_row_report *report);
 
 /* Force that a coupling gave the joint of one of its terms in the last step, its loss included
-   [N m or N]. O(1), with an efficiency O(rows). */
+   [N m or N]. MDYN_ERR_OVERFLOW from 1e30 on. O(1), with an efficiency O(rows). */
 MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force);
 
 /* Positions that the limits of a joint of one coordinate and of all joints coupled to it leave
@@ -8461,11 +8462,14 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
     return code;
 }
 
+/* Whether a result is one; what is beyond is as good as infinite in every scalar. */
+MD_INLINE int md_is_result(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
+
 MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_row_report *report)
 {
     int k, live;
     md_terms t;
-    md_num speed, given, force, residual = MD_K(0);
+    md_num speed, given, force, power, residual = MD_K(0);
     const md_outcome *o;
     if (!md_is_ready(sim)) return md_unready(sim);
     if (!report) return MDYN_ERR_NULL;
@@ -8483,9 +8487,12 @@ MDYN_API int mdyn_row(const mdyn_sim *sim, mdyn_row_kind kind, int index, mdyn_r
     live = o->step == sim->step;
     if (live && md_less(given, o->low)) residual = md_sub(given, o->low);
     if (live && md_less(o->high, given)) residual = md_sub(given, o->high);
+    power = md_mul(force, speed);
+    if (!md_is_result(speed) || !md_is_result(force) || !md_is_result(power)
+        || !md_is_result(residual)) return MDYN_ERR_OVERFLOW;
     report->impulse = md_to_wide(o->impulse);
     report->force = md_to_wide(force);
-    report->power = md_to_wide(md_mul(force, speed));
+    report->power = md_to_wide(power);
     report->error = md_to_wide(live ? o->error : MD_K(0));
     report->speed = md_to_wide(speed);
     report->residual = md_to_wide(residual);
@@ -8510,6 +8517,7 @@ MDYN_API int mdyn_share(const mdyn_sim *sim, int coupling, int term, mdyn_wide *
     }
     f = md_mul(sim->inverse_dt, f);
     f = md_mul(f, md_of_wide(md_coupling_at(sim, coupling)->terms[term].coefficient));
+    if (!md_is_result(f)) return MDYN_ERR_OVERFLOW;
     *force = md_to_wide(f);
     return MDYN_OK;
 }
@@ -8941,9 +8949,6 @@ MD_STATIC int md_open_query(mdyn_sim *sim, int body, const void *a, const void *
     int code = md_check_query(sim, body, a, b);
     return code == MDYN_OK ? md_refresh(sim) : code;
 }
-
-/* Whether a result is one; what is beyond is as good as infinite in every scalar. */
-MD_INLINE int md_is_result(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
 
 /* All results, or, if one of them is none, an error. */
 MD_STATIC int md_give_out(mdyn_sim *sim, mdyn_wide *to, const md_num *from, int n)

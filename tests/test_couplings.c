@@ -696,6 +696,27 @@ static void test_ode_softness(void) {
     }
 }
 
+/* Forces that leave the range of results are an error, and nothing is written. */
+static void test_reports_overflow(void) {
+    const double inertia[] = { 1e15 };
+    mdyn_row_report r;
+    mdyn_wide force = wide(7);
+    shafts(1, inertia, 1e-9);
+    mdyn_coupling c = MDYN_MIMIC(0, 0, 0, 0);
+    c.terms[0].coefficient = wide(1e-15);
+    c.level = MDYN_VELOCITY;
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[0] = real(8e6);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    memset(&r, 0xA5, sizeof r);
+    mdyn_row_report before = r;
+    CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_ERR_OVERFLOW); /* 8e45 N m */
+    CHECK(memcmp(&r, &before, sizeof r) == 0);
+    CHECK_EQUAL(mdyn_share(&sim, 0, 0, &force), MDYN_ERR_OVERFLOW); /* 8e30 N m */
+    CHECK(of_wide(force) == 7);
+}
+
 /* ---- energy ---- */
 
 static double kinetic(const double *v, const mdyn_wide *M, int n) {
@@ -853,7 +874,8 @@ int main(int argc, char **argv) {
         test_friction_follows, test_break_and_engage, test_release, test_engage_range,
         test_one_way, test_floating_base, test_engagement, test_deadband, test_engaged_stop,
         test_nearest_angle, test_dependent_ratio, test_loss_ends, test_closures_are_no_couplings,
-        test_followers_speed, test_break_in_substeps, test_ode_softness, test_rows_are_passive
+        test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
+        test_rows_are_passive
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
