@@ -267,8 +267,8 @@ static void take_body(input *in, specimen *s, int index) {
 
 static void take_softness(input *in, mdyn_softness *s) {
     unsigned kind = take_u8(in) % 6;
-    s->kind = kind == 5 ? MDYN_DEFAULT : (mdyn_softness_kind)(kind == 4 && in->calm ? 0 : kind);
-    if (s->kind == MDYN_ERP_CFM) {
+    s->kind = (mdyn_softness_kind)(kind > MDYN_ODE_CFM && in->calm ? MDYN_DEFAULT : kind);
+    if (s->kind == MDYN_ERP_CFM || s->kind == MDYN_ODE_CFM) {
         s->a = take_wide(in, 0, 1);
         s->b = (take_u8(in) & 1) != 0 ? take_wide(in, 0, 1) : wide(0);
     } else if (s->kind != MDYN_DEFAULT) {

@@ -598,7 +598,7 @@ static const char *read_body_row(const char **at, struct row_note *note)
         r->parts[i].body = MDYN_WORLD;
     r->level = MDYN_VELOCITY;
     r->speed = wide(number(at));
-    set_softness(&r->softness, MDYN_ERP_CFM, 0.0, number(at) / time_step);
+    set_softness(&r->softness, MDYN_ODE_CFM, 0.0, number(at));
     lo = number(at);
     hi = number(at);
     findex = integer(at);

@@ -227,7 +227,8 @@ static void test_mistakes_of_couplings(void) {
     REFUSED(MDYN_ERR_SOFTNESS, 0, coupling[0].softness.kind = (mdyn_softness_kind)9);
     static const mdyn_softness bad[] = {
         MDYN_HARD(-0.1), MDYN_HARD(1.1), MDYN_SOFT(0.5, -1), MDYN_SPRING(-1, 1),
-        MDYN_SPRING(1, -1), MDYN_FREQUENCY(-1, 1), MDYN_FREQUENCY(1, -1)
+        MDYN_SPRING(1, -1), MDYN_FREQUENCY(-1, 1), MDYN_FREQUENCY(1, -1), MDYN_ODE(2, 0),
+        MDYN_ODE(0, -1)
     };
     for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
         REFUSED(MDYN_ERR_SOFTNESS, 1, coupling[1].softness = bad[i]);
