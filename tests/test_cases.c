@@ -636,8 +636,8 @@ static void compare_between(const struct pair *p, int rule, int line)
     score(p, rule, line, error, error, 0);
 }
 
-/* solved KEY: of several solutions x KEY gives one, with status 0. The largest |d| A_ii over |b_i| +
-   sum |A_ij x_j|, where d is -w_i / A_ii held so that x_i + d is within the bounds. */
+/* solved KEY: of several solutions x KEY gives one, with status 0. The largest |d| A_ii over
+   |b_i| + sum |A_ij x_j|, where d is -w_i / A_ii held so that x_i + d is within the bounds. */
 static void compare_solved(const struct pair *p, int rule, int line)
 {
     const double *x = got + 1;
