@@ -246,12 +246,14 @@ static const struct rule rules[] = {
     { "mimic", "exact_v", 1, STEP, 1e-10, "extreme", 1e-8 },
     { "mimic", "exact_lam", 1, IMPULSE, 1e-9, "extreme", 1e-7 },
     { "mimic", "pgs", 3, STEP, 1e-10, "extreme", 1e-8 },
+    { "mimic", "tgs", 3, STEP, 2.5e-11, "", 0 },
     { "mimic", "residual", 1, OWN, 1e-9, "", 0 },
     { "mimic", "between", 1, OWN, 1e-9, "", 0 },
     { "traj", "sample", 3, SAMPLE, 1e-7, "long", 1e-6 },
     { "traj", "cont", 3, COURSE, 1.0, "", 0 },
     { "traj", "constraint", 2, OWN, 1e-9, "", 0 },
     { "lcp", "x", 3, SPEED, 1e-13, "", 0 },
+    { "lcp", "solved", 2, OWN, 5e-14, "", 0 },
     { "misc", "conv", 1, EACH, 1e-13, "", 0 },
     { "misc", "engaged", 1, ABSOLUTE, 1e-12, "", 0 },
     { "misc", "correction", 1, ABSOLUTE, 1e-14, "", 0 },
@@ -270,7 +272,7 @@ enum { RULES = sizeof rules / sizeof rules[0] };
 
 /* Lines of an expected file that only serve the comparison. */
 static const char *const helpers[] = { "pe_scale", "weights", "speed_scale", "lam_weights", "J",
-                                       "b", "cfm", "lo", "hi", "dims", "quaternions",
+                                       "A", "b", "cfm", "lo", "hi", "dims", "quaternions",
                                        "cont_tolerance", "law" };
 
 struct tally {
@@ -577,28 +579,36 @@ static int is_at(double x, double bound)
     return absolute(x - bound) <= 1e-12 * scale_of_tolerances * absolute(bound);
 }
 
+/* The rows of a case: what they ask, and the bounds of their forces. */
+static double row_b[MOST_NUMBERS], row_lo[MOST_NUMBERS], row_hi[MOST_NUMBERS];
+
+/* How many there are. */
+static int read_rows(const struct pair *p)
+{
+    numbers_of(&p->want, "lo", row_lo);
+    numbers_of(&p->want, "hi", row_hi);
+    return numbers_of(&p->want, "b", row_b);
+}
+
 /* w = J v' + b + cfm lam must be 0, or lam at a bound and w of the right sign. At a bound means
    to rounding: 1e-12 of it, times SCALE. */
 static void compare_residual(const struct pair *p, int rule, int line)
 {
-    static double lam[MOST_NUMBERS], b[MOST_NUMBERS], cfm[MOST_NUMBERS], lo[MOST_NUMBERS],
-        hi[MOST_NUMBERS];
+    static double lam[MOST_NUMBERS], cfm[MOST_NUMBERS];
     int nv = numbers_of(&p->got, "exact_v", got), rows = numbers_of(&p->got, "exact_lam", lam);
     int free_v = numbers_of(&p->want, "vstar", want), i;
     double error = 0, w, size, unused;
     numbers_of(&p->want, "cfm", cfm);
-    numbers_of(&p->want, "lo", lo);
-    numbers_of(&p->want, "hi", hi);
-    if (nv == 0 || nv != free_v || rows == 0 || rows != numbers_of(&p->want, "b", b)) {
+    if (nv == 0 || nv != free_v || rows == 0 || rows != read_rows(p)) {
         missing(p, rule, line);
         return;
     }
     for (i = 0; i < rows; i++) {
-        size = absolute(b[i]) + 1e-300;
+        size = absolute(row_b[i]) + 1e-300;
         unused = 0;
         row_speed(p, i, want, free_v, &size);
-        w = row_speed(p, i, got, nv, &unused) + b[i] + cfm[i] * lam[i];
-        if ((is_at(lam[i], lo[i]) && w > 0) || (is_at(lam[i], hi[i]) && w < 0))
+        w = row_speed(p, i, got, nv, &unused) + row_b[i] + cfm[i] * lam[i];
+        if ((is_at(lam[i], row_lo[i]) && w > 0) || (is_at(lam[i], row_hi[i]) && w < 0))
             w = 0;
         error = larger(error, absolute(w) / size);
     }
@@ -608,21 +618,50 @@ static void compare_residual(const struct pair *p, int rule, int line)
 /* Two rows that contradict: each row's speed lies between what the two of them ask for. */
 static void compare_between(const struct pair *p, int rule, int line)
 {
-    static double b[MOST_NUMBERS];
-    int nv = numbers_of(&p->got, "exact_v", got), rows = numbers_of(&p->want, "b", b), i;
+    int nv = numbers_of(&p->got, "exact_v", got), rows = read_rows(p), i;
     double low = 1e300, high = -1e300, error = 0, speed, beyond, size = 0;
     if (nv == 0) {
         missing(p, rule, line);
         return;
     }
     for (i = 0; i < rows; i++) {
-        low = -b[i] < low ? -b[i] : low;
-        high = larger(high, -b[i]);
+        low = -row_b[i] < low ? -row_b[i] : low;
+        high = larger(high, -row_b[i]);
     }
     for (i = 0; i < rows; i++) {
         speed = row_speed(p, i, got, nv, &size);
         beyond = larger(low - speed, speed - high) / (absolute(low) + absolute(high));
         error = larger(error, beyond);
+    }
+    score(p, rule, line, error, error, 0);
+}
+
+/* solved KEY: of several solutions x KEY gives one, with status 0. The largest |d| A_ii over
+   |b_i| + sum |A_ij x_j|, where d is -w_i / A_ii held so that x_i + d is within the bounds. */
+static void compare_solved(const struct pair *p, int rule, int line)
+{
+    const double *x = got + 1;
+    char key[32] = "x ", of_A[32];
+    double error = 0, w, d, size;
+    int n = read_rows(p), i, j;
+    word(p->want.file->line[line], 1, key + 2, sizeof key - 2);
+    if (n == 0 || numbers_of(&p->got, key, got) != n + 1) {
+        missing(p, rule, line);
+        return;
+    }
+    for (i = 0; i < n; i++) {
+        snprintf(of_A, sizeof of_A, "A %d", i);
+        error = numbers_of(&p->want, of_A, other) == n && got[0] == 0 ? error : 1e300;
+        w = -row_b[i];
+        size = absolute(w);
+        for (j = 0; j < n; j++) {
+            w += other[j] * x[j];
+            size += absolute(other[j] * x[j]);
+        }
+        d = larger(row_lo[i] - x[i], -w / other[i]);
+        d = d > row_hi[i] - x[i] ? row_hi[i] - x[i] : d;
+        if (d != 0)
+            error = larger(error, absolute(d) * other[i] / size);
     }
     score(p, rule, line, error, error, 0);
 }
@@ -661,6 +700,8 @@ static void compare(const struct pair *p, int rule, int line)
         compare_residual(p, rule, line);
     else if (strcmp(rules[rule].key, "between") == 0)
         compare_between(p, rule, line);
+    else if (strcmp(rules[rule].key, "solved") == 0)
+        compare_solved(p, rule, line);
     else if (strcmp(rules[rule].key, "constraint") == 0)
         compare_constraint(p, rule, line);
     else

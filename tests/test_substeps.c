@@ -107,6 +107,158 @@ static void test_substeps_are_steps(void) {
     }
 }
 
+/* ---- swept parts of a step against pivoting: rows that are a complementarity problem ---- */
+
+enum { MOST_ROWS = 6, MOST_WHEELS = MOST_ROWS + 2 };
+
+typedef struct part {
+    double h, q[MOST_WHEELS], v[MOST_WHEELS], tau[MOST_WHEELS], impulse[MOST_ROWS];
+    int held, loose; /* rows that have bounds: those at one, those between */
+} part;
+
+/* Equalities, with and without a bound on the force, and rows that only push; the last one may rub
+   by the force of the first. At least 2 wheels more than rows. */
+static void random_rows(int rows) {
+    wheels(rows + 2, 0.5, 0x1p-8);
+    for (int i = 0; i < rows + 2; i++) {
+        body[i].armature = wide(random_in(0, 2));
+    }
+    for (int i = 0; i < rows; i++) {
+        double first = random_in(0.5, 2), second = random_in(-2, 2);
+        mdyn_coupling *c = couple(i, first, i + 1, second);
+        int kind = random_int(4);
+        c->terms[2].body = (int16_t)(i + 2);
+        c->terms[2].coefficient = wide(random_in(-1, 1));
+        c->offset = wide(random_in(-0.1, 0.1));
+        c->softness.kind = MDYN_ERP_CFM;
+        c->softness.a = wide(random_in(0, 0.5));
+        c->softness.b = wide(random_int(2) ? 0 : random_in(0, 0.5));
+        if (i > 0 && i == rows - 1 && random_int(2)) {
+            c->mu = wide(random_in(0, 1));
+            c->mu_of = 0;
+        } else if (kind == 1) {
+            c->effort = wide(pow(10, random_in(1, 4)));
+        } else if (kind == 2) {
+            c->upper = MDYN_UNLIMITED;
+        } else if (kind == 3) {
+            c->lower = -MDYN_UNLIMITED;
+        }
+    }
+}
+
+/* The coefficient of a row on each wheel, and their sum times x. */
+static double row_times(int row, const double *x, double *J) {
+    double sum = 0;
+    memset(J, 0, MOST_WHEELS * sizeof *J);
+    for (int t = 0; t < 3; t++) {
+        const mdyn_term *term = &coupling[row].terms[t];
+        J[term->body] += of_wide(term->coefficient);
+        sum += of_wide(term->coefficient) * x[term->body];
+    }
+    return sum;
+}
+
+static double mass_of(int wheel) {
+    return of_wide(body[wheel].inertia.zz) + of_wide(body[wheel].armature);
+}
+
+static int is_about(double x, double bound) { return fabs(x - bound) <= 1e-4 * fabs(bound); }
+
+/* One part of a step: A = J M^-1 J' + cfm, b what the rows ask beyond the motion without them. */
+static void solve_part(part *p) {
+    static mdyn_wide A[MOST_ROWS * MOST_ROWS], b[MOST_ROWS], lo[MOST_ROWS], hi[MOST_ROWS];
+    static mdyn_wide x[MOST_ROWS];
+    static mdyn_lcp_cell scratch[MDYN_LCP_SCRATCH(MOST_ROWS)];
+    int16_t findex[MOST_ROWS];
+    double J[MOST_ROWS][MOST_WHEELS];
+    const int n = model.coupling_count;
+    mdyn_lcp lcp = { n, A, b, lo, hi, findex, MDYN_PYRAMID };
+    for (int k = 0; k < n + 2; k++) {
+        p->v[k] += p->h * p->tau[k] / mass_of(k);
+    }
+    for (int i = 0; i < n; i++) {
+        const mdyn_coupling *c = &coupling[i];
+        double error = (row_times(i, p->q, J[i]) + of_wide(c->offset)) / p->h;
+        int pushes = of_wide(c->upper) > 0, pulls = of_wide(c->lower) < 0;
+        int rubs = of_wide(c->mu) > 0;
+        int apart = (pushes && error > 0) || (pulls && error < 0);
+        double most = of_wide(c->effort) > 0 ? p->h * of_wide(c->effort) : 1e12;
+        b[i] = wide(-row_times(i, p->v, J[i]) - (apart ? 1 : of_wide(c->softness.a)) * error);
+        lo[i] = wide(pushes ? 0 : -most);
+        hi[i] = rubs ? c->mu : wide(pulls ? 0 : most);
+        findex[i] = (int16_t)(rubs ? c->mu_of : -1);
+        for (int j = 0; j <= i; j++) {
+            double sum = i == j ? of_wide(c->softness.b) : 0;
+            for (int k = 0; k < n + 2; k++) {
+                sum += J[i][k] * J[j][k] / mass_of(k);
+            }
+            A[i * n + j] = wide(sum);
+        }
+    }
+    CHECK_EQUAL(mdyn_lcp_dantzig(&lcp, x, NULL, scratch, MDYN_LCP_SCRATCH(n), NULL), MDYN_OK);
+    for (int k = 0; k < n + 2; k++) {
+        for (int i = 0; i < n; i++) {
+            p->v[k] += J[i][k] * of_wide(x[i]) / mass_of(k);
+        }
+        p->q[k] += p->h * p->v[k];
+    }
+    for (int i = 0; i < n; i++) {
+        double most = of_wide(hi[i]) * (findex[i] >= 0 ? fabs(of_wide(x[findex[i]])) : 1);
+        double least = findex[i] >= 0 ? -most : of_wide(lo[i]);
+        int at = is_about(of_wide(x[i]), most) || is_about(of_wide(x[i]), least);
+        p->impulse[i] += of_wide(x[i]);
+        p->held += at;
+        p->loose += !at && (most < 1e11 || least > -1e11);
+    }
+}
+
+static void take_state(part *p, double h) {
+    memset(p, 0, sizeof *p);
+    p->h = h;
+    for (int k = 0; k < model.body_count; k++) {
+        p->q[k] = of_real(sim.q[k]);
+        p->v[k] = of_real(sim.v[k]);
+        p->tau[k] = of_real(sim.tau[k]);
+    }
+}
+
+/* A step of 1 to 8 parts, swept until nothing moves, against each part solved by pivoting. */
+static void test_parts_are_solved(void) {
+    int held = 0, loose = 0;
+    for (int trial = 0; trial < 150; trial++) {
+        int parts = 1 << random_int(4);
+        part truth;
+        random_rows(1 + random_int(MOST_ROWS));
+        model.solver.method = MDYN_TGS;
+        model.solver.equality = MDYN_ITERATED;
+        model.solver.substeps = (uint16_t)parts;
+        model.solver.start = trial % 2 ? MDYN_WARM : MDYN_COLD;
+        model.solver.sweeps = 20000;
+        CHECK(mdyn_init(&sim, &model) >= 0);
+        same_state(&sim, &other);
+        for (int step = 0; step < 4; step++) {
+            take_state(&truth, of_wide(model.dt) / parts);
+            for (int i = 0; i < parts; i++) {
+                solve_part(&truth);
+            }
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            for (int k = 0; k < model.body_count; k++) {
+                CHECK_NEAR(of_real(sim.q[k]), truth.q[k], BY_SCALAR(1e-14, 5e-6, 4e-7));
+                CHECK_NEAR(of_real(sim.v[k]), truth.v[k], BY_SCALAR(2.5e-12, 1.2e-3, 1.5e-4));
+            }
+            for (int i = 0; i < model.coupling_count; i++) {
+                mdyn_row_report report;
+                CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, i, &report), MDYN_OK);
+                CHECK_NEAR(of_wide(report.impulse), truth.impulse[i],
+                           BY_SCALAR(5e-12, 2.2e-3, 2e-4));
+            }
+            held += truth.held;
+            loose += truth.loose;
+        }
+    }
+    CHECK(held > 2000 && loose > 200);
+}
+
 /* A soft coupling has the period of its spring whatever the substeps: converging to it. */
 static void test_substeps_converge(void) {
     double error[3], dt = 0x1p-6, omega = 10, t = 64 * dt;
@@ -230,7 +382,7 @@ static void test_trains_stay(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_substeps_are_steps, test_substeps_converge, test_relax, test_relaxed_spring,
-        test_trains_stay
+        test_trains_stay, test_parts_are_solved
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
