@@ -1655,7 +1655,7 @@ static void incline(mdyn_method method) {
             continue;
         }
         double angle = angles[n / 6] * 3.141592653589793 / 180, s = sin(angle), c = cos(angle);
-        int diagonal = n / 3 % 2, steps = 300;
+        int diagonal = n / 3 % 2, steps = method == MDYN_TGS ? 75 : 300;
         double hold = 0.5 * (diagonal && law != MDYN_CONE ? sqrt(2) : 1);
         double want = fmax(0, 9.81 * (s - hold * c)) * steps * 0x1p-10;
         boxes(1, law);
