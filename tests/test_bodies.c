@@ -2,8 +2,8 @@
    truth_step.h, conservation laws, closed forms, and what is refused. */
 #define MIMICDYN_MAX_BODIES 10
 #define MIMICDYN_MAX_DOFS 60
-#define MIMICDYN_MAX_COUPLINGS 2
-#define MIMICDYN_MAX_BODY_ROWS 12
+#define MIMICDYN_MAX_COUPLINGS 4
+#define MIMICDYN_MAX_BODY_ROWS 16
 #define MIMICDYN_MAX_CONTACTS 40
 #define MIMICDYN_MAX_DANTZIG 60
 #define MIMICDYN_MAX_ENTRIES 8000
@@ -13,7 +13,20 @@
 #include "truth.h"
 #include "truth_step.h"
 
-enum { OWN = MIMICDYN_MAX_BODY_ROWS };
+enum { OWN = MIMICDYN_MAX_BODY_ROWS, HITS = 3 };
+
+/* What the checks of rows allow, as parts of the motion: some three times the worst of -s 1, 2
+   and 3. */
+/*                         F64    F32  FIXED */
+TOLERANCE(OWN_ROWS,      1e-12,  5e-4,  2e-4);
+TOLERANCE(CLOSURES,      2e-12,  3e-3,  1e-3);
+TOLERANCE(CONTACTS,      1e-13,  1e-4,  1e-4);
+TOLERANCE(ROW_IMPULSES,  3e-12,  2e-3,  8e-5);
+TOLERANCE(ROW_ERROR,     2e-14,  4e-6,  1e-7);
+TOLERANCE(ONE_SWEEP,     3e-13,  3e-4,  1e-5);
+TOLERANCE(RELAXED,       2e-13,  4e-5,  3e-6);
+TOLERANCE(RELAXED_PLACE, 7e-14,  4e-5,  4e-6);
+TOLERANCE(LOOP_TURNS,    1e-11,  1e-4,  5e-5);
 
 static mdyn_sim sim;
 static mechanism mech;
@@ -21,6 +34,13 @@ static truth t;
 static truth_step dense;
 static mdyn_body_row own[OWN];
 static mdyn_closure closure[4];
+static mdyn_contact hit[HITS];
+static int hits;
+static int refused, unsolved; /* steps: see step_goes */
+static int edges, firm_steps, loose_steps; /* see compare_reports */
+static int hard_idle, hopeless; /* of the last dense_rows; of those that ask for a speed */
+static int idle_rows, against, doubtful, jammed; /* see dense_rows, step_compares */
+static const ld IDLE = 1e-12L; /* J M^-1 J' of a row that is 0 but for rounding */
 
 /* A tree that can move. */
 static void draw_mechanism(int bodies, int dofs, int kind) {
@@ -79,8 +99,21 @@ static void soften(truth_row *r, const mdyn_softness *s, ld dt, ld *erp) {
     } else if (s->kind == MDYN_KP_KD) {
         t_spring(a, b, dt, erp, &r->cfm);
     } else if (s->kind == MDYN_OMEGA_ZETA && a > 0) {
-        ld inertia = t_row_inertia(&dense, &t, r);
+        ld inertia = fmaxl(t_row_inertia(&dense, &t, r), IDLE);
         t_spring(a * a / inertia, 2 * a * b / inertia, dt, erp, &r->cfm);
+    }
+}
+
+/* Friction: no more impulse than mu times what `report` says of the row that it follows. */
+static void follow(truth_row *r, int leader, mdyn_wide mu) {
+    mdyn_row_report n;
+    CHECK_EQUAL(mdyn_row(&sim, r->kind, leader, &n), MDYN_OK);
+    r->mu = (ld)of_wide(mu);
+    r->most = fabsl(r->mu * (ld)of_wide(n.impulse));
+    r->least = -r->most;
+    r->leader = dense.rows - 1;
+    while (dense.row[r->leader].kind != r->kind || dense.row[r->leader].index != leader) {
+        r->leader--;
     }
 }
 
@@ -117,13 +150,11 @@ static void dense_own_rows(void) {
         } else if (lower < upper) {
             t_range(r, C, lower, upper, erp, dt);
         } else {
-            r->low = r->high = (ld)of_wide(o->speed) - erp * (C - lower) / dt;
+            r->error = C - lower;
+            r->low = r->high = (ld)of_wide(o->speed) - erp * r->error / dt;
         }
         if (of_wide(o->friction) > 0) {
-            mdyn_row_report n;
-            CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_BODY, o->normal, &n), MDYN_OK);
-            r->most = fabsl((ld)(of_wide(o->friction) * of_wide(n.impulse)));
-            r->least = -r->most;
+            follow(r, o->normal, o->friction);
         } else if (of_wide(o->least) != 0 || of_wide(o->most) != 0) {
             r->least = t_unlimited((ld)of_wide(o->least)) ? -HUGE_VALL : dt * (ld)of_wide(o->least);
             r->most = t_unlimited((ld)of_wide(o->most)) ? HUGE_VALL : dt * (ld)of_wide(o->most);
@@ -146,11 +177,13 @@ static void dense_loop(const mdyn_closure *c, ld arm[2][3], ld gap[3]) {
     }
 }
 
-static void dense_closure_row(const mdyn_closure *c, ld arm[2][3], const ld n[3], ld C) {
-    truth_row *r = t_add_row(&dense, MDYN_ROW_CLOSURE, 0);
+/* Row k of a closure. */
+static void dense_closure_row(const mdyn_closure *c, int k, ld arm[2][3], const ld n[3], ld C) {
+    truth_row *r = t_add_row(&dense, MDYN_ROW_CLOSURE, 6 * (int)(c - closure) + k);
     ld dt = (ld)of_wide(mech.model.dt), erp, effort = (ld)of_wide(c->effort);
     add_pair(r, c->a, c->b, arm, n);
     soften(r, &c->softness, dt, &erp);
+    r->error = C;
     r->low = r->high = -erp * C / dt;
     if (effort > 0) {
         r->most = dt * effort;
@@ -163,6 +196,20 @@ static void unit(ld x[3]) {
     for (int k = 0; k < 3; k++) {
         x[k] /= length;
     }
+}
+
+/* Two directions across the unit vector n, as hinges and contacts take them: the axis of
+   coordinates that is farthest from it, made orthogonal to it, and n x that. */
+static void across(const ld n[3], ld x[3], ld y[3]) {
+    int far = 0;
+    for (int k = 1; k < 3; k++) {
+        far = fabsl(n[k]) < fabsl(n[far]) ? k : far;
+    }
+    for (int k = 0; k < 3; k++) {
+        x[k] = (k == far) - n[far] * n[k];
+    }
+    unit(x);
+    t_cross(y, n, x);
 }
 
 /* A direction of a body's axes in those of the world; the world's stay. */
@@ -217,34 +264,95 @@ static void dense_closures(void) {
         dense_loop(c, arm, gap);
         d = sqrtl(t_dot(gap, gap));
         for (int k = 0; k < 3 && c->kind != MDYN_CLOSE_DISTANCE; k++) {
-            dense_closure_row(c, arm, axes[k], gap[k]);
+            dense_closure_row(c, k, arm, axes[k], gap[k]);
         }
         if (c->kind == MDYN_CLOSE_DISTANCE) {
             for (int k = 0; k < 3; k++) {
                 n[k] = gap[k] / d;
             }
-            dense_closure_row(c, arm, n, d - (ld)of_wide(c->distance));
+            dense_closure_row(c, 0, arm, n, d - (ld)of_wide(c->distance));
         } else if (c->kind == MDYN_CLOSE_HINGE) {
             t_wide3(a, &c->axis_a);
             t_wide3(b, &c->axis_b);
-            turned(a, c->a, a);
-            turned(b, c->b, b);
             unit(a);
             unit(b);
-            ld lean[3], across[3] = { b[1], b[2], b[0] }, m[3];
+            ld lean[3], m[3];
+            across(b, n, m);
+            turned(n, c->b, n);
+            turned(m, c->b, m);
+            turned(a, c->a, a);
+            turned(b, c->b, b);
             t_cross(lean, b, a);
-            t_cross(n, b, across); /* any two directions across b do */
-            unit(n);
-            t_cross(m, b, n);
-            dense_closure_row(c, NULL, n, t_dot(n, lean));
-            dense_closure_row(c, NULL, m, t_dot(m, lean));
+            dense_closure_row(c, 3, NULL, n, t_dot(n, lean));
+            dense_closure_row(c, 4, NULL, m, t_dot(m, lean));
         } else if (c->kind == MDYN_CLOSE_WELD) {
             weld_turn(c, a);
             for (int k = 0; k < 3; k++) {
-                dense_closure_row(c, NULL, axes[k], a[k]);
+                dense_closure_row(c, 3 + k, NULL, axes[k], a[k]);
             }
         }
     }
+}
+
+/* The three rows of contact i; friction yet without a bound. */
+static void dense_hit(const mdyn_contact *c, int i) {
+    ld p[3] = { (ld)of_real(c->point.x), (ld)of_real(c->point.y), (ld)of_real(c->point.z) };
+    ld way[3][3] = { { (ld)of_real(c->normal.x), (ld)of_real(c->normal.y),
+                       (ld)of_real(c->normal.z) } }, arm[2][3], erp;
+    for (int k = 0; k < 3; k++) {
+        arm[0][k] = p[k] - (c->a >= 0 ? t.o[c->a][k] : 0);
+        arm[1][k] = p[k] - (c->b >= 0 ? t.o[c->b][k] : 0);
+    }
+    unit(way[0]);
+    across(way[0], way[1], way[2]);
+    for (int k = 0; k < 3; k++) {
+        truth_row *r = t_add_row(&dense, MDYN_ROW_CONTACT, 3 * i + k);
+        add_pair(r, c->a, c->b, arm, way[k]);
+        if (k == 0) {
+            ld dt = (ld)of_wide(mech.model.dt);
+            soften(r, &c->softness, dt, &erp);
+            t_range(r, -(ld)of_real(c->depth), 0, HUGE_VALL, erp, dt);
+        }
+    }
+}
+
+/* The contacts; friction with the bounds that `report` says. */
+static void dense_contacts(void) {
+    for (int i = 0; i < hits; i++) {
+        dense_hit(&hit[i], i);
+        for (int k = 2; k > 0; k--) {
+            follow(&dense.row[dense.rows - k], 3 * i, hit[i].friction);
+        }
+    }
+}
+
+/* All rows, in the order in which they are solved; but those in which no joint has a part: they
+   move nothing, and hard ones carry no impulse whatever they ask. */
+static void dense_rows(void) {
+    int moving = 0, now[TR];
+    hard_idle = hopeless = 0;
+    truth_step_begin(&dense, &t, &mech.model, &sim);
+    dense_closures();
+    dense_own_rows();
+    dense_contacts();
+    for (int k = 0; k < dense.rows; k++) {
+        const truth_row *r = &dense.row[k];
+        mdyn_row_report got;
+        now[k] = -1;
+        if (t_row_inertia(&dense, &t, r) > IDLE) {
+            now[k] = moving++;
+            dense.row[now[k]] = *r;
+            dense.row[now[k]].leader = r->leader < 0 ? -1 : now[r->leader];
+            continue;
+        }
+        CHECK_EQUAL(mdyn_row(&sim, r->kind, r->index, &got), MDYN_OK);
+        CHECK(r->cfm > 0 || (got.flags & MDYN_ROW_REDUNDANT && of_wide(got.impulse) == 0));
+        hard_idle += r->cfm == 0;
+        hopeless += r->cfm == 0 && fabsl(r->low) > BY_SCALAR(1e-3L, 1, 1);
+        idle_rows++;
+    }
+    dense.rows = moving;
+    t_row_products(&dense, t.dofs);
 }
 
 /* The root of twice the energy of speeds. */
@@ -258,17 +366,23 @@ static ld length_of(const ld *v) {
     return sqrtl(fmaxl(sum, 0));
 }
 
-/* Length of the difference of speeds, relative to the motion and to what the impulses would make of
-   it one by one: in light joints of heavy trees speeds are as uncertain as this leaves them. */
-static double gap_of_speeds(const ld *got, const ld *want) {
-    ld gap[TN], size = fmaxl(length_of(want), length_of(dense.free));
-    for (int k = 0; k < t.dofs; k++) {
-        gap[k] = got[k] - want[k];
-    }
+/* The motion, and what the impulses would make of it one by one: in light joints of heavy trees
+   speeds are as uncertain as this leaves them. */
+static ld size_of_motion(void) {
+    ld size = fmaxl(length_of(dense.v), length_of(dense.free));
     for (int i = 0; i < dense.rows; i++) {
         size = fmaxl(size, sqrtl(dense.A[i][i]) * fabsl(dense.lambda[i]));
     }
-    return (double)(length_of(gap) / size);
+    return size;
+}
+
+/* Length of the difference between the speeds of the sim and the dense ones, relative to that. */
+static double gap_of_speeds(void) {
+    ld gap[TN];
+    for (int k = 0; k < t.dofs; k++) {
+        gap[k] = (ld)of_real(sim.v[k]) - dense.v[k];
+    }
+    return (double)(length_of(gap) / size_of_motion());
 }
 
 static void get_speeds(ld *v) {
@@ -277,23 +391,102 @@ static void get_speeds(ld *v) {
     }
 }
 
-/* One step of the sim against the dense one; below 0: rows that (nearly) contradict asked for more
-   than the numbers hold, and the step was refused. */
-static double step_error(void) {
-    ld v[TN];
+/* One step; 0 if rows that (nearly) contradict asked for more than the numbers hold, and it was
+   refused, or if pivoting says that it has not solved them. */
+static int step_goes(void) {
     look();
-    int code = mdyn_step(&sim);
-    CHECK(code == MDYN_OK || code == MDYN_ERR_OVERFLOW);
-    if (code != MDYN_OK) {
-        return -1;
+    if (hits > 0) {
+        CHECK_EQUAL(mdyn_set_contacts(&sim, hit, hits), MDYN_OK);
     }
-    truth_step_begin(&dense, &t, &mech.model, &sim);
-    dense_own_rows();
-    dense_closures();
-    t_row_products(&dense, t.dofs);
+    int code = mdyn_step(&sim);
+    CHECK(code == MDYN_OK || code == MDYN_ERR_OVERFLOW || code > 0);
+    CHECK((code > 0) == (code >= 0 && sim.report.unsolved > 0));
+    refused += code < 0;
+    unsolved += code > 0;
+    return code == MDYN_OK;
+}
+
+/* Sweeps that end at the solution; what pivoting does not solve is not compared. */
+static void solve_well(mdyn_method method) {
+    mech.model.solver.method = method;
+    mech.model.solver.sweeps = method == MDYN_DANTZIG ? 100 : 20000;
+}
+
+/* What is told of the rows against the dense ones; impulses where these are independent. An
+   impulse is weighed by the inertia of its row alone. */
+static void compare_reports(double allowed) {
+    ld size = size_of_motion(), dt = (ld)of_wide(mech.model.dt), part = (ld)allowed * size;
+    int firm = truth_step_rank(&dense, 1e-3L) == dense.rows;
+    for (int k = 0; k < dense.rows; k++) {
+        const truth_row *r = &dense.row[k];
+        mdyn_row_report got;
+        CHECK_EQUAL(mdyn_row(&sim, r->kind, r->index, &got), MDYN_OK);
+        ld length = sqrtl(dense.A[k][k]), total = dense.A[k][k] + r->cfm, missed, w;
+        ld lambda = (ld)of_wide(got.impulse), speed = t_row_speed(r, dense.v, t.dofs);
+        double force = of_wide(got.force), power = force * of_wide(got.speed);
+        CHECK_NEAR(force * (double)dt, (double)lambda, 4 * check_epsilon * fabs((double)lambda));
+        CHECK_NEAR(of_wide(got.power), power, 2 * check_epsilon * fabs(power));
+        CHECK_NEAR(of_wide(got.error), (double)r->error, ROW_ERROR);
+        CHECK_NEAR((double)(((ld)of_wide(got.speed) - speed) / (length * size)), 0, allowed);
+        if (!firm) {
+            continue;
+        }
+        w = speed + r->cfm * dense.lambda[k];
+        missed = w < r->low ? w - r->low : w > r->high ? w - r->high : 0;
+        CHECK_NEAR((double)((lambda - dense.lambda[k]) * total / (length * size)), 0,
+                   ROW_IMPULSES);
+        CHECK_NEAR((double)(((ld)of_wide(got.residual) - missed) / (length * size)), 0, allowed);
+        ld left = fminl(r->most - dense.lambda[k], dense.lambda[k] - r->least) * total / length;
+        if (fabsl(missed) > part * length) { /* it would push more if it could */
+            CHECK_EQUAL(got.flags, MDYN_ROW_SATURATED);
+        } else if (left > part) {
+            CHECK_EQUAL(got.flags, 0);
+        } else {
+            edges++;
+        }
+    }
+    firm_steps += firm;
+    loose_steps += !firm;
+}
+
+/* The largest residual that rows tell of, or the sweeps. */
+static double largest_residual(void) {
+    double worst = of_wide(sim.report.residual);
+    for (int k = 0; k < dense.rows; k++) {
+        mdyn_row_report got;
+        CHECK_EQUAL(mdyn_row(&sim, dense.row[k].kind, dense.row[k].index, &got), MDYN_OK);
+        worst = worse(worst, fabs(of_wide(got.residual)));
+    }
+    return worst;
+}
+
+/* One step of the sim against the dense one; 0 if there is nothing to compare: see step_goes; or
+   rows contradict each other, or are so near to it that rounding says which; or friction jams, and
+   sweeps do not end. */
+static int step_compares(double allowed, double *worst) {
+    if (!step_goes()) {
+        return 0;
+    }
+    dense_rows();
+    if (truth_step_rank(&dense, 1e-6L) != truth_step_rank(&dense, 1e-12L)) {
+        doubtful++;
+        return 0;
+    }
     truth_step_solve(&dense, t.dofs);
-    get_speeds(v);
-    return gap_of_speeds(v, dense.v);
+    if (dense.violation > 1e-9L) {
+        CHECK(largest_residual() > 1e-5);
+        against++;
+        return 0;
+    }
+    if (of_wide(sim.report.residual) > BY_SCALAR(1e-12, 1e-5, 1e-5)) {
+        jammed++;
+        return 0;
+    }
+    double error = gap_of_speeds();
+    CHECK_NEAR(error, 0.0, allowed);
+    *worst = worse(*worst, error);
+    compare_reports(allowed);
+    return 1;
 }
 
 /* ---- own rows ---- */
@@ -337,10 +530,26 @@ static void random_own_row(mdyn_body_row *r, int kind) {
     }
 }
 
+/* Counts of what was and was not compared, from here on. */
+static void count_from_zero(void) {
+    refused = unsolved = edges = firm_steps = loose_steps = 0;
+    idle_rows = against = doubtful = jammed = 0;
+}
+
+static void tell_counts(const char *what, double worst, int compared) {
+    if (check.measure) {
+        printf("%s: worst %.2g in %d; %d refused, %d unsolved, %d contradict, %d nearly, %d jam; "
+               "independent in %d, not in %d; rows: %d idle, %d at the edge of a bound\n", what,
+               worst, compared, refused, unsolved, against, doubtful, jammed, firm_steps,
+               loose_steps, idle_rows, edges);
+    }
+}
+
 /* Rows of every kind on random trees; a friction row after a bounded one. */
-static void own_rows_against_dense(void) {
+static void own_rows_against_dense(mdyn_method method) {
     double worst = 0;
     int compared = 0;
+    count_from_zero();
     for (int n = 0; n < 300; n++) {
         random_seed(100 + (uint64_t)n);
         draw_mechanism(2 + random_int(6), 20, n % 2 ? FOREST : FLOATING);
@@ -354,55 +563,43 @@ static void own_rows_against_dense(void) {
             r->friction = wide(random_in(0.1, 1));
             r->speed = wide(0);
         }
-        mech.model.solver.sweeps = 20000;
+        solve_well(method);
         start();
         sim_random(&sim, &mech.model, 2, 5);
-        double error = step_error();
-        if (error < 0 || (double)dense.violation > 1e-9
-            || of_wide(sim.report.residual) > BY_SCALAR(1e-12, 1e-5, 1e-5)) {
-            continue; /* the rows cannot all hold; or friction jams, and sweeps do not end */
-        }
-        compared++;
-        CHECK_NEAR(error, 0.0, BY_SCALAR(1e-12, 5e-4, 2e-4));
-        worst = worse(worst, error);
+        compared += step_compares(OWN_ROWS, &worst);
     }
-    CHECK(compared >= 280);
-    if (check.measure) {
-        printf("own rows: worst %.2g in %d\n", worst, compared);
-    }
-}
-
-/* Friction in two stages: first without, then with the bounds that this gave. */
-static void two_stages(void) {
-    for (int n = 0; n < 50; n++) {
-        ld v[TN], bound;
-        random_seed(500 + (uint64_t)n);
-        draw_mechanism(4, 20, FLOATING);
-        mech.model.solver.sweeps = 20000;
-        mech.model.solver.friction = MDYN_TWO_STAGE;
-        mech.model.row_count = 2;
-        random_own_row(&own[0], 5);
-        random_own_row(&own[1], 3);
-        own[1].friction = wide(0.5);
-        start();
-        sim_random(&sim, &mech.model, 2, 5);
-        look();
-        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-        truth_step_begin(&dense, &t, &mech.model, &sim);
-        dense_own_rows();
-        dense.row[1].least = dense.row[1].most = 0;
-        t_row_products(&dense, t.dofs);
-        truth_step_solve(&dense, t.dofs);
-        bound = 0.5L * fabsl(dense.lambda[0]);
-        dense.row[1].most = bound;
-        dense.row[1].least = -bound;
-        truth_step_solve(&dense, t.dofs);
-        get_speeds(v);
-        CHECK_NEAR(gap_of_speeds(v, dense.v), 0.0, BY_SCALAR(5e-13, 3e-4, 5e-5));
-    }
+    CHECK(compared >= 297 && unsolved <= 1);
+    tell_counts("own rows", worst, compared);
 }
 
 /* ---- closures ---- */
+
+/* The turn of a seen from b, now; and off by as much. */
+static mdyn_wide4 present_turn(int a, int b, double off) {
+    mdyn_real3 place;
+    mdyn_real4 q[2];
+    ld x[2][4] = { { 1 }, { 1 } }, turn[3];
+    mdyn_wide4 r;
+    for (int side = 0; side < 2; side++) {
+        if ((side ? b : a) < 0) {
+            continue;
+        }
+        CHECK_EQUAL(mdyn_pose(&sim, side ? b : a, &place, &q[side]), MDYN_OK);
+        x[side][0] = (ld)of_real(q[side].w);
+        x[side][1] = (ld)of_real(q[side].x);
+        x[side][2] = (ld)of_real(q[side].y);
+        x[side][3] = (ld)of_real(q[side].z);
+    }
+    t_cross(turn, x[0] + 1, x[1] + 1); /* of b conjugate, times that of a */
+    for (int k = 0; k < 3; k++) {
+        turn[k] += x[1][0] * x[0][k + 1] - x[0][0] * x[1][k + 1] + (ld)random_in(-off, off);
+    }
+    r.w = wide((double)(x[0][0] * x[1][0] + t_dot(x[0] + 1, x[1] + 1)));
+    r.x = wide((double)turn[0]);
+    r.y = wide((double)turn[1]);
+    r.z = wide((double)turn[2]);
+    return r;
+}
 
 /* A closure that the present state nearly satisfies. */
 static void random_closure(mdyn_closure *c, mdyn_closure_kind kind, double off) {
@@ -438,59 +635,406 @@ static void random_closure(mdyn_closure *c, mdyn_closure_kind kind, double off) 
     c->axis_b.x = wide((double)arm[1][0]);
     c->axis_b.y = wide((double)arm[1][1]);
     c->axis_b.z = wide((double)arm[1][2]);
-    c->rotation.w = wide(1);
-    c->rotation.x = wide(random_in(-1, 1));
-    c->rotation.z = wide(random_in(-1, 1));
-    if (kind == MDYN_CLOSE_WELD) { /* far off */
-        c->softness.kind = MDYN_ERP_CFM;
-        c->softness.a = wide(0.005);
-    }
+    c->rotation = present_turn(c->a, c->b, off);
 }
 
-static void closures_against_dense(void) {
+/* Where the sim was, after a start with more rows. */
+static void start_again(const mdyn_sim *kept) {
+    start();
+    memcpy(sim.q, kept->q, sizeof sim.q);
+    memcpy(sim.v, kept->v, sizeof sim.v);
+    memcpy(sim.tau, kept->tau, sizeof sim.tau);
+    memcpy(sim.wrench, kept->wrench, sizeof sim.wrench);
+}
+
+static void random_softness(mdyn_softness *s) {
+    s->kind = (mdyn_softness_kind)(random_int(2) * random_int(4));
+    s->a = wide(s->kind == MDYN_KP_KD ? random_in(10, 1000) : s->kind == MDYN_OMEGA_ZETA
+                ? random_in(10, 100) : random_in(0, 0.5));
+    s->b = wide(s->kind == MDYN_KP_KD ? random_in(1, 10) : random_in(0, 1));
+}
+
+/* Closures of every kind, on trees of both, hard, soft or with a bound; few nearly decide each
+   other (see the header). Which do is told by the dense rows alone. */
+static void closures_against_dense(mdyn_method method) {
     double worst = 0;
-    int compared = 0;
+    int compared = 0, redundant = 0;
+    count_from_zero();
     for (int n = 0; n < 200; n++) {
         random_seed(700 + (uint64_t)n);
-        draw_mechanism(4 + random_int(4), 30, n % 2 ? FOREST : FLOATING);
-        mech.model.solver.sweeps = 20000;
-        mech.model.row_count = 0;
-        mech.model.closure_count = 0;
+        draw_mechanism(4 + random_int(4), 30, random_int(2) ? FOREST : FLOATING);
+        solve_well(method);
+        mech.model.row_count = mech.model.closure_count = 0;
         start();
         sim_random(&sim, &mech.model, 2, 5);
         look();
         mdyn_sim kept = sim;
-        mech.model.closure_count = 1;
-        random_closure(&closure[0], (mdyn_closure_kind)(n % 4), 0.01);
-        if (n % 5 == 1) {
-            closure[0].softness.kind = MDYN_KP_KD;
-            closure[0].softness.a = wide(500);
-            closure[0].softness.b = wide(5);
+        mech.model.closure_count = 1 + (random_int(3) == 0);
+        memset(closure, 0, sizeof closure);
+        for (int i = 0; i < mech.model.closure_count; i++) {
+            mdyn_closure *c = &closure[i];
+            random_closure(c, i ? MDYN_CLOSE_DISTANCE : (mdyn_closure_kind)random_int(4), 0.01);
+            random_softness(&c->softness);
+            if (c->kind == MDYN_CLOSE_WELD && random_int(2)) { /* far off */
+                c->rotation.x = wide(random_in(-1, 1));
+                c->rotation.z = wide(random_in(-1, 1));
+                c->softness.kind = MDYN_ERP_CFM;
+                c->softness.a = wide(0.005);
+            }
+            if (random_int(3) == 0) {
+                c->effort = wide(random_in(1, 50));
+            }
         }
-        if (n % 7 == 1 && closure[0].kind == MDYN_CLOSE_POINT) {
-            closure[0].effort = wide(random_in(1, 50));
+        mdyn_closure *twin = &closure[1];
+        if (random_int(4) == 0 && closure[0].kind != MDYN_CLOSE_DISTANCE) { /* the same points */
+            memset(&closure[0].softness, 0, sizeof closure[0].softness);
+            *twin = closure[0];
+            twin->kind = MDYN_CLOSE_POINT;
+            mech.model.closure_count = 2;
         }
-        if (n % 3 == 0) {
-            random_closure(&closure[mech.model.closure_count++], MDYN_CLOSE_DISTANCE, 0.01);
+        start_again(&kept);
+        if (!step_compares(CLOSURES, &worst)) {
+            continue;
         }
-        start();
-        memcpy(sim.q, kept.q, sizeof sim.q);
-        memcpy(sim.v, kept.v, sizeof sim.v);
-        memcpy(sim.tau, kept.tau, sizeof sim.tau);
-        memcpy(sim.wrench, kept.wrench, sizeof sim.wrench);
-        double error = step_error(), fast = 0;
-        for (int k = 0; k < t.dofs; k++) {
-            fast = worse(fast, (double)fabsl(dense.v[k]));
-        }
-        if (error >= 0 && sim.report.contradictory == 0 && fast < 1e4) { /* else they contradict */
-            CHECK_NEAR(error, 0.0, BY_SCALAR(2e-12, 3e-3, 1e-3));
-            worst = worse(worst, error);
-            compared++;
+        compared++;
+        if (of_wide(closure[0].effort) == 0 && of_wide(twin->effort) == 0) {
+            int decided = hard_idle + dense.rows - truth_step_rank(&dense, 1e-6L);
+            CHECK_EQUAL(sim.report.redundant, decided);
+            CHECK(sim.report.contradictory >= hopeless && sim.report.contradictory <= hard_idle);
+            redundant += decided;
         }
     }
-    CHECK(compared >= 140);
+    CHECK(redundant >= 40);
+    CHECK(compared >= 166 && doubtful <= 6 && unsolved + refused + jammed == 0);
+    tell_counts("closures", worst, compared);
+}
+
+/* ---- contacts ---- */
+
+/* A contact that can press: its rows are felt by the joints. */
+static void random_hit(mdyn_contact *c) {
+    do {
+        memset(c, 0, sizeof *c);
+        do {
+            c->a = (int16_t)random_int(mech.model.body_count);
+            c->b = (int16_t)(random_int(mech.model.body_count + 1) - 1);
+        } while (c->a == c->b);
+        c->point = random_real3(0.3);
+        c->point.x = real(of_real(c->point.x) + (double)t.o[c->a][0]);
+        c->point.y = real(of_real(c->point.y) + (double)t.o[c->a][1]);
+        c->point.z = real(of_real(c->point.z) + (double)t.o[c->a][2]);
+        c->normal = random_real3(2);
+        c->depth = real(random_in(-0.002, 0.01));
+        c->friction = wide(random_in(0, 0.4));
+        random_softness(&c->softness);
+        dense.rows = 0;
+        dense_hit(c, 0);
+        t_row_products(&dense, t.dofs);
+    } while (dense.A[0][0] < 1e-3L || dense.A[1][1] < 1e-3L || dense.A[2][2] < 1e-3L);
+}
+
+/* Contacts with friction on trees, with a closure or an own row. */
+static void contacts_against_dense(mdyn_method method) {
+    double worst = 0;
+    int compared = 0;
+    count_from_zero();
+    for (int n = 0; n < 120; n++) {
+        random_seed(1500 + (uint64_t)n);
+        draw_mechanism(3 + random_int(4), 20, random_int(2) ? FOREST : FLOATING);
+        solve_well(method);
+        mech.model.row_count = mech.model.closure_count = 0;
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        look();
+        truth_step_begin(&dense, &t, &mech.model, &sim);
+        hits = 1 + random_int(2);
+        for (int i = 0; i < hits; i++) {
+            random_hit(&hit[i]);
+        }
+        mdyn_sim kept = sim;
+        mech.model.row_count = random_int(2);
+        random_own_row(&own[0], random_int(6));
+        mech.model.closure_count = random_int(2);
+        random_closure(&closure[0], (mdyn_closure_kind)random_int(4), 0.01);
+        closure[0].softness.kind = MDYN_KP_KD;
+        closure[0].softness.a = wide(500);
+        closure[0].softness.b = wide(5);
+        start_again(&kept);
+        compared += step_compares(CONTACTS, &worst);
+    }
+    hits = 0;
+    CHECK(compared >= 108 && unsolved <= 12);
+    tell_counts("contacts", worst, compared);
+}
+
+/* A one-speed joint that is not taken yet; -1: none was found. */
+static int spare_joint(int *taken) {
+    for (int tries = 0; tries < 50; tries++) {
+        int body = random_int(mech.model.body_count);
+        if (t.dofs_of[body] == 1 && !(*taken >> body & 1)) {
+            *taken |= 1 << body;
+            return body;
+        }
+    }
+    return -1;
+}
+
+/* A row of every kind that there is room for: couplings, drives, friction, limits that are
+   passed. */
+static void rows_of_joints(void) {
+    int a, b, taken = 0;
+    look();
+    a = spare_joint(&taken);
+    b = spare_joint(&taken);
+    for (int k = 0; k < 2 && b >= 0; k++) {
+        mdyn_coupling *c = &mech.coupling[mech.model.coupling_count++];
+        memset(c, 0, sizeof *c);
+        *c = mimic_of(a, b, random_in(-2, 2), random_in(-0.1, 0.1));
+        c->effort = wide(k ? random_in(1, 50) : 0);
+    }
+    taken = 0;
+    a = spare_joint(&taken);
+    b = spare_joint(&taken);
+    if (a >= 0) {
+        mech.body[a].drive_kp = wide(random_in(1, 100));
+        mech.body[a].drive_kd = wide(random_in(0.1, 5));
+        mech.body[a].effort = wide(random_int(2) ? random_in(5, 50) : 0);
+        mech.body[a].friction = wide(random_in(0.1, 20));
+    }
+    if (b >= 0) {
+        mech.body[b].friction = wide(random_in(0.1, 20));
+        mech.body[b].upper = wide(0.001);
+        mech.body[b].lower = wide(-1);
+    }
+}
+
+/* One sweep over rows of all kinds, from impulses of zero: the order in which they are solved, and
+   what each sees of those before it. */
+static void order_of_rows(void) {
+    double worst = 0;
+    int kinds[MDYN_ROW_CONTACT + 1] = { 0 };
+    for (int n = 0; n < 100; n++) {
+        random_seed(2500 + (uint64_t)n);
+        draw_mechanism(4 + random_int(4), 25, random_int(2) ? FOREST : FLOATING);
+        rows_of_joints();
+        mech.model.solver.sweeps = 1;
+        mech.model.solver.start = MDYN_COLD;
+        mech.model.solver.equality = MDYN_ITERATED;
+        mech.model.solver.relaxation = wide(n % 2 ? 1.3 : 1);
+        mech.model.row_count = mech.model.closure_count = 0;
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        for (int i = 0; i < mech.model.body_count; i++) { /* beyond their limits */
+            if (of_wide(mech.body[i].lower) < 0) {
+                sim.q[t.coordinate[i]] = real(random_in(0.01, 0.1));
+                sim.v[t.dof[i]] = real(random_in(0, 2));
+            }
+        }
+        look();
+        truth_step_begin(&dense, &t, &mech.model, &sim);
+        hits = 2;
+        random_hit(&hit[0]);
+        random_hit(&hit[1]);
+        mdyn_sim kept = sim;
+        mech.model.closure_count = 1;
+        random_closure(&closure[0], (mdyn_closure_kind)random_int(4), 0.01);
+        closure[0].effort = wide(random_in(1, 50));
+        mech.model.row_count = 2;
+        random_own_row(&own[0], random_int(6));
+        random_own_row(&own[1], 3);
+        own[1].friction = wide(random_int(2) ? 0.5 : 0);
+        start_again(&kept);
+        CHECK(step_goes());
+        CHECK_EQUAL(sim.report.sweeps, 1);
+        dense_rows();
+        truth_step_sweep(&dense, t.dofs, (ld)of_wide(mech.model.solver.relaxation));
+        CHECK_NEAR(gap_of_speeds(), 0.0, ONE_SWEEP);
+        worst = worse(worst, gap_of_speeds());
+        for (int i = 0; i < dense.rows; i++) {
+            kinds[dense.row[i].kind] += dense.lambda[i] != 0;
+        }
+    }
+    hits = 0;
+    for (int k = 0; k <= MDYN_ROW_CONTACT; k++) { /* no coupling has an efficiency here */
+        CHECK(k == MDYN_ROW_LOSS || kinds[k] >= 50);
+    }
     if (check.measure) {
-        printf("closures: worst %.2g\n", worst);
+        printf("order of rows: worst %.2g\n", worst);
+    }
+}
+
+/* The bound of friction by the dense impulse of its leader in s; 0: none yet. */
+static void bound_friction(int stage) {
+    for (int i = 0; i < dense.rows; i++) {
+        truth_row *r = &dense.row[i];
+        if (r->leader >= 0) {
+            r->most = stage ? r->mu * fabsl(dense.lambda[r->leader]) : 0;
+            r->least = -r->most;
+        }
+    }
+}
+
+/* Friction in two stages: first without, then with the bounds that this gave. */
+static void two_stages(mdyn_method method) {
+    double worst = 0;
+    int compared = 0;
+    count_from_zero();
+    for (int n = 0; n < 50; n++) {
+        random_seed(500 + (uint64_t)n);
+        draw_mechanism(4, 20, FLOATING);
+        solve_well(method);
+        mech.model.solver.friction = MDYN_TWO_STAGE;
+        mech.model.row_count = 2;
+        random_own_row(&own[0], 5);
+        random_own_row(&own[1], 3);
+        own[1].friction = wide(0.5);
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        look();
+        truth_step_begin(&dense, &t, &mech.model, &sim);
+        hits = n % 2;
+        random_hit(&hit[0]);
+        if (!step_goes()) {
+            continue;
+        }
+        dense_rows();
+        for (int stage = 0; stage < 2; stage++) {
+            bound_friction(stage);
+            truth_step_solve(&dense, t.dofs);
+        }
+        worst = worse(worst, gap_of_speeds());
+        CHECK_NEAR(gap_of_speeds(), 0.0, BY_SCALAR(5e-13, 3e-4, 5e-5));
+        compared++;
+    }
+    hits = 0;
+    CHECK_EQUAL(compared, 50);
+    tell_counts("two stages", worst, compared);
+}
+
+/* Limits of one-speed joints, and couplings between them that share them: hard, soft, a range. Some
+   are off. */
+static void tied_limits(void) {
+    int joint[MIMICDYN_MAX_BODIES], joints = 0;
+    truth_init(&t, &mech.model);
+    for (int i = 0; i < mech.model.body_count && joints < 5; i++) {
+        if (t.dofs_of[i] == 1) {
+            joint[joints++] = i;
+        }
+    }
+    for (int i = 0; i < joints; i++) {
+        mech.body[joint[i]].lower = wide(-0.5);
+        mech.body[joint[i]].upper = wide(0.5);
+    }
+    for (int i = 0; i + 1 < joints && i < MIMICDYN_MAX_COUPLINGS; i++) {
+        mdyn_coupling *c = &mech.coupling[mech.model.coupling_count++];
+        *c = mimic_of(joint[i], joint[i + 1], random_in(0.5, 2), 0);
+        if (i == 1) {
+            c->softness.kind = MDYN_KP_KD;
+            c->softness.a = wide(random_in(10, 1000));
+            c->softness.b = wide(random_in(1, 10));
+        } else if (i == 2) {
+            c->lower = wide(-0.01);
+            c->upper = wide(0.01);
+        }
+    }
+}
+
+static void off_a_little(void) {
+    double near = random_in(0.45, 0.51);
+    for (int i = 0; i < mech.model.body_count; i++) {
+        if (of_wide(mech.body[i].upper) > 0) {
+            sim.q[t.coordinate[i]] = real(near + random_in(-0.01, 0.01));
+        }
+    }
+}
+
+/* What rows ask of the way of a step that relaxes, and of the speeds after it. An engaged range
+   stops at its bound, and all that lies outside is taken back; one that is not engaged is not
+   there. */
+static void relax_rows(int engaged, int speeds) {
+    ld dt = (ld)of_wide(mech.model.dt);
+    for (int i = 0; i < dense.rows; i++) {
+        truth_row *r = &dense.row[i];
+        if (r->low == r->high) {
+            if (speeds && r->cfm == 0) {
+                r->low = r->high = 0;
+            }
+            continue;
+        }
+        if (engaged) {
+            r->low = r->error < 0 ? -r->error / dt : -HUGE_VALL;
+            r->high = r->error > 0 ? -r->error / dt : HUGE_VALL;
+        }
+        if (speeds && r->error < 0) {
+            r->low = 0;
+        }
+        if (speeds && r->error > 0) {
+            r->high = 0;
+        }
+    }
+}
+
+/* Whether a range inside its bounds pushes that did not on the way before: the step leaves it to
+   the next one, for q has not reached it. */
+static int pushes_late(const ld *on_the_way) {
+    for (int i = 0; i < dense.rows; i++) {
+        if (dense.row[i].error == 0 && on_the_way[i] == 0 && dense.lambda[i] != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* q moves by the speeds that take errors back, v becomes those that leave them alone: the dense
+   solution of each. */
+static void relaxed_against_dense(mdyn_method method) {
+    double worst = 0;
+    int compared = 0, late = 0;
+    count_from_zero();
+    for (int n = 0; n < 80; n++) {
+        int engaged = n % 2, solved = 1;
+        ld lambda[TR];
+        random_seed(6000 + (uint64_t)n);
+        draw_mechanism(4 + random_int(4), 20, random_int(2) ? FOREST : FLOATING);
+        tied_limits();
+        solve_well(method);
+        mech.model.solver.correction = MDYN_RELAX;
+        mech.model.solver.limits = engaged ? MDYN_ENGAGED : MDYN_SPECULATIVE;
+        mech.model.row_count = mech.model.closure_count = 0;
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        off_a_little();
+        if (!step_goes() || of_wide(sim.report.residual) > BY_SCALAR(1e-12, 1e-5, 1e-5)) {
+            continue;
+        }
+        dense_rows();
+        for (int speeds = 0; speeds < 2 && solved; speeds++) {
+            relax_rows(engaged, speeds);
+            truth_step_solve(&dense, t.dofs);
+            solved = dense.violation < 1e-9L;
+            if (!speeds) {
+                truth_move(&t, &mech.model, dense.v, (ld)of_wide(mech.model.dt));
+                memcpy(lambda, dense.lambda, sizeof lambda);
+            }
+        }
+        if (!solved) {
+            continue;
+        }
+        compared++;
+        if (pushes_late(lambda)) {
+            late++;
+        } else {
+            CHECK_NEAR(gap_of_speeds(), 0.0, RELAXED);
+            worst = worse(worst, gap_of_speeds());
+        }
+        for (int i = 0; i < t.coordinates; i++) {
+            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], RELAXED_PLACE);
+        }
+    }
+    CHECK(compared >= 78 && unsolved <= 2 && late <= 6);
+    tell_counts("relaxed", worst, compared);
+    if (check.measure) {
+        printf("relaxed: %d push late\n", late);
     }
 }
 
@@ -647,30 +1191,48 @@ static ld kinetic(const ld *v) {
     return sum;
 }
 
+/* Slides, on each other, and balls that turn about their centre: M is constant, and without load
+   the free motion keeps its speeds. */
+static void make_constant(void) {
+    memset(&mech.model.gravity, 0, sizeof mech.model.gravity);
+    for (int i = 0; i < mech.model.body_count; i++) {
+        mdyn_body *b = &mech.body[i];
+        int ball = random_int(2);
+        b->joint = ball ? MDYN_SPHERICAL : MDYN_PRISMATIC;
+        b->armature = wide(0.01);
+        if (ball || (b->parent >= 0 && mech.body[b->parent].joint == MDYN_SPHERICAL)) {
+            b->parent = MDYN_WORLD;
+        }
+        if (ball) {
+            memset(&b->com, 0, sizeof b->com);
+            memset(&b->inertia, 0, sizeof b->inertia);
+            b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(random_in(0.01, 0.1));
+        }
+    }
+}
+
 /* Rows that want nothing to move faster do not add energy, after any number of sweeps; those that
-   are off, and relax, neither. Substeps are asked of slides without load, whose M is constant and
-   whose free motion keeps its speeds, so that each part of a step may only take. */
+   are off, and relax, neither. Substeps are asked of what has a constant M, so that each part of a
+   step may only take. */
 static void energy_is_never_gained(mdyn_method method, int most_unsolved) {
-    int lost = 0, unsolved = 0;
+    int lost = 0;
+    count_from_zero();
     for (int n = 0; n < 200; n++) {
         mdyn_contact contact[4];
         ld free[TN], v[TN];
-        int relax = n / 2 % 2, parts = method == MDYN_TGS;
+        int parts = method == MDYN_TGS;
         random_seed(3000 + (uint64_t)n);
-        draw_mechanism(2 + random_int(6), 25, n % 2 ? FOREST : FLOATING);
+        int relax = random_int(2);
+        draw_mechanism(2 + random_int(6), 25, random_int(2) ? FOREST : FLOATING);
         if (parts) {
-            memset(&mech.model.gravity, 0, sizeof mech.model.gravity);
-            for (int i = 0; i < mech.model.body_count; i++) {
-                mech.body[i].joint = MDYN_PRISMATIC;
-                mech.body[i].armature = wide(0.01);
-            }
+            make_constant();
         }
         mech.model.row_count = mech.model.closure_count = 0;
         mech.model.solver.sweeps = (uint16_t)(1 + n % 9);
         mech.model.solver.start = MDYN_COLD;
         mech.model.solver.method = method;
         mech.model.solver.substeps = (uint16_t)(parts ? 2 + n % 7 : 1);
-        mech.model.solver.friction = (mdyn_friction)(n % 3);
+        mech.model.solver.friction = (mdyn_friction)random_int(3);
         if (method == MDYN_DANTZIG && mech.model.solver.friction == MDYN_CONE) {
             mech.model.solver.friction = MDYN_PYRAMID;
         }
@@ -685,27 +1247,23 @@ static void energy_is_never_gained(mdyn_method method, int most_unsolved) {
         }
         kept = sim;
         mech.model.closure_count = 1;
-        random_closure(&closure[0], (mdyn_closure_kind)(n % 4), relax ? 0.01 : 0);
+        random_closure(&closure[0], (mdyn_closure_kind)random_int(4), relax ? 0.01 : 0);
         closure[0].softness.kind = MDYN_ERP_CFM;
         closure[0].softness.a = wide(relax ? 0.2 : 0);
-        closure[0].effort = wide(n % 3 ? 0 : 20);
+        closure[0].effort = wide(random_int(3) ? 0 : 20);
         mech.model.row_count = 2;
         for (int i = 0; i < 2; i++) {
-            random_own_row(&own[i], (n + i) % 6);
+            random_own_row(&own[i], random_int(6));
             own[i].speed = wide(0);
             if (!relax || own[i].softness.kind != MDYN_DEFAULT) {
                 own[i].value = wide(0); /* a spring would give what it has */
             }
         }
-        if (n % 2) {
+        if (random_int(2)) {
             own[1].friction = wide(0.5);
             own[1].lower = own[1].upper = wide(0);
         }
-        start();
-        memcpy(sim.q, kept.q, sizeof sim.q);
-        memcpy(sim.v, kept.v, sizeof sim.v);
-        memcpy(sim.tau, kept.tau, sizeof sim.tau);
-        memcpy(sim.wrench, kept.wrench, sizeof sim.wrench);
+        start_again(&kept);
         for (int k = 0; k < 4; k++) {
             random_contact(&contact[k], MDYN_WORLD);
             contact[k].depth = real(relax ? 0.001 * k : 0);
@@ -720,7 +1278,10 @@ static void energy_is_never_gained(mdyn_method method, int most_unsolved) {
         lost += kinetic(v) < 0.9L * kinetic(free);
     }
     CHECK(lost > 100); /* and mostly they take some */
-    CHECK(unsolved <= most_unsolved); /* a closure may press contacts into each other, or jam them */
+    if (check.measure) {
+        printf("energy: %d unsolved\n", unsolved);
+    }
+    CHECK(unsolved <= most_unsolved); /* closures may press contacts into each other, or jam them */
 }
 
 /* What a sim keeps of closures, own rows, contacts, limits that engage: after mdyn_reset it goes on
@@ -816,6 +1377,8 @@ static void four_bar(mdyn_closure_kind kind, const double *turn) {
     closure[0].point_b.z = wide(-0.4);
     closure[0].axis_a.y = closure[0].axis_b.y = wide(1);
     closure[0].distance = wide(0.05);
+    closure[0].rotation.w = wide(cos(0.5321 / 2)); /* of the coupler against the rocker, now */
+    closure[0].rotation.y = wide(-sin(0.5321 / 2));
     mech.model.bodies = mech.body;
     mech.model.body_count = 3;
     mech.model.dt = wide(0x1p-10);
@@ -874,8 +1437,9 @@ static void redundant_rows(void) {
 static void projected_loops(void) {
     static const double straight[4] = { 1, 0, 0, 0 };
     for (int kind = MDYN_CLOSE_POINT; kind <= MDYN_CLOSE_DISTANCE; kind++) {
-        for (int n = 0; n < 20 && kind != MDYN_CLOSE_WELD; n++) {
+        for (int n = 0; n < 20; n++) {
             mdyn_row_report r;
+            ld turn[3];
             random_seed(4000 + (uint64_t)n);
             four_bar((mdyn_closure_kind)kind, straight);
             sim.q[0] = real(-1 + random_in(-0.4, 0.4));
@@ -883,6 +1447,12 @@ static void projected_loops(void) {
             sim.q[2] = real(-0.8 + random_in(-0.4, 0.4));
             sim.v[0] = real(1);
             CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_OK);
+            look();
+            weld_turn(&closure[0], turn);
+            for (int k = 0; k < 3 && kind == MDYN_CLOSE_WELD; k++) { /* the angle is given too */
+                CHECK_NEAR((double)turn[k], 0.0, BY_SCALAR(3e-15, 1e-6, 5e-8));
+                CHECK_NEAR(of_real(sim.v[k]), 0.0, BY_SCALAR(6e-15, 4e-6, 5e-8));
+            }
             CHECK_NEAR(loop_gap(), kind == MDYN_CLOSE_DISTANCE ? 0.05 : 0.0,
                        BY_SCALAR(3e-15, 1e-6, 5e-8));
             mech.model.gravity.x = mech.model.gravity.z = wide(0);
@@ -901,10 +1471,86 @@ static void projected_loops(void) {
     CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_WARN_CONTRADICTION);
 }
 
-/* J a + J' v = 0: the points' accelerations by truth.h are the same. A row that the others nearly
-   decide is left to them, and so off by the part that counts as nothing. */
+/* Accelerations of a body when its joints have a: angular, and of the point at `arm`; velocities
+   beside them. The largest number among them goes into size. */
+typedef struct kinematics {
+    ld w[3], u[3], alpha[3], acc[3];
+} kinematics;
+
+static kinematics accelerated(int body, const mdyn_wide *a, const ld arm[3], ld *size) {
+    kinematics r = { { 0 }, { 0 }, { 0 }, { 0 } };
+    ld spin[3];
+    if (body < 0) {
+        return r;
+    }
+    for (int j = 0; j < 3; j++) {
+        r.w[j] = t.w[body][j];
+        r.u[j] = t.u[body][j];
+        r.alpha[j] = t.alpha[body][j];
+        r.acc[j] = t.a[body][j];
+        for (int k = 0; k < t.dofs; k++) {
+            ld linear = t.Jo[body][k][j] * (ld)of_wide(a[k]);
+            ld angular = t.Jw[body][k][j] * (ld)of_wide(a[k]);
+            r.acc[j] += linear;
+            r.alpha[j] += angular;
+            *size = fmaxl(*size, fmaxl(fabsl(linear), fabsl(angular)));
+        }
+    }
+    t_cross(spin, r.w, arm);
+    t_cross_add(r.u, r.w, arm);
+    t_cross_add(r.acc, r.alpha, arm);
+    t_cross_add(r.acc, r.w, spin);
+    for (int j = 0; j < 3; j++) {
+        *size = fmaxl(*size, fabsl(r.acc[j]));
+    }
+    return r;
+}
+
+/* The second derivative of a unit vector that turns with a body. */
+static void axis_acceleration(int body, const mdyn_wide3 *axis, const kinematics *k, ld r[3]) {
+    ld x[3], rate[3];
+    t_wide3(x, axis);
+    unit(x);
+    turned(x, body, x);
+    t_cross(rate, k->w, x);
+    t_cross(r, k->alpha, x);
+    t_cross_add(r, k->w, rate);
+}
+
+/* What a closure keeps at 0 stays there: its second derivatives, as parts of what they consist of
+   or of 1 (m/s^2, rad/s^2), by truth.h. */
+static void check_loop_acceleration(const mdyn_closure *c, const mdyn_wide *a) {
+    ld arm[2][3], gap[3], acc[3], u[3], axis[2][3] = { { 0 } }, size = 1;
+    dense_loop(c, arm, gap);
+    kinematics k[2] = { accelerated(c->a, a, arm[0], &size), accelerated(c->b, a, arm[1], &size) };
+    for (int j = 0; j < 3; j++) {
+        acc[j] = k[0].acc[j] - k[1].acc[j];
+        u[j] = k[0].u[j] - k[1].u[j];
+    }
+    if (c->kind == MDYN_CLOSE_DISTANCE) { /* |d|'' = 0 */
+        ld d = sqrtl(t_dot(gap, gap)), along = t_dot(u, gap) / d;
+        ld side = t_dot(u, u) - along * along;
+        CHECK_NEAR((double)((t_dot(acc, gap) / d + side / d) / size), 0.0,
+                   BY_SCALAR(1e-13, 5e-6, 2e-7));
+        return;
+    }
+    axis_acceleration(c->a, &c->axis_a, &k[0], axis[0]);
+    axis_acceleration(c->b, &c->axis_b, &k[1], axis[1]);
+    for (int j = 0; j < 3; j++) {
+        CHECK_NEAR((double)(acc[j] / size), 0.0, BY_SCALAR(5e-11, 5e-4, 2e-3));
+        if (c->kind == MDYN_CLOSE_HINGE) {
+            CHECK_NEAR((double)((axis[0][j] - axis[1][j]) / size), 0.0, LOOP_TURNS);
+        } else if (c->kind == MDYN_CLOSE_WELD) {
+            CHECK_NEAR((double)((k[0].alpha[j] - k[1].alpha[j]) / size), 0.0, LOOP_TURNS);
+        }
+    }
+}
+
+/* J a + J' v = 0. A row that the others nearly decide is left to them, and so off by the part that
+   counts as nothing. */
 static void accelerations_of_loops(void) {
-    for (int n = 0; n < 60; n++) {
+    int done[4] = { 0 };
+    for (int n = 0; n < 160; n++) {
         mdyn_wide a[TN];
         random_seed(5000 + (uint64_t)n);
         draw_mechanism(4 + random_int(4), 30, FLOATING);
@@ -914,57 +1560,23 @@ static void accelerations_of_loops(void) {
         look();
         mdyn_sim kept = sim;
         mech.model.closure_count = 1;
-        random_closure(&closure[0], n % 2 ? MDYN_CLOSE_DISTANCE : MDYN_CLOSE_POINT, 0);
-        start();
-        memcpy(sim.q, kept.q, sizeof sim.q);
-        memcpy(sim.v, kept.v, sizeof sim.v);
-        memcpy(sim.tau, kept.tau, sizeof sim.tau);
+        random_closure(&closure[0], (mdyn_closure_kind)(n % 4), 0);
+        start_again(&kept);
+        memset(sim.wrench, 0, sizeof sim.wrench);
         if (mdyn_project(&sim, MDYN_MASS_METRIC) != MDYN_OK) {
             continue; /* joints that cannot be held together like that */
         }
         CHECK_EQUAL(mdyn_coupled_dynamics(&sim, a), MDYN_OK);
         look();
-        ld arm[2][3], gap[3], acc[3] = { 0 }, u[3] = { 0 }, size = 0;
-        dense_loop(&closure[0], arm, gap);
-        for (int side = 0; side < 2; side++) {
-            int body = side ? closure[0].b : closure[0].a;
-            ld x[3], v[3], w[3], s = side ? -1 : 1;
-            if (body < 0) {
-                continue;
-            }
-            for (int j = 0; j < 3; j++) {
-                x[j] = t.a[body][j];
-                w[j] = t.alpha[body][j];
-                v[j] = t.u[body][j];
-            }
-            for (int k = 0; k < t.dofs; k++) {
-                for (int j = 0; j < 3; j++) {
-                    x[j] += t.Jo[body][k][j] * (ld)of_wide(a[k]);
-                    w[j] += t.Jw[body][k][j] * (ld)of_wide(a[k]);
-                    size = fmaxl(size, fabsl(t.Jo[body][k][j] * (ld)of_wide(a[k])));
-                    size = fmaxl(size, fabsl(t.Jw[body][k][j] * (ld)of_wide(a[k])));
-                }
-            }
-            ld spin[3];
-            t_cross(spin, t.w[body], arm[side]);
-            t_cross_add(x, w, arm[side]);
-            t_cross_add(x, t.w[body], spin);
-            for (int j = 0; j < 3; j++) {
-                acc[j] += s * x[j];
-                u[j] += s * (v[j] + spin[j]);
-                size = fmaxl(size, fabsl(x[j]));
-            }
-        }
-        if (closure[0].kind == MDYN_CLOSE_DISTANCE) { /* |d|'' = 0 */
-            ld d = sqrtl(t_dot(gap, gap)), along = t_dot(u, gap) / d;
-            ld across = t_dot(u, u) - along * along;
-            CHECK_NEAR((double)((t_dot(acc, gap) / d + across / d) / size), 0.0,
-                       BY_SCALAR(1e-13, 5e-6, 2e-7));
-        } else {
-            for (int j = 0; j < 3; j++) {
-                CHECK_NEAR((double)(acc[j] / size), 0.0, BY_SCALAR(5e-11, 5e-4, 2e-3));
-            }
-        }
+        check_loop_acceleration(&closure[0], a);
+        done[n % 4]++;
+    }
+    for (int kind = 0; kind < 4; kind++) {
+        CHECK(done[kind] >= 38);
+    }
+    if (check.measure) {
+        printf("accelerations of %d points, %d hinges, %d welds, %d distances\n", done[0], done[1],
+               done[2], done[3]);
     }
 }
 
@@ -1026,17 +1638,28 @@ static void touch(int count, double friction, int backwards) {
     CHECK_EQUAL(mdyn_set_contacts(&sim, c, CORNERS * count), MDYN_OK);
 }
 
+/* The method of the next steps. */
+static void solve_by(mdyn_method method) {
+    mech.model.solver.method = method;
+    mdyn_sim kept = sim;
+    start_again(&kept);
+}
+
 /* A box sticks below the angle atan mu, and slides above it with g (sin - mu cos); along the
    diagonal a pyramid holds sqrt 2 times as much, a cone does not. */
-static void incline(void) {
+static void incline(mdyn_method method) {
     static const double angles[] = { 26, 27, 34, 36 };
     for (int n = 0; n < 24; n++) {
         mdyn_friction law = (mdyn_friction)(n % 3);
+        if (method == MDYN_DANTZIG && law == MDYN_CONE) {
+            continue;
+        }
         double angle = angles[n / 6] * 3.141592653589793 / 180, s = sin(angle), c = cos(angle);
-        int diagonal = n / 3 % 2, steps = 300;
+        int diagonal = n / 3 % 2, steps = method == MDYN_TGS ? 75 : 300;
         double hold = 0.5 * (diagonal && law != MDYN_CONE ? sqrt(2) : 1);
         double want = fmax(0, 9.81 * (s - hold * c)) * steps * 0x1p-10;
         boxes(1, law);
+        solve_by(method);
         mech.model.gravity.x = wide(9.81 * s * (diagonal ? sqrt(0.5) : 1));
         mech.model.gravity.y = wide(9.81 * s * (diagonal ? sqrt(0.5) : 0));
         mech.model.gravity.z = wide(-9.81 * c);
@@ -1072,7 +1695,7 @@ static void cone(void) {
 
 /* A block m on a wedge M of slope a, on rails: N = m g cos a/(1 + m/M sin^2 a) without friction;
    with mu > tan a nothing moves. */
-static void wedge(void) {
+static void wedge(mdyn_method method) {
     for (int rough = 0; rough < 2; rough++) {
         double a = 0.5235987755982988, m = 1, M = 3, dt = 0x1p-10;
         double N = m * 9.81 * cos(a) / (1 + m / M * sin(a) * sin(a));
@@ -1086,6 +1709,7 @@ static void wedge(void) {
         mech.body[1].mass = wide(M);
         mech.model.body_count = 2;
         mech.model.solver.sweeps = 5000;
+        mech.model.solver.method = method;
         start();
         c.b = 1;
         c.normal.x = real(sin(a));
@@ -1154,6 +1778,85 @@ static double sunk(int shift) {
 static void contacts_are_recognised(void) {
     double same = sunk(0), other = sunk(1);
     CHECK(same > 0 && 5 * same < other);
+}
+
+/* ---- warm starts where the sweeps do not suffice ---- */
+
+/* Boxes on each other that overlap by 1 mm, of which a step of 4 sweeps takes back 0.2: how far one
+   comes to be off its place then. */
+static double stack_drifts(mdyn_start begin, int count) {
+    double worst = 0;
+    boxes(count, MDYN_PYRAMID);
+    mech.model.solver.sweeps = 4;
+    mech.model.solver.start = begin;
+    start();
+    for (int i = 0; i < count; i++) {
+        sim.q[7 * i + 2] = real(0.05 + 0.099 * i);
+    }
+    for (int n = 0; n < 512; n++) {
+        touch(count, 0.5, n % 2);
+        if (!CHECK_EQUAL(mdyn_step(&sim), MDYN_OK)) {
+            break;
+        }
+        for (int i = 0; i < count; i++) {
+            worst = worse(worst, fabs(of_real(sim.q[7 * i + 2]) - 0.05 - 0.1 * i));
+        }
+    }
+    return worst;
+}
+
+/* Row i: slide i rests on the one below it, the first on the ground. */
+static void pile_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user) {
+    CHECK(user == NULL);
+    row->value = wide(of_real(s->q[index]) - (index > 0 ? of_real(s->q[index - 1]) : 0) - 0.1);
+    row->upper = MDYN_UNLIMITED;
+    for (int k = 0; k < 2; k++) {
+        row->parts[k].body = (int16_t)(index - k);
+        row->parts[k].axes = MDYN_JOINT_SPEEDS;
+        row->parts[k].angular.x = wide(1 - 2 * k);
+    }
+}
+
+/* The same of slides of 1, 2, ... kg and own rows between them. */
+static double pile_drifts(mdyn_start begin, int count) {
+    double worst = 0;
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < count; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].mass = wide(1 + i);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = count;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.gravity.z = wide(-9.81);
+    mech.model.row_count = count;
+    mech.model.row_function = pile_row;
+    mech.model.solver.start = begin;
+    mech.model.solver.sweeps = 4;
+    memset(own, 0, sizeof own);
+    start();
+    for (int i = 0; i < count; i++) {
+        sim.q[i] = real(0.099 * (i + 1));
+    }
+    for (int n = 0; n < 512; n++) {
+        if (!CHECK_EQUAL(mdyn_step(&sim), MDYN_OK)) {
+            break;
+        }
+        for (int i = 0; i < count; i++) {
+            worst = worse(worst, fabs(of_real(sim.q[i]) - 0.1 * (i + 1)));
+        }
+    }
+    return worst;
+}
+
+/* Had the warm start kept what takes errors back, both would come off twice as far or more. */
+static void warm_rows_stay(void) {
+    double pile = pile_drifts(MDYN_WARM, 10), stacked = stack_drifts(MDYN_WARM, 5);
+    CHECK_NEAR(pile, 0, 0.015);
+    CHECK(pile < 1.1 * pile_drifts(MDYN_COLD, 10));
+    CHECK_NEAR(stacked, 0, 0.0057);
+    CHECK(stacked < 1.1 * stack_drifts(MDYN_COLD, 5));
 }
 
 /* ---- refusals and texts ---- */
@@ -1308,7 +2011,11 @@ static void texts(void) {
     closure[1].b = MDYN_WORLD;
     closure[1].distance = wide(0.25);
     closure[1].effort = wide(10);
-    mech.model.closure_count = 2;
+    closure[2].kind = MDYN_CLOSE_WELD;
+    closure[2].b = MDYN_WORLD;
+    closure[2].effort = wide(7);
+    closure[2].name = "plate";
+    mech.model.closure_count = 3;
     memset(own, 0, sizeof own);
     own[0].name = "brake";
     own[0].parts[0].angular.x = wide(1);
@@ -1327,6 +2034,12 @@ static void texts(void) {
     c.friction = wide(0.5);
     CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    explained(MDYN_ROW_CLOSURE, 15, "closure 15 plate: turn of 0 and world, about x = 0 [rad];"
+              " hard, erp 0.2, |force| <= 7");
+    explained(MDYN_ROW_CLOSURE, 16, "closure 16 plate: turn of 0 and world, about y = 0 [rad];"
+              " hard, erp 0.2, |force| <= 7");
+    explained(MDYN_ROW_CLOSURE, 17, "closure 17 plate: turn of 0 and world, about z = 0 [rad];"
+              " hard, erp 0.2, |force| <= 7");
     explained(MDYN_ROW_CLOSURE, 2,
               "closure 2 rocker: gap of coupler and 2, along z = 0 [m]; hard, erp 0.2");
     explained(MDYN_ROW_CLOSURE, 4, "closure 4 rocker: lean of the axes of coupler and 2, second"
@@ -1343,9 +2056,15 @@ static void texts(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    own_rows_against_dense();
-    two_stages();
-    closures_against_dense();
+    for (int i = 0; i < 2; i++) {
+        const mdyn_method method = i ? MDYN_DANTZIG : MDYN_PGS;
+        own_rows_against_dense(method);
+        closures_against_dense(method);
+        contacts_against_dense(method);
+        two_stages(method);
+        relaxed_against_dense(method);
+    }
+    order_of_rows();
     momentum_stays();
     energy_is_never_gained(MDYN_PGS, 0);
     energy_is_never_gained(MDYN_TGS, 0);
@@ -1354,11 +2073,15 @@ int main(int argc, char **argv) {
     redundant_rows();
     projected_loops();
     accelerations_of_loops();
-    incline();
+    for (int i = 0; i < 3; i++) {
+        static const mdyn_method methods[] = { MDYN_PGS, MDYN_TGS, MDYN_DANTZIG };
+        incline(methods[i]);
+        wedge(methods[i]);
+    }
     cone();
-    wedge();
     stack();
     contacts_are_recognised();
+    warm_rows_stay();
     refused_contacts();
     refused_rows();
     refused_closures();

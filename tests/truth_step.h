@@ -9,8 +9,8 @@ enum { TR = MIMICDYN_MAX_ROWS };
 /* low <= J v' + cfm lambda <= high, lambda > 0 only at low or at `most`, ... */
 typedef struct truth_row {
     mdyn_row_kind kind;
-    int index;
-    ld J[TN], error, low, high, cfm, least, most;
+    int index, leader;       /* row whose impulse times mu bounds this one; -1: none */
+    ld J[TN], error, low, high, cfm, least, most, mu;
 } truth_row;
 
 typedef struct truth_step {
@@ -28,6 +28,7 @@ static inline truth_row *t_add_row(truth_step *s, mdyn_row_kind kind, int index)
     memset(r, 0, sizeof *r);
     r->kind = kind;
     r->index = index;
+    r->leader = -1;
     r->least = -HUGE_VALL;
     r->most = HUGE_VALL;
     return r;
@@ -302,6 +303,42 @@ static inline void truth_step_solve(truth_step *s, int n) {
             }
         }
     } while (i < rows);
+}
+
+/* How many rows are independent, by the angles between them in the metric of the step: one of which
+   the others leave less than this part of its squared length is not. Every row moves something. */
+static inline int truth_step_rank(const truth_step *s, ld part) {
+    static truth_system e;
+    e.n = s->rows;
+    for (int i = 0; i < e.n; i++) {
+        ld row = s->A[i][i] + s->row[i].cfm;
+        for (int j = 0; j < e.n; j++) {
+            ld column = s->A[j][j] + s->row[j].cfm;
+            e.A[i][j] = (s->A[i][j] + (i == j ? s->row[i].cfm : 0)) / sqrtl(row * column);
+        }
+        e.b[i] = 0;
+    }
+    return truth_solve(&e, part);
+}
+
+/* One sweep with over-relaxation over the rows as they stand in s, from impulses of zero: each has
+   the impulse that holds it alone, within its bounds or those that its leader has by then. */
+static inline void truth_step_sweep(truth_step *s, int n, ld relaxation) {
+    memset(s->lambda, 0, sizeof s->lambda);
+    memcpy(s->v, s->free, sizeof s->v);
+    for (int i = 0; i < s->rows; i++) {
+        truth_row *r = &s->row[i];
+        ld w = t_row_speed(r, s->v, n), f = relaxation / (s->A[i][i] + r->cfm);
+        if (r->leader >= 0) {
+            r->most = r->mu * fabsl(s->lambda[r->leader]);
+            r->least = -r->most;
+        }
+        s->lambda[i] = w < r->low ? fminl(r->most, f * (r->low - w))
+                     : w > r->high ? fmaxl(r->least, f * (r->high - w)) : 0;
+        for (int k = 0; k < n; k++) {
+            s->v[k] += s->B[i][k] * s->lambda[i];
+        }
+    }
 }
 
 /* How large the speeds of the step are that t and s speak of: errors are parts of it. */
