@@ -609,7 +609,8 @@ typedef enum mdyn_start {
 typedef enum mdyn_correction {
     MDYN_BAUMGARTE, /* errors of position are taken back by a speed, which stays */
     MDYN_RELAX      /* they move q alone: after that the rows are solved once more without them,
-                       for v and the impulses. No energy comes from them; soft rows keep theirs */
+                       for v and the impulses. No energy comes from them; soft rows keep theirs.
+                       Limits that only this v leads out of wait for the next step */
 } mdyn_correction;
 
 typedef enum mdyn_limits {
@@ -779,7 +780,8 @@ enum {
     MDYN_ROW_SATURATED = 1,    /* the impulse is at its bound, in a substep at least */
     MDYN_ROW_REDUNDANT = 2,    /* earlier exact rows already decide this one: it carries no impulse.
                                   Where all are swept (MDYN_ITERATED) none is */
-    MDYN_ROW_CONTRADICTORY = 4, /* ... and decide otherwise: see `residual` */
+    MDYN_ROW_CONTRADICTORY = 4, /* ... and decide otherwise, if it is an exact row too, or pivoted:
+                                   see `residual` */
     MDYN_ROW_RELEASED = 8,     /* a coupling that was released, or has broken */
     MDYN_ROW_AT_LOWER = 16,    /* engaged at its lower bound: MDYN_ENGAGED */
     MDYN_ROW_AT_UPPER = 32,    /* ... at its upper bound */
@@ -9994,6 +9996,10 @@ MD_STATIC int md_lcp_solve(md_lcp *s, const mdyn_lcp *p)
     const int most = p->friction == MDYN_PYRAMID ? 256 : 1;
     int i, turn, drives = md_lcp_pivot(s);
     if (!p->findex) return drives;
+    for (i = 0; i < s->n && most == 1; i++) /* bounds by what is not solved are none */
+        if ((s->state[i] & MD_LCP_STUCK)
+            && md_less(md_mul(MD_K(MD_LCP_SOLVED * MD_EPSILON), s->size[i]), md_abs(s->w[i])))
+            return drives;
     for (turn = 0; turn == 0 || (turn < most && md_lcp_friction_is_open(s, p)); turn++) {
         if ((turn & (turn + 1)) == 0) md_lcp_foresee(s, p);
         else for (i = 0; i < s->n; i++)

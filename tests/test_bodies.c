@@ -2068,7 +2068,7 @@ int main(int argc, char **argv) {
     momentum_stays();
     energy_is_never_gained(MDYN_PGS, 0);
     energy_is_never_gained(MDYN_TGS, 0);
-    energy_is_never_gained(MDYN_DANTZIG, (int)BY_SCALAR(29, 32, 43));
+    energy_is_never_gained(MDYN_DANTZIG, (int)BY_SCALAR(40, 40, 60));
     reset_forgets();
     redundant_rows();
     projected_loops();

@@ -1033,8 +1033,8 @@ static void test_scratch(void) {
     }
 }
 
-/* Row 1 needs no force to be held and gets just its bound, row 4 slides: what forecasts the friction
-   of both is nowhere beyond the scratch. */
+/* Row 1 needs no force to be held and gets just its bound, row 4 slides: what forecasts the
+   friction of both is nowhere beyond the scratch. */
 static void test_clamped_at_its_bound(void) {
     static const double wanted[5] = { 1, 0.25, 0.25, 1, 10 }, most[5] = { 0, 0.5, 4, 0, 0.25 };
     const int need = MDYN_LCP_SCRATCH(5);
