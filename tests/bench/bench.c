@@ -14,8 +14,6 @@
 #include "mimicdyn.h"
 #include "workloads.h"
 
-#include <time.h>
-
 /* What the checks allow, some three to ten times the errors in the README. */
 /*                          F64   F32  FIXED */
 TOLERANCE(CHAIN_TORQUE,   4e-12, 2e-3, 2e-3);
@@ -136,12 +134,6 @@ static const workload *find(const char *name) {
 }
 
 /* ---- time ---- */
-
-static double now_ns(void) {
-    struct timespec t;
-    must(clock_gettime(CLOCK_MONOTONIC, &t) == 0, "no clock");
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

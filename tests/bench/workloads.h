@@ -7,7 +7,7 @@
 #ifndef WORKLOADS_H
 #define WORKLOADS_H
 
-#include "../check.h" /* real, wide: the scalars */
+#include "bodies.h"
 
 #define PI 3.14159265358979323846
 
@@ -24,16 +24,6 @@ typedef struct mechanism {
     mdyn_coupling coupling[GEARS_MOST];
     mdyn_model model;
 } mechanism;
-
-static void set_inertia(mdyn_body *b, double xx, double yy, double zz, double xy, double xz,
-                        double yz) {
-    b->inertia.xx = wide(xx);
-    b->inertia.yy = wide(yy);
-    b->inertia.zz = wide(zz);
-    b->inertia.xy = wide(xy);
-    b->inertia.xz = wide(xz);
-    b->inertia.yz = wide(yz);
-}
 
 /* coefficient_a q_a + coefficient_b q_b = 0 */
 static void couple(mdyn_coupling *c, int a, double coefficient_a, int b, double coefficient_b) {
@@ -61,22 +51,10 @@ static void make_chain(mechanism *m, int n) {
         mdyn_body *b = &m->body[i];
         b->parent = (int16_t)(i - 1);
         b->joint = MDYN_REVOLUTE;
-        b->axis = wide3(i % 3 == 0, i % 3 == 1, i % 3 == 2);
-        b->position = wide3(0, 0, i == 0 ? 0 : 0.1);
-        b->mass = wide(0.5);
-        b->com = wide3(0.005, -0.004, 0.05);
-        set_inertia(b, 5.21e-4, 4.83e-4, 1.71e-4, 2.0e-5, -1.5e-5, 3.0e-5);
+        b->axis = rod_axis(i);
+        b->position = wide3(0, 0, i == 0 ? 0 : LINK);
+        set_rod(b);
     }
-}
-
-/* Steele, Lea, Flood: splitmix64; to [-1, 1). */
-static double uniform(uint64_t *state) {
-    *state += 0x9E3779B97F4A7C15u;
-    uint64_t x = *state;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    x ^= x >> 31;
-    return (double)(x >> 11) * 0x1p-52 - 1;
 }
 
 /* Angles, speeds, torques of a state, in this order from one sequence. */
@@ -129,7 +107,7 @@ static void make_finger(mechanism *m, int f) {
         b->axis = wide3(0, j != 0, j == 0);
         b->mass = wide(mass);
         b->com = wide3(l / 2, 0, 0);
-        set_inertia(b, along, across, across, 0, 0, 0);
+        set_inertia(b, (double[6]){ along, across, across, 0, 0, 0 });
         b->armature = wide(1e-5);
         b->lower = wide(lower[j]);
         b->upper = wide(upper[j]);
@@ -177,7 +155,7 @@ static void make_gears(mechanism *m, int n) {
         b->joint = MDYN_REVOLUTE;
         b->position = wide3(0.07 * i, 0, 0);
         b->mass = wide(mass);
-        set_inertia(b, across, across, mass / 2 * radius * radius, 0, 0, 0);
+        set_inertia(b, (double[6]){ across, across, mass / 2 * radius * radius, 0, 0, 0 });
     }
     for (int i = 0; i + 1 < n; i++) {
         couple(&m->coupling[i], i + 1, 1, i, i % 2 == 0 ? 2 : 0.5);
