@@ -6562,17 +6562,19 @@ MD_STATIC md_unit md_try_row(mdyn_sim *sim, md_row *row, md_unit good, md_unit *
     return MD_U(0);
 }
 
-/* Whether the impulses of now solve the rows, but for rounding: by visits, which take that away; at
-   most four of each row. The largest change is held against the motion with and without impulses
-   (not against impulses, which may be wrong and large), and told in sim->residual. */
+/* Whether the impulses of now solve the rows, but for rounding: by visits, which take that away;
+   four of each row, up to 16 while the worst is no more than 64 times what may be left. The largest
+   change is held against the motion with and without impulses (not against impulses, which may be
+   wrong and large), and told in sim->residual. */
 MD_STATIC int md_try_impulses(mdyn_sim *sim, md_scale e, md_unit motion)
 {
     const md_unit noise = md_unit_shifted(MD_U_ROUNDING, 4); /* of the rows that share a body */
-    md_unit d = md_units_largest(sim->du, sim->dofs + sim->rows), moved, worst, good;
+    md_unit d = md_units_largest(sim->du, sim->dofs + sim->rows), moved, worst, good, far;
     int k, pass;
     if (md_unit_less(motion, d)) motion = d;
     good = md_unit_add(md_unit_mul(MD_U(MD_PIVOTED), motion), noise);
-    for (pass = 0; pass < 4; pass++) {
+    far = md_unit_add(md_unit_mul(MD_U(64 * MD_PIVOTED), motion), noise);
+    for (pass = 0; pass < 16; pass++) {
         if (sim->followers) md_follow_bounds(sim, e);
         moved = worst = MD_U(0);
         for (k = md_exacts(sim); k < sim->lives; k++) {
@@ -6583,10 +6585,11 @@ MD_STATIC int md_try_impulses(mdyn_sim *sim, md_scale e, md_unit motion)
         }
         sim->residual = !md_unit_less(noise, worst) ? 0
             : md_to_wide(md_of_unit(md_unit_div(worst, motion), 0));
-        if (md_unit_less(good, moved)) return 0;
-        if (!md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), moved)) break;
+        if (md_unit_less(far, moved)) return 0;
+        if (md_unit_less(good, moved)) continue;
+        if (pass > 2 || !md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), moved)) return 1;
     }
-    return 1;
+    return 0;
 }
 
 /* The impulses of all bounded rows away. */
