@@ -4987,8 +4987,8 @@ MD_INLINE int md_bodies_have_room(const md_body_row *r)
 
 MD_INLINE int md_own_row_engages(const mdyn_sim *sim, const md_row *row)
 {
-    const md_body_row *r = md_body_row_at(sim, row);
-    return row->kind == MDYN_ROW_BODY && r->level == MDYN_POSITION && md_bodies_have_room(r);
+    return row->kind == MDYN_ROW_BODY && md_body_row_at(sim, row)->level == MDYN_POSITION
+        && md_bodies_have_room(md_body_row_at(sim, row));
 }
 
 /* The last speed on the way from the world to a body; -1: none. */
