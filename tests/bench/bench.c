@@ -12,6 +12,7 @@
 #define MIMICDYN_MAX_ROWS 256
 #define MIMICDYN_IMPLEMENTATION
 #include "mimicdyn.h"
+#include "scenes.h"
 #include "workloads.h"
 
 /* What the checks allow, some three to ten times the errors in the README. */

@@ -1,9 +1,9 @@
-/* The numbers of scenes.h as the library takes them: what bench.c and solvers.c share. */
+/* Rods and inertias as the library takes them: what bench.c and solvers.c share. */
 #ifndef BODIES_H
 #define BODIES_H
 
 #include "../check.h" /* real, wide: the scalars */
-#include "scenes.h"
+#include "rods.h"
 
 /* xx, yy, zz, xy, xz, yz */
 static inline void set_inertia(mdyn_body *b, const double *I) {

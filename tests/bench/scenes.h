@@ -3,8 +3,8 @@
 #ifndef SCENES_H
 #define SCENES_H
 
+#include "rods.h"
 #include <math.h>
-#include <stdint.h>
 #include <time.h>
 
 enum { SCENE_STEPS = 200, BOX_MOST = 10, BOX_TOUCHES = 4, BOX_ROWS = 12, LINKS = 20,
@@ -25,25 +25,6 @@ static const double box_inertia[6] = { BOX_INERTIA, BOX_INERTIA, BOX_INERTIA, 0,
 #define BOX_SHIFT 0.025 /* jitter: most along x and along y, */
 #define BOX_TURN 0.5    /* most turn about z, */
 #define BOX_SINK 0.0005 /* overlap of each with what it is on */
-
-/* Rods along z, one on the end of the other; they turn about x, y, z in turn. */
-#define LINK 0.1
-#define LINK_MASS 0.5
-#define LINK_FALL 9.81 /* gravity, against x */
-static const double link_com[3] = { 0.005, -0.004, 0.05 };
-static const double link_inertia[6] = { /* xx, yy, zz, xy, xz, yz */
-    5.21e-4, 4.83e-4, 1.71e-4, 2.0e-5, -1.5e-5, 3.0e-5
-};
-
-/* Steele, Lea, Flood: splitmix64; to [-1, 1). */
-static inline double uniform(uint64_t *state) {
-    *state += 0x9E3779B97F4A7C15u;
-    uint64_t x = *state;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    x ^= x >> 31;
-    return (double)(x >> 11) * 0x1p-52 - 1;
-}
 
 static inline double dot(const double *a, const double *b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

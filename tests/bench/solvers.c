@@ -32,6 +32,7 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "mimicdyn.h"
 #include "bodies.h"
+#include "scenes.h"
 
 enum { COUNTED = 60, SLIDES = 8 };
 
