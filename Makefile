@@ -4,68 +4,105 @@
 CLANG    = clang
 JOBS    := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WARNINGS = -Wall -Wextra -pedantic -Wconversion -Wdouble-promotion -Wshadow -Wundef -Wvla -Werror
-CFLAGS   = -std=c99 -O2 $(WARNINGS)
+OPTIMIZE = -O2
+CFLAGS   = -std=c99 $(OPTIMIZE) $(WARNINGS)
 SCALARS  = f32 f64 fixed
 EXAMPLES = $(sort $(patsubst examples/%.c,%,$(wildcard examples/*.c)))
-HARNESSES = fuzz_model fuzz_lcp
+HARNESSES = fuzz_model fuzz_lcp fuzz_motion fuzz_restore fuzz_curves
 HEADERS  = mimicdyn.h $(wildcard examples/*.h examples/robots/*.h tests/*.h tests/bench/*.h)
 SCALAR   = -DMIMICDYN_SCALAR=$(1) -DEXPECT_SCALAR_$(1)=1
 DEFINE   = $(call SCALAR,$(subst fixed,FIXED,$(subst f32,F32,$(subst f64,F64,$(1)))))
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test examples replay bench figures fuzz lint sanitize coverage clean \
-        determinism firmware size \
+.PHONY: help demo test examples replay bench figures figures-check fuzz lint measures matrix \
+        sanitize soak coverage clean determinism firmware size packages playground \
+        playground-test \
         $(SCALARS:%=fuzz-%)
+RUN      = tests/run.sh
 
-## Lists what can be made (this).
+## Lists what can be made (this); how long it takes on two cores, about.
 help:
 	@awk '/^## / { text = substr($$0, 4) } \
-	    /^[a-z]+:/ && text != "" { sub(/:.*/, ""); printf "  make %-12s%s\n", $$0, text; text = "" }' \
+	    /^[a-z-]+:/ && text != "" { \
+	        sub(/:.*/, ""); printf "  make %-17s%s\n", $$0, text; text = "" }' \
 	    Makefile
 
-## Closes a gripper on an object; writes build/demo-f32.svg and so on.
+## Closes a gripper on an object; writes build/demo-f32.svg and so on. [10 s]
 demo: $(SCALARS:%=build/example-demo-%)
 	@set -e; for scalar in $(SCALARS); do \
 	    echo "== demo, $$scalar"; build/example-demo-$$scalar build/demo-$$scalar.svg; done
 
-## Builds and runs all tests; the last line says how many passed.
+## Compiles and runs the tests; the last line says how many passed. [3 to 4 min]
 test:
-	@tests/run.sh build/tests $(JOBS) -DCMAKE_C_COMPILER="$(CC)"
+	@$(RUN) build/tests $(JOBS) -DCMAKE_C_COMPILER="$(CC)"
 
-## Builds and runs all examples, each in every scalar; they check themselves.
-examples: $(foreach s,$(SCALARS),$(EXAMPLES:%=build/example-%-$(s)))
-	@set -e; for name in $(EXAMPLES); do for scalar in $(SCALARS); do \
-	    echo "== $$name, $$scalar"; build/example-$$name-$$scalar build/$$name-$$scalar.svg; \
-	    done; done
+## The header in every compiler and standard that is here; symbols, stack, floats. [4 min]
+matrix:
+	@$(RUN) build/matrix $(JOBS) -DCMAKE_C_COMPILER="$(CC)" -DMIMICDYN_PART=matrix
 
-## Builds build/replay-f32, -f64 and -fixed, which play mechanisms from text (tests/replay.c).
+## The tests with other random numbers, and many more inputs for the fuzzing harnesses. [20 min]
+soak:
+	@$(RUN) build/tests $(JOBS) -DCMAKE_C_COMPILER="$(CC)" -DMIMICDYN_SOAK=ON
+
+## Runs all examples in every scalar; all they draw and print: build/examples.html. [2 min]
+ALL_EXAMPLES = $(foreach name,$(EXAMPLES),$(SCALARS:%=example-$(name)-%))
+examples: $(ALL_EXAMPLES:%=build/%)
+	@tests/examples.sh build . $(ALL_EXAMPLES)
+
+## Builds build/replay-f32, -f64, -fixed, which play mechanisms from text. [10 s]
 replay: $(SCALARS:%=build/replay-%)
 
-## Times the workloads of tests/bench and checks them; fails when a bound is missed.
+## Builds build/playground.html: machines in the browser, in one file (clang, lld, python3). [30 s]
+playground: build/playground.html
+
+## Opens the page in Chromium, drags, reads its numbers and hashes (chromium-driver too). [20 s]
+playground-test: build/playground.html
+	@python3 -B tests/playground/test_page.py $<
+
+## Times the workloads of tests/bench and checks them; fails when a bound is missed. [4 min]
 bench: $(SCALARS:%=build/bench-%) $(SCALARS:%=build/solvers-%)
 	@tests/bench/bench.sh build $(CC)
 
-## Writes the tables of the README and its picture anew.
+## Writes the tables of the pages and the picture anew. [15 min]
 figures: | build
 	@tests/figures.sh write all $(CC) build
 
+## Compares the tables of the pages and the picture with fresh ones. [15 min]
+figures-check:
+	@$(RUN) build/figures 1 -DCMAKE_C_COMPILER="$(CC)" -DMIMICDYN_PART=figures
+
 ## Fuzzes each harness for FUZZ_TIME seconds in each scalar: clang's libFuzzer, ASan, UBSan.
+# FUZZ_RUNS="fuzz_model:500 ..." for so many inputs instead, from the committed corpus and FUZZ_SEED
+# alone: the outcome is then that of the text, on any machine; FUZZ_TIME is only a ceiling. What
+# libFuzzer learns depends on addresses: they are kept in place (setarch), comparisons left out.
 fuzz: $(SCALARS:%=fuzz-%)
 FUZZ_TIME  = 60
+FUZZ_SEED  = 0
+FUZZ_RUNS  =
 FUZZ_FLAGS = -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
              -fsanitize=fuzzer,address,undefined,float-cast-overflow
-$(SCALARS:%=fuzz-%): fuzz-%: build/fuzz_model-% build/fuzz_lcp-%
+$(SCALARS:%=fuzz-%): fuzz-%: build/fuzz_model-% build/fuzz_lcp-% build/fuzz_motion-% \
+        build/fuzz_restore-% build/fuzz_curves-%
 	@set -e; for harness in $(HARNESSES); do \
-	    echo "== $$harness, $*"; mkdir -p build/corpus/$$harness-$*; \
-	    build/$$harness-$* -max_total_time=$(FUZZ_TIME) -max_len=2048 -timeout=10 \
-	        -print_final_stats=1 -artifact_prefix=build/ build/corpus/$$harness-$* \
-	        fuzz/corpus/$$harness; done
+	    found=build/corpus/$$harness-$* runs=-1 still=; \
+	    for entry in $(FUZZ_RUNS); do \
+	        case $$entry in $$harness:*) runs=$${entry#*:} found=build/corpus/fixed-$* ;; esac; done; \
+	    if [ $$runs -lt 0 ]; then repeat=; else rm -rf $$found; repeat=-use_cmp=0; \
+	        if setarch -R true 2>/dev/null; then still='setarch -R'; fi; fi; \
+	    echo "== $$harness, $*"; mkdir -p $$found; \
+	    $$still build/$$harness-$* -runs=$$runs $$repeat -max_total_time=$(FUZZ_TIME) \
+	        -seed=$(FUZZ_SEED) -max_len=2048 -timeout=60 -print_final_stats=1 -artifact_prefix=build/ \
+	        $$found fuzz/corpus/$$harness; done
 
-## Looks at the shape of the sources: width, length of functions, contents list.
+## Looks at the sources: width, length of functions, calls between rooms, words. [20 s]
 lint:
 	@tests/lint.sh
 
-## Runs the test programs, examples and the fuzzing corpus with ASan and UBSan.
+## Prints how the header reads, in numbers: comments, lengths of functions, words, by room. [10 s]
+measures:
+	@python3 tests/measures.py mimicdyn.h
+
+## Runs the test programs, examples and the fuzzing corpus with ASan and UBSan. [5 min]
 # clang's checks of integers are among them; tests/wraps.txt says where unsigned numbers may wrap.
 sanitize:
 	@if command -v $(CLANG) >/dev/null 2>&1; then \
@@ -75,23 +112,29 @@ sanitize:
 	    compiler=$(CC); checks=address,undefined,float-cast-overflow; \
 	fi; \
 	echo "sanitizers of $$compiler: $$checks"; \
-	tests/run.sh build/sanitize $(JOBS) -DCMAKE_C_COMPILER=$$compiler -DMIMICDYN_SANITIZE=$$checks
+	$(RUN) build/sanitize $(JOBS) -DCMAKE_C_COMPILER=$$compiler -DMIMICDYN_SANITIZE=$$checks
 
-## Shows which lines of the header the tests reach (needs clang and llvm-cov).
+## Shows which lines of the header the tests reach (needs clang and llvm-cov). [5 min]
 coverage:
 	@tests/coverage.sh $(CLANG) build/coverage
 
-## Steps the same mechanisms on 13 machines, emulated where need be, and compares every bit.
+## Steps the same mechanisms on 13 machines, emulated where need be, compares every bit. [10 min]
+# LEVELS="-O2" for one level of optimization only.
+LEVELS   = -O0 -O2 -Os
 determinism:
-	@tests/firmware/determinism.sh build/determinism $(JOBS)
+	@tests/firmware/determinism.sh build/determinism $(JOBS) "$(LEVELS)"
 
-## Runs three examples on microcontrollers, emulated; they check themselves.
+## Runs four examples on microcontrollers, emulated; they check themselves. [1 min]
 firmware:
 	@tests/firmware/examples.sh build/firmware $(JOBS)
 
-## Measures flash, RAM, stack and instructions on microcontrollers, emulated; prints tables.
+## Measures flash, RAM, stack and instructions on microcontrollers, emulated; prints tables. [5 min]
 size:
 	@tests/firmware/size.sh build/size $(JOBS)
+
+## Makes a package for each of nine ecosystems in build/packages, and builds each once. [1 min]
+packages: | build
+	@CC="$(CC)" python3 -B examples/packages/make_packages.py build/packages --check
 
 ## Removes build/.
 clean:
@@ -100,6 +143,8 @@ clean:
 build:
 	@mkdir -p build
 
+# They run for a moment: -O1 builds them in 6/10 of the time.
+build/example-%: OPTIMIZE = -O1
 build/example-%: $(HEADERS) $(wildcard examples/*.c) Makefile | build
 	$(CC) $(CFLAGS) $(call DEFINE,$(lastword $(subst -, ,$*))) \
 	    examples/$(firstword $(subst -, ,$*)).c -lm -o $@
@@ -110,6 +155,21 @@ build/bench-%: tests/bench/bench.c $(HEADERS) Makefile | build
 build/solvers-%: tests/bench/solvers.c $(HEADERS) Makefile | build
 	$(CC) $(CFLAGS) $(call DEFINE,$*) -I. $< -lm -o $@
 
+# ---- the page: examples/playground ----
+
+PLAYGROUND = $(wildcard examples/playground/*.c examples/playground/*.h)
+PAGE       = $(wildcard $(addprefix examples/playground/*.,html css js py))
+HASHED     = $(foreach s,fixed f32,build/playground-$(s).wasm build/playground-$(s).hashes)
+WASM_FLAGS = --target=wasm32 -std=c99 -Os $(WARNINGS) -mbulk-memory -ffreestanding -nostdlib \
+             -Wl,--no-entry,--strip-all
+build/playground-%.wasm: $(PLAYGROUND) $(HEADERS) Makefile | build
+	$(CLANG) $(WASM_FLAGS) $(call DEFINE,$*) examples/playground/playground.c -o $@
+build/playground-%.hashes: $(PLAYGROUND) $(HEADERS) Makefile | build
+	$(CC) $(CFLAGS) $(call DEFINE,$*) examples/playground/native.c -o build/playground-$*
+	build/playground-$* >$@
+build/playground.html: $(HASHED) $(PAGE) Makefile
+	@python3 -B examples/playground/build.py $@ $(HASHED)
+
 define FUZZ_BUILD
 	@command -v $(CLANG) >/dev/null 2>&1 || \
 	    { echo "fuzzing needs clang and its libFuzzer; there is no $(CLANG) here"; exit 1; }
@@ -118,5 +178,26 @@ define FUZZ_BUILD
 endef
 build/fuzz_model-%: fuzz/fuzz_model.c $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
+build/fuzz_motion-%: fuzz/fuzz_motion.c fuzz/rigid.h $(HEADERS) Makefile | build
+	$(FUZZ_BUILD)
+build/fuzz_restore-%: fuzz/fuzz_restore.c $(HEADERS) Makefile | build
+	$(FUZZ_BUILD)
+build/fuzz_curves-%: fuzz/fuzz_curves.c fuzz/rigid.h $(HEADERS) Makefile | build
+	$(FUZZ_BUILD)
 build/fuzz_lcp-%: fuzz/fuzz_lcp.c $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
+
+# ---- fuzz_motion without a fuzzer: planted faults, many mechanisms ----
+
+.PHONY: fuzz-selfcheck soak-motion
+## Plants 28 faults one by one and counts those that fuzz_motion finds. [10 min]
+SELFCHECK_TIME = 60
+fuzz-selfcheck: | build
+	@fuzz/selfcheck.sh build/selfcheck "$(CC)" $(SELFCHECK_TIME) 24
+## 10,000 random mechanisms of 200 steps in each scalar under the oracles of fuzz_motion. [5 min]
+SOAK_MECHANISMS = 10000
+soak-motion: $(SCALARS:%=build/soak_motion-%)
+	@set -e; for scalar in $(SCALARS); do \
+	    echo "== soak, $$scalar"; build/soak_motion-$$scalar --random $(SOAK_MECHANISMS) 1; done
+build/soak_motion-%: fuzz/fuzz_motion.c fuzz/standalone.c fuzz/rigid.h $(HEADERS) Makefile | build
+	$(CC) $(CFLAGS) -DFUZZ_STEPS=200 $(call DEFINE,$*) -I. fuzz/standalone.c $< -lm -o $@

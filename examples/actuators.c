@@ -51,10 +51,11 @@ static const int8_t follower[LINKS] = { ROLLER, FEED, WINDER };
 static const mdyn_model machine = {
     .bodies = motors, .body_count = MOTORS, .couplings = links, .coupling_count = LINKS,
     .dt = MDYN_C(1.0 / RATE),
+    .solver = { .correction = MDYN_BAUMGARTE }, /* the links pull the motors into step by force */
 };
 static mdyn_sim sim;
 
-/* What one count of each encoder is: 4096 lines a turn, or a micrometre. */
+/* What one count of each encoder is: 4096 lines a turn, or a micrometer. */
 #define TURN 6.283185307179586
 #define COUNT_OF_TURN (TURN / 4096)
 static const mdyn_wide half_count[MOTORS] = {
@@ -116,13 +117,13 @@ static void control(void)
 
     for (i = 0; i < MOTORS; i++) observe(i);
     must(&sim, mdyn_step(&sim));
-    must(&sim, mdyn_row(&sim, MDYN_ROW_DRIVE, SPINDLE, &drive));
+    must(&sim, mdyn_report_row(&sim, MDYN_ROW_DRIVE, SPINDLE, &drive));
     on_spindle = mdyn_real_of(drive.force);
     for (i = 0; i < LINKS; i++) {
-        must(&sim, mdyn_share(&sim, i, 0, &of_link));
+        must(&sim, mdyn_coupling_force(&sim, i, 0, &of_link));
         write_torque(follower[i], mdyn_real_of(of_link));
         if (i == WINDER_LINK) winder_torque = mdyn_real_of(of_link);
-        must(&sim, mdyn_share(&sim, i, 1, &of_link));
+        must(&sim, mdyn_coupling_force(&sim, i, 1, &of_link));
         on_spindle += mdyn_real_of(of_link);
     }
     write_torque(SPINDLE, on_spindle);
@@ -148,9 +149,9 @@ static void tick(void)
     if (done) return;
     if (n < 3 * RATE) {
         sim.target[SPINDLE] += MDYN_R(SPEED / RATE);
-        sim.target_speed[SPINDLE] = MDYN_R(SPEED);
+        sim.target_velocity[SPINDLE] = MDYN_R(SPEED);
     } else {
-        sim.target_speed[SPINDLE] = MDYN_R(0);
+        sim.target_velocity[SPINDLE] = MDYN_R(0);
     }
     plant[WINDER].brake = jammed ? 1 : 0;
     control();

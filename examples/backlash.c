@@ -55,12 +55,12 @@ static void swing(void)
     must(&sim, mdyn_init(&sim, &model));
     printf("  t [s]   pinion [rad]   wheel [rad]   play left [rad]   force [N m]\n");
     for (k = 1; k <= STEPS; k++) {
-        const double t = k * DT, before = real(sim.q[WHEEL]);
+        const double t = k * DT, middle = t - DT / 2, before = real(sim.q[WHEEL]);
         double C;
-        sim.target[PINION] = MDYN_R(SWING * sin(PI * t));
-        sim.target_speed[PINION] = MDYN_R(SWING * PI * cos(PI * t));
+        sim.target[PINION] = MDYN_R(SWING * sin(PI * middle)); /* that of the middle of the step */
+        sim.target_velocity[PINION] = MDYN_R(SWING * PI * cos(PI * middle));
         must(&sim, mdyn_step(&sim));
-        must(&sim, mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &row));
+        must(&sim, mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &row));
         pinion[k] = real(sim.q[PINION]);
         wheel[k] = real(sim.q[WHEEL]);
         C = pinion[k] + 2 * wheel[k];
@@ -106,30 +106,56 @@ static void hit(void)
           BY_SCALAR(1e-17, 1e-9, 1e-9));
 }
 
-static void draw(const char *path)
+/* A wheel of the inset: its circle, its name, and which way it turns when its angle grows. */
+static void draw_wheel(FILE *file, double x, double radius, const char *name)
 {
-    plot_panel p = { 0 };
-    plot_pen ink = { "#1b6ca8", 1.5, NULL };
-    p.file = plot_open(path, 460, 360, "A gear pair with backlash: the wheel over the pinion");
+    const plot_pen rim = { PLOT_STEEL, 2, NULL }, turn = { PLOT_BLUE, 1.6, NULL };
+    fprintf(file, "<circle cx=\"%g\" cy=\"130\" r=\"%g\"", x, radius);
+    plot_stroke(file, rim);
+    plot_turn(file, x, 130, radius - 7, -0.3, 2.2, turn);
+    plot_text(file, x, 134, "middle", 11, PLOT_INK, "+");
+    plot_text(file, x, 190, "middle", 11, PLOT_INK, name);
+}
+
+/* The way around the loop, beside its long sides. */
+static void draw_loop(const plot_panel *p)
+{
+    const plot_pen pen = { PLOT_FAINT, 1.4, NULL };
+    plot_arrow(p->file, plot_x(p, 0.08), plot_y(p, -0.01), plot_x(p, 0.16), plot_y(p, -0.05), pen);
+    plot_arrow(p->file, plot_x(p, -0.08), plot_y(p, 0.01), plot_x(p, -0.16), plot_y(p, 0.05), pen);
+    plot_text(p->file, plot_x(p, 0.14), plot_y(p, -0.022), "start", 11, PLOT_FAINT,
+              "pinion turns +");
+    plot_text(p->file, plot_x(p, -0.14), plot_y(p, 0.018), "end", 11, PLOT_FAINT,
+              "pinion turns &#8722;");
+}
+
+/* 0 when the picture is written. */
+static int draw(const char *path)
+{
+    const plot_pen ink = { PLOT_BLUE, 1.8, NULL };
+    plot_panel p = { NULL, PLOT_LEFT, 64, 540, 300, -0.3, 0.3, -0.15, 0.15, 0 };
+    p.file = plot_open(path, 640, 420, "A gear pair with backlash: the wheel over the pinion",
+                       "Level: the pinion crosses the gap, the wheel rests. "
+                       "Sloped: the teeth touch, the wheel follows.");
     if (!p.file) {
-        return;
+        return -1;
     }
-    p.left = 60; p.top = 20; p.width = 380; p.height = 290;
-    p.x_low = -0.3; p.x_high = 0.3; p.y_low = -0.15; p.y_high = 0.15;
     plot_y_axis(&p, 0.05, "%.2f", "wheel [rad]");
     plot_x_axis(&p, 0.1, "%.1f", "pinion [rad]");
     plot_curve(&p, pinion, wheel, STEPS + 1, ink);
-    if (plot_close(p.file) == 0) {
-        printf("  %s drawn\n", path);
-    }
+    draw_loop(&p);
+    draw_wheel(p.file, 454, 22, "pinion");
+    draw_wheel(p.file, 520, 44, "wheel");
+    return plot_close(p.file);
 }
 
 int main(int argc, char **argv)
 {
     swing();
     hit();
-    if (argc > 1) {
-        draw(argv[1]);
+    if (argc > 1 && draw(argv[1]) != 0) {
+        fprintf(stderr, "cannot write %s\n", argv[1]);
+        return 2;
     }
     return check_result();
 }

@@ -63,7 +63,7 @@ static inline int box_on(mdyn_sim *sim, int box, int below, double friction,
         to->normal.z = MDYN_R(normal[2]);
         to->depth = MDYN_R((top[0] - at[0]) * normal[0] + (top[1] - at[1]) * normal[1]
                            + (top[2] - at[2]) * normal[2]);
-        to->friction = MDYN_C(friction);
+        to->mu = MDYN_C(friction);
         to->softness.kind = MDYN_ERP_CFM; /* overlap is taken back slowly: the speed that it */
         to->softness.a = MDYN_C(0.02);    /* takes stays, and makes stacks restless */
     }

@@ -51,7 +51,7 @@ static double step(mdyn_row_report *row)
 {
     const double before = slip();
     must(&sim, mdyn_step(&sim));
-    must(&sim, mdyn_row(&sim, MDYN_ROW_COUPLING, 0, row));
+    must(&sim, mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, row));
     return -wide(row->impulse) * (before + slip()) / 2;
 }
 

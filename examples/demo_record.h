@@ -6,7 +6,8 @@
 #define DEMO_DT 0.001 /* [s] */
 #define DEMO_STEPS 2000
 #define DEMO_OPENS 1200 /* the step that begins to open */
-#define DEMO_SHOTS 5
+#define DEMO_SHOTS 2 /* of the postures: open, and closed on the object */
+static const int demo_shots[DEMO_SHOTS] = { 0, 1099 }; /* the steps */
 
 typedef struct demo_record {
     double time[DEMO_STEPS], target[DEMO_STEPS], leader[DEMO_STEPS];
@@ -16,16 +17,14 @@ typedef struct demo_record {
     mdyn_real4 turn[DEMO_SHOTS][ROBOTIQ_BODIES];
 } demo_record;
 
-/* Keeps the poses in the middle of each fifth of the time. */
+/* Keeps the poses of the steps in demo_shots. */
 static void demo_snapshot(demo_record *r, mdyn_sim *sim, int step)
 {
-    const int each = DEMO_STEPS / DEMO_SHOTS, shot = step / each;
-    int i;
-    if (step % each != each / 2) {
-        return;
-    }
-    for (i = 0; i < ROBOTIQ_BODIES; i++) {
-        must(sim, mdyn_pose(sim, i, &r->origin[shot][i], &r->turn[shot][i]));
+    int shot, i;
+    for (shot = 0; shot < DEMO_SHOTS; shot++) {
+        for (i = 0; i < ROBOTIQ_BODIES && demo_shots[shot] == step; i++) {
+            must(sim, mdyn_pose(sim, i, &r->origin[shot][i], &r->turn[shot][i]));
+        }
     }
 }
 

@@ -41,7 +41,7 @@ static mdyn_sim sim;
 static double share(int term)
 {
     mdyn_wide force;
-    must(&sim, mdyn_share(&sim, 0, term, &force));
+    must(&sim, mdyn_coupling_force(&sim, 0, term, &force));
     return wide(force);
 }
 

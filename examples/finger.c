@@ -47,7 +47,7 @@ static const mdyn_body bodies[] = {
 static const mdyn_coupling couplings[] = {
     /* What the pulleys take up is what the motor winds up:
            r_1 q_1 + r_2 q_2 + r_3 q_3 - r_m q_m = 0
-       in metres of tendon, so the force of the row is its tension in newtons, positive when it
+       in meters of tendon, so the force of the row is its tension in newtons, positive when it
        pulls the joints to positive angles. (A tendon that may go slack: add
        .upper = MDYN_UNLIMITED, then the row can pull and never push. Here it stays taut.) */
     { .terms = { MDYN_TERM(PROXIMAL, R_PROXIMAL), MDYN_TERM(MIDDLE, R_MIDDLE),
@@ -66,14 +66,14 @@ static mdyn_sim sim;
 static double share(int coupling, int term)
 {
     mdyn_wide force;
-    must(&sim, mdyn_share(&sim, coupling, term, &force));
+    must(&sim, mdyn_coupling_force(&sim, coupling, term, &force));
     return wide(force);
 }
 
 static double force(mdyn_row_kind kind, int index)
 {
     mdyn_row_report row;
-    must(&sim, mdyn_row(&sim, kind, index, &row));
+    must(&sim, mdyn_report_row(&sim, kind, index, &row));
     return wide(row.force);
 }
 

@@ -53,8 +53,8 @@ static linkage closed_form(double driver)
 static double gap(void)
 {
     mdyn_row_report x, y;
-    must(&sim, mdyn_row(&sim, MDYN_ROW_CLOSURE, 0, &x));
-    must(&sim, mdyn_row(&sim, MDYN_ROW_CLOSURE, 1, &y));
+    must(&sim, mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 0, &x));
+    must(&sim, mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 1, &y));
     return hypot(wide(x.error), wide(y.error));
 }
 
@@ -112,8 +112,8 @@ int main(void)
     must(&sim, mdyn_step(&sim));
     {
         mdyn_row_report x, y;
-        must(&sim, mdyn_row(&sim, MDYN_ROW_CLOSURE, 0, &x));
-        must(&sim, mdyn_row(&sim, MDYN_ROW_CLOSURE, 1, &y));
+        must(&sim, mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 0, &x));
+        must(&sim, mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 1, &y));
         printf("driver %.3f N m holds %.5f N m at the finger; the pin carries %.2f N\n", torque,
                hold, hypot(wide(x.force), wide(y.force)));
         CHECK("pin carries: moment over the rocker's arm [N m]",

@@ -27,14 +27,14 @@ static mdyn_sim sim;
 typedef struct slide { double speed, way, heat, drop; } slide;
 
 /* Half a second on a plane of that angle, which falls in the direction (x, y). */
-static slide run(double angle, double x, double y, mdyn_friction law)
+static slide run(double angle, double x, double y, mdyn_friction_law law)
 {
     slide s = { 0, 0, 0, 0 };
     mdyn_contact contacts[BOX_CORNERS];
     mdyn_wide kinetic, potential, start;
     int n, k;
 
-    model.solver.friction = law;
+    model.solver.friction_law = law;
     model.gravity.x = MDYN_C(G * sin(angle) * x); /* the plane stays level, gravity tilts */
     model.gravity.y = MDYN_C(G * sin(angle) * y);
     model.gravity.z = MDYN_C(-G * cos(angle));
@@ -48,7 +48,7 @@ static slide run(double angle, double x, double y, mdyn_friction law)
         must(&sim, mdyn_step(&sim));
         for (k = 0; k < BOX_CORNERS; k++) {
             mdyn_row_report r;
-            must(&sim, mdyn_row(&sim, MDYN_ROW_CONTACT, 3 * k, &r));
+            must(&sim, mdyn_report_row(&sim, MDYN_ROW_CONTACT, 3 * k, &r));
             push += wide(r.force);
         }
         s.speed = hypot(real(sim.v[3]), real(sim.v[4]));

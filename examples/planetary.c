@@ -51,7 +51,7 @@ static mdyn_sim sim;
 static double share(int term)
 {
     mdyn_wide force;
-    must(&sim, mdyn_share(&sim, 0, term, &force));
+    must(&sim, mdyn_coupling_force(&sim, 0, term, &force));
     return wide(force);
 }
 
@@ -66,7 +66,7 @@ static void torque_shares(void)
     sim.tau[SUN] = MDYN_R(sun);
     sim.tau[CARRIER] = MDYN_R(-load);
     must(&sim, mdyn_step(&sim));
-    must(&sim, mdyn_row(&sim, MDYN_ROW_COUPLING, 1, &brake));
+    must(&sim, mdyn_report_row(&sim, MDYN_ROW_COUPLING, 1, &brake));
 
     printf("ring braked    sun %+.4f  ring %+.4f  carrier %+.4f  brake %+.4f N m\n", share(SUN),
            share(RING), share(CARRIER), wide(brake.force));
@@ -97,7 +97,7 @@ static void accelerations(void)
         zt += z[i] * tau[i] / J[i];
         zz += z[i] * z[i] / J[i];
     }
-    must(&sim, mdyn_coupled_dynamics(&sim, a));
+    must(&sim, mdyn_constrained_dynamics(&sim, a));
     printf("nothing held   sun %+.2f  ring %+.2f  carrier %+.2f rad/s^2\n", wide(a[SUN]),
            wide(a[RING]), wide(a[CARRIER]));
     for (i = 0; i < 3; i++) {

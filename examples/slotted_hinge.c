@@ -1,4 +1,4 @@
-/* slotted_hinge.c - a joint made of own rows: a pin slides and turns in the slot of a plate that
+/* slotted_hinge.c - a joint made of user rows: a pin slides and turns in the slot of a plate that
    spins. It flies outwards to the end of the slot; the plate turns about it for more than a turn,
    until that ends at a stop as well. The wrenches of the rows are in slotted_hinge.h.
    Checked against the equation of motion r'' = r w^2, (I + m r^2) w = constant; the speed after
@@ -79,7 +79,7 @@ static void hinge_look(joint *j, mdyn_sim *s)
     }
 }
 
-static void hinge_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
+static void hinge_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user)
 {
     joint *j = (joint *)user;
     double angular[3], linear[3], value;
@@ -89,7 +89,7 @@ static void hinge_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
     }
     for (body = PLATE; body <= PIN; body++) {
         const double sign = body == PIN ? 1 : -1;
-        mdyn_part *part = &row->parts[body];
+        mdyn_body_term *part = &row->terms[body];
         slot_parts(j->now.wrench[index], j->G, j->arm[body], angular, linear);
         part->body = (int16_t)body;
         part->angular.x = MDYN_C(sign * angular[0]);
@@ -100,7 +100,7 @@ static void hinge_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
         part->linear.z = MDYN_C(sign * linear[2]);
     }
     for (body = PIN + 1; body < MIMICDYN_MAX_TERMS; body++) {
-        row->parts[body].body = MDYN_WORLD;
+        row->terms[body].body = MDYN_WORLD;
     }
     value = index == SLOT_X ? j->now.x : index == SLOT_THETA ? j->theta
                                                            : slot_distance(&j->now, index);
@@ -115,8 +115,8 @@ static void hinge_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
 }
 
 static const mdyn_model model = {
-    .bodies = bodies, .body_count = 2, .dt = MDYN_C(DT), .row_count = SLOT_ROWS,
-    .row_function = hinge_row, .row_user = &hinge,
+    .bodies = bodies, .body_count = 2, .dt = MDYN_C(DT), .user_row_count = SLOT_ROWS,
+    .row_function = hinge_row, .user_data = &hinge,
 };
 static mdyn_sim sim;
 
@@ -146,9 +146,9 @@ int main(void)
     int n, k, row, flying = 1;
 
     must(&sim, mdyn_init(&sim, &model));
-    sim.q[1] = MDYN_R(r);
-    sim.v[0] = MDYN_R(w0);
-    sim.v[5] = MDYN_R(r * w0); /* the pin goes along with the slot, and does not turn */
+    must(&sim, mdyn_set_q(&sim, PIN, 0, MDYN_R(r)));
+    must(&sim, mdyn_set_v(&sim, PLATE, 0, MDYN_R(w0)));
+    must(&sim, mdyn_set_v(&sim, PIN, 4, MDYN_R(r * w0))); /* goes along with the slot, no turn */
     printf("t [s]   x [mm]   r''=r w^2   plate [rad/s]   closed   theta [rad]\n");
     at_end = momentum / (I_PLATE + M_PIN * SLOT_END * SLOT_END);
     at_last = momentum / (I_PLATE + M_PIN * SLOT_END * SLOT_END + I_PIN);
@@ -178,20 +178,22 @@ int main(void)
             : hinge.theta > -TURN_END + 0.01 ? at_end : at_last;
         if (flying) {
             worst_r = worse(worst_r, fabs(hinge.now.x - r));
-            worst_w = worse(worst_w, fabs(real(sim.v[0]) - w));
+            worst_w = worse(worst_w, fabs(real(mdyn_v(&sim, PLATE, 0)) - w));
         }
         if (n % 100 == 99 && (n < 600 || n % 1000 == 999)) {
             printf("%5.3f %8.2f %11.2f %15.4f %8.4f %13.4f\n", (n + 1) * DT, hinge.now.x * 1e3,
-                   (flying ? r : SLOT_END) * 1e3, real(sim.v[0]), w, hinge.theta);
+                   (flying ? r : SLOT_END) * 1e3, real(mdyn_v(&sim, PLATE, 0)), w, hinge.theta);
         }
         if (n == 4000) {
-            CHECK("speed with the pin at the end [rad/s]", real(sim.v[0]), at_end, 2e-4);
+            CHECK("speed with the pin at the end [rad/s]", real(mdyn_v(&sim, PLATE, 0)), at_end,
+                  2e-4);
         }
     }
     CHECK("way along the slot [m]", worst_r, 0, 5e-5);
     CHECK("speed of the plate on the way [rad/s]", worst_w, 0, 1e-2);
-    CHECK("speed after the turn has ended [rad/s]", real(sim.v[0]), at_last, 3e-3);
-    CHECK("the pin turns with the plate [rad/s]", real(sim.v[3]), real(sim.v[0]), 5e-3);
+    CHECK("speed after the turn has ended [rad/s]", real(mdyn_v(&sim, PLATE, 0)), at_last, 3e-3);
+    CHECK("the pin turns with the plate [rad/s]", real(mdyn_v(&sim, PIN, 2)),
+          real(mdyn_v(&sim, PLATE, 0)), 5e-3);
     CHECK("theta, more than a turn [rad]", hinge.theta, -TURN_END, 1e-4);
     CHECK("end of the slot [m]", hinge.now.x, SLOT_END, 1e-4);
     CHECK("the pin stays in the slot [m, rad]", worst_gap, 0, 2e-5);

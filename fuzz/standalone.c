@@ -4,14 +4,24 @@
        fuzz/fuzz_model.c -lm -o build/replay_model
    build/replay_model FILE...               each file is an input
    build/replay_model --random COUNT SEED   inputs made up, the same on every machine
+   build/replay_model --seconds TIME SEED   the same inputs, for a time
+   build/replay_model --input NUMBER SEED   one of them
 
    A harness that finds something wrong aborts; the last line printed says with which input. For
    sanitizers: ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=abort_on_error=1. */
+#ifndef PLATFORMIO /* which would compile it into the firmware */
+#if defined(__unix__) || defined(__APPLE__)
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+#else
+#define alarm(seconds) ((void)(seconds)) /* where there is none, an endless input stays one */
+#endif
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,14 +77,28 @@ static void run_random(unsigned long number, uint64_t seed) {
         bytes[i] = (uint8_t)(word & mask);
     }
     current_number = number;
+    alarm(60); /* no input takes so long */
     LLVMFuzzerTestOneInput(bytes, size);
 }
 
 int main(int argc, char **argv) {
     signal(SIGABRT, last_words);
+#ifdef SIGALRM
+    signal(SIGALRM, last_words);
+#endif
     signal(SIGSEGV, last_words);
     signal(SIGFPE, last_words);
     signal(SIGILL, last_words);
+    if (argc == 4 && strcmp(argv[1], "--seconds") == 0) {
+        const time_t end = time(NULL) + (time_t)strtoul(argv[2], NULL, 10);
+        const uint64_t seed = strtoul(argv[3], NULL, 10);
+        unsigned long i = 0;
+        for (; time(NULL) < end; i++) {
+            run_random(i, seed);
+        }
+        printf("%lu random inputs\n", i);
+        return i == 0;
+    }
     if (argc == 4 && strcmp(argv[1], "--random") == 0) {
         unsigned long count = strtoul(argv[2], NULL, 10);
         uint64_t seed = strtoul(argv[3], NULL, 10);
@@ -84,8 +108,13 @@ int main(int argc, char **argv) {
         printf("%lu random inputs\n", count);
         return count == 0;
     }
+    if (argc == 4 && strcmp(argv[1], "--input") == 0) {
+        run_random(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+        return 0;
+    }
     if (argc < 2 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: %s FILE... | --random COUNT SEED\n", argv[0]);
+        fprintf(stderr, "usage: %s FILE... | --random COUNT SEED | --seconds TIME SEED | "
+                "--input NUMBER SEED\n", argv[0]);
         return 2;
     }
     int run = 0;
@@ -95,3 +124,4 @@ int main(int argc, char **argv) {
     printf("%d of %d files\n", run, argc - 1);
     return run != argc - 1;
 }
+#endif

@@ -41,6 +41,9 @@ namespace checked {
 using plain::mdyn_real;
 using plain::mdyn_wide;
 using plain::mdyn_wide3;
+using plain::MDYN_OK;
+using plain::MDYN_WARN_START;
+using plain::MDYN_WARN_OFF_COUPLING;
 #include "check.h"
 
 static_assert(sizeof(plain::mdyn_sim) == sizeof(checked::mdyn_sim), "the classes add nothing");
@@ -121,16 +124,16 @@ template <class Sim, class Model, class Body, class Coupling, class Closure, cla
         closure[1].a = 5;
         closure[1].b = plain::MDYN_WORLD;
         closure[1].distance = wide(1);
-        row[0].parts[0].body = 4;
-        row[0].parts[0].angular.z = wide(1);
-        row[0].parts[1].body = 6;
-        row[0].parts[1].axes = static_cast<decltype(row[0].parts[1].axes)>(plain::MDYN_BODY_AXES);
-        row[0].parts[1].linear.x = wide(-0.5);
-        row[0].least = wide(-2);
-        row[0].most = wide(1);
-        row[1].parts[0].body = 3;
-        row[1].parts[0].linear.y = wide(1);
-        row[1].friction = wide(0.5);
+        row[0].terms[0].body = 4;
+        row[0].terms[0].angular.z = wide(1);
+        row[0].terms[1].body = 6;
+        row[0].terms[1].axes = static_cast<decltype(row[0].terms[1].axes)>(plain::MDYN_BODY_AXES);
+        row[0].terms[1].linear.x = wide(-0.5);
+        row[0].force_min = wide(-2);
+        row[0].force_max = wide(1);
+        row[1].terms[0].body = 3;
+        row[1].terms[0].linear.y = wide(1);
+        row[1].mu = wide(0.5);
         for (int i = 0; i < 2; i++) {
             contact[i].a = static_cast<int16_t>(2 * i + 2);
             contact[i].b = static_cast<int16_t>(i ? 6 : plain::MDYN_WORLD);
@@ -138,13 +141,14 @@ template <class Sim, class Model, class Body, class Coupling, class Closure, cla
             contact[i].normal.y = real(1 - i);
             contact[i].normal.z = real(2);
             contact[i].depth = real(1e-3);
-            contact[i].friction = wide(0.4);
+            contact[i].mu = wide(0.4);
         }
         model.closures = closure;
         model.closure_count = 2;
-        model.rows = row;
-        model.row_count = 2;
-        model.solver.friction = static_cast<decltype(model.solver.friction)>(plain::MDYN_CONE);
+        model.user_rows = row;
+        model.user_row_count = 2;
+        model.solver.friction_law =
+            static_cast<decltype(model.solver.friction_law)>(plain::MDYN_CONE);
         model.bodies = body;
         model.body_count = 8;
         model.couplings = coupling;
@@ -155,9 +159,9 @@ template <class Sim, class Model, class Body, class Coupling, class Closure, cla
 };
 
 typedef scene<plain::mdyn_sim, plain::mdyn_model, plain::mdyn_body, plain::mdyn_coupling,
-              plain::mdyn_closure, plain::mdyn_body_row, plain::mdyn_contact> left;
+              plain::mdyn_closure, plain::mdyn_user_row, plain::mdyn_contact> left;
 typedef scene<checked::mdyn_sim, checked::mdyn_model, checked::mdyn_body, checked::mdyn_coupling,
-              checked::mdyn_closure, checked::mdyn_body_row, checked::mdyn_contact> right;
+              checked::mdyn_closure, checked::mdyn_user_row, checked::mdyn_contact> right;
 static left a;
 static right b;
 
@@ -194,9 +198,9 @@ static void compare_queries() {
     }
     CHECK_EQUAL(mdyn_mass_matrix(&a.sim, x), mdyn_mass_matrix(&b.sim, y));
     same("mass matrix", x, y, sizeof x);
-    CHECK_EQUAL(mdyn_coupled_dynamics(&a.sim, x), mdyn_coupled_dynamics(&b.sim, y));
+    CHECK_EQUAL(mdyn_constrained_dynamics(&a.sim, x), mdyn_constrained_dynamics(&b.sim, y));
     same("accelerations", x, y, sizeof x);
-    CHECK_EQUAL(mdyn_impulse_column(&a.sim, 2, x), mdyn_impulse_column(&b.sim, 2, y));
+    CHECK_EQUAL(mdyn_inverse_mass_column(&a.sim, 2, x), mdyn_inverse_mass_column(&b.sim, 2, y));
     same("impulse response", x, y, sizeof x);
     CHECK_EQUAL(mdyn_energy(&a.sim, x, x + 1), mdyn_energy(&b.sim, y, y + 1));
     same("energy", x, y, sizeof x);
@@ -206,8 +210,8 @@ static void compare_queries() {
         CHECK_TEXT(s2, s);
     }
     for (int i = 0; i < 2; i++) {
-        CHECK_EQUAL(mdyn_explain(&a.sim, plain::MDYN_ROW_BODY, i, s, 300),
-                    mdyn_explain(&b.sim, checked::MDYN_ROW_BODY, i, s2, 300));
+        CHECK_EQUAL(mdyn_explain(&a.sim, plain::MDYN_ROW_USER, i, s, 300),
+                    mdyn_explain(&b.sim, checked::MDYN_ROW_USER, i, s2, 300));
         CHECK_TEXT(s2, s);
     }
 }
@@ -233,16 +237,16 @@ static void compare_lcp() {
     }
     for (int friction = 0; friction <= plain::MDYN_TWO_STAGE; friction += plain::MDYN_TWO_STAGE) {
         plain::mdyn_lcp p = { N, A, rhs, lo, hi, findex,
-                              static_cast<plain::mdyn_friction>(friction) };
+                              static_cast<plain::mdyn_friction_law>(friction) };
         checked::mdyn_lcp q = { N, A, rhs, lo, hi, findex,
-                                static_cast<checked::mdyn_friction>(friction) };
+                                static_cast<checked::mdyn_friction_law>(friction) };
         CHECK_EQUAL(mdyn_lcp_dantzig(&p, x[0], w[0], cells, ROOM, NULL),
                     mdyn_lcp_dantzig(&q, x[1], w[1], cells2, ROOM, NULL));
         same("x by pivoting", x[0], x[1], sizeof x[0]);
         same("w by pivoting", w[0], w[1], sizeof w[0]);
         CHECK_EQUAL(mdyn_lcp_pgs(&p, NULL, x[0], w[0], cells, ROOM, NULL),
                     mdyn_lcp_pgs(&q, NULL, x[1], w[1], cells2, ROOM, NULL));
-        same("x by sweeps", x[0], x[1], sizeof x[0]);
+        same("x by iterations", x[0], x[1], sizeof x[0]);
         CHECK(fabs(of_wide(x[0][0])) > 1e-3);
     }
 }
@@ -256,13 +260,13 @@ int main(int argc, char **argv) {
         if (pivoted) {
             a.model.solver.method = plain::MDYN_DANTZIG;
             b.model.solver.method = checked::MDYN_DANTZIG;
-            a.model.solver.friction = plain::MDYN_PYRAMID;
-            b.model.solver.friction = checked::MDYN_PYRAMID;
+            a.model.solver.friction_law = plain::MDYN_PYRAMID;
+            b.model.solver.friction_law = checked::MDYN_PYRAMID;
         }
         a.model.solver.equality = static_cast<plain::mdyn_equality>(iterated);
         b.model.solver.equality = static_cast<checked::mdyn_equality>(iterated);
-        CHECK_EQUAL(mdyn_init(&a.sim, &a.model), plain::MDYN_OK);
-        CHECK_EQUAL(mdyn_init(&b.sim, &b.model), checked::MDYN_OK);
+        CHECK_EQUAL(but_for_start(mdyn_init(&a.sim, &a.model)), plain::MDYN_OK);
+        CHECK_EQUAL(but_for_start(mdyn_init(&b.sim, &b.model)), checked::MDYN_OK);
         for (int step = 0; step < 1000; step++) {
             drive(step);
             if (step % 3 == 0) {
@@ -271,7 +275,8 @@ int main(int argc, char **argv) {
             }
             const int code = mdyn_step(&a.sim);
             CHECK_EQUAL(mdyn_step(&b.sim), code);
-            CHECK(code == plain::MDYN_OK || (pivoted && code > 0));
+            CHECK(code == plain::MDYN_OK || code == plain::MDYN_WARN_NOT_CONVERGED
+                || (pivoted && code > 0));
             same("coordinates", a.sim.q, b.sim.q, sizeof a.sim.q);
             same("speeds", a.sim.v, b.sim.v, sizeof a.sim.v);
             if (step % 100 == 0) {

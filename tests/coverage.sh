@@ -1,6 +1,6 @@
 #!/bin/sh
 # coverage.sh CLANG BUILD: which lines and branches of the header the test programs, the
-# reference cases and the fuzzing corpus reach, in both scalars together. Run from the root.
+# reference cases and the fuzzing corpus reach, in all scalars together. Run from the root.
 set -eu
 clang=$1
 build=$2
@@ -10,7 +10,7 @@ done
 rm -rf "$build"
 mkdir -p "$build"
 objects=
-for scalar in F32 F64; do
+for scalar in F32 F64 FIXED; do
     compile() { # compile PROGRAM SOURCE...
         program=$build/$1-$scalar
         shift
@@ -22,10 +22,15 @@ for scalar in F32 F64; do
     }
     for source in tests/test_*.c; do
         name=$(basename "$source" .c)
-        if [ "$name" != test_cases ]; then
-            compile "$name" "$source"
-            "$program" >"$program.log" || echo "$name $scalar fails"
-        fi
+        case $name-$scalar in
+        test_cases-* | test_accuracy-* | test_fixed-F32 | test_fixed-F64 | test_float-FIXED)
+            continue ;;
+        esac
+        case $name in
+        test_knobs | test_iterated) compile "$name" "$source" tests/knobs_all.c ;;
+        *) compile "$name" "$source" ;;
+        esac
+        "$program" >"$program.log" || echo "$name $scalar fails"
     done
     compile replay tests/replay.c
     for cases in tests/cases/*.cases; do

@@ -1,23 +1,32 @@
 #!/bin/sh
-# figures.sh check|write PART COMPILER SCRATCH [ROOT]: what a machine writes into the README.
+# figures.sh check|write PART COMPILER SCRATCH [ROOT]: what a machine writes into README.md (codes,
+# knobs) and tests/FIGURES.md (the others).
 #   codes     the table of codes, from MDYN_CODES
 #   knobs     the table of knobs, from the header's text and sizes of mdyn_sim
+#   recipes   knobs of examples with the sizes of mdyn_sim that they make
+#   misra     deviations by MISRA rule, from the addon of cppcheck
+#   solve     instructions for a row and for an entry in an iteration, from tests/bench/iteration.c
 #   accuracy  FIXED and F32 against F64, from tests/accuracy.c
 #   measured  instructions and accuracy, from tests/bench/bench.sh; code size; stack
 #   solvers   the solvers of a step on the same mechanisms, from tests/bench/solvers.c
 #   boards    flash, RAM, stack and instructions on microcontrollers, from tests/firmware/size.sh
+#   rates     control rates of parts, from tests/firmware/rates.sh
 #   picture   examples/gripper.svg, from examples/demo.c in F64 (check: in all compilers here)
 #   all       (write only) all of them
 # `check` compares with a fresh one: to the letter,
-# `measured`, `solvers`, `boards` within 2 percent.
-# Exit 77: what is needed is not here, or the README's figures are another compiler's.
+# `measured`, `solvers`, `boards`, `rates`, `solve` within 2 percent, `misra` within 10.
+# Exit 77: what is needed is not here, or the page's figures are another compiler's.
 set -u
 mode=$1
 part=$2
 cc=$3
 scratch=$4/figures-$part
 root=${5:-.}
-readme=$root/README.md
+case $part in
+codes | misra | solve) page=$root/examples/guide/safety.md ;;
+knobs | recipes | rates) page=$root/examples/guide/microcontroller.md ;;
+*) page=$root/tests/FIGURES.md ;;
+esac
 picture=$root/examples/gripper.svg
 mkdir -p "$scratch"
 
@@ -51,8 +60,7 @@ bytes() { # bytes KNOBS: of a sim; ends with 77 where pointers have other than 6
     "$scratch/bytes"
 }
 
-# Sizes are taken 60 units apart, so that padding and the third coordinate of three speeds even out.
-sizes() { # prints lines "KNOB SCALAR BYTES" of a unit
+bytes_program() {
     cat >"$scratch/bytes.c" <<'END'
 #include "mimicdyn.h"
 #include <stdio.h>
@@ -61,6 +69,11 @@ int main(void) {
     return sizeof(void *) == 8 ? 0 : 77;
 }
 END
+}
+
+# Sizes are taken 60 units apart, so that padding and the third coordinate of three speeds even out.
+sizes() { # prints lines "KNOB SCALAR BYTES" of a unit
+    bytes_program
     for scalar in F32 F64 FIXED; do
         set_to() { # set_to BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
             echo "-DMIMICDYN_MAX_BODIES=$1 -DMIMICDYN_MAX_DOFS=$2 -DMIMICDYN_MAX_COUPLINGS=$3 \
@@ -146,6 +159,92 @@ knobs() {
         }' header="$root/mimicdyn.h" "$scratch/sizes" "$root/mimicdyn.h"
 }
 
+# ---- recipes ----
+
+# Each is the knobs of a file that the tests compile and run, so the mechanism does fit.
+recipe() { # recipe FILE TEXT [EXAMPLE]
+    awk '/#include "mimicdyn.h"/ { exit }
+        $1 == "#define" && $2 ~ /^MIMICDYN_/ && $2 !~ /_(IMPLEMENTATION|SCALAR)$/ {
+            print substr($2, 10), $3 }' "$root/$1" >"$scratch/recipe"
+    [ -s "$scratch/recipe" ] || return 1
+    flags=$(awk '{ printf " -DMIMICDYN_%s=%s", $1, $2 }' "$scratch/recipe")
+    row=$(awk '{ printf "%s`%s %s`", (NR > 1 ? ", " : ""), $1, $2 }' "$scratch/recipe")
+    row="| $2${3:+: [$3](../$3)} | $row |"
+    for scalar in F32 F64 FIXED; do
+        size=$(bytes "$flags") || return $?
+        row="$row $size |"
+    done
+    echo "$row"
+}
+
+recipes() {
+    bytes_program
+    echo "| mechanism | knobs, each \`#define MIMICDYN_...\` | bytes, F32 | F64 | FIXED |"
+    echo "| --- | --- | ---: | ---: | ---: |"
+    recipe examples/guide/microcontroller.md "two motors, one link: the program above" &&
+    recipe examples/actuators.c "electronic gearing of four motors, a drive" actuators.c &&
+    recipe examples/planetary.c "planetary gear, two couplings" planetary.c &&
+    recipe examples/gripper.c "two jaws, one coupling" gripper.c &&
+    recipe examples/finger.c "three joints on a tendon" finger.c &&
+    recipe examples/robots/robotiq_85.h "2F-85: five mimics, limits" robot_2f85.c &&
+    recipe examples/fourbar.c "four-bar closed by a hinge" fourbar.c &&
+    recipe examples/robots/panda_hand.h "arm of seven joints, hand" robot_panda.c
+}
+
+# ---- solve: what an iteration costs ----
+
+# Instructions of ten iterations more, for chains of 8 and 32 links: those for a row and an entry.
+solve() {
+    command -v valgrind >/dev/null 2>&1 || return 77
+    for scalar in F32 F64 FIXED; do
+        "$cc" -std=c99 -O2 -DMIMICDYN_SCALAR=$scalar -DEXPECT_SCALAR_$scalar=1 -I"$root" \
+            "$root/tests/bench/iteration.c" -lm -o "$scratch/iteration" || return 1
+        for links in 8 32; do
+            for iterations in 5 15; do
+                counted=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+                    --toggle-collect=bench_step "$scratch/iteration" $links $iterations \
+                    2>"$scratch/callgrind.log") || return 1
+                awk -v what="$scalar $counted" '/Collected *:/ { print what, $NF }' \
+                    "$scratch/callgrind.log"
+            done
+        done
+    done >"$scratch/solve"
+    compiler
+    awk '
+        { rows[$2] = $2; entries[$2] = $3; took[$1, $2, $4] = $5 }
+        function each(scalar, links) {
+            return (took[scalar, links, 15] - took[scalar, links, 5]) / 10
+        }
+        function entry(scalar) {
+            return (each(scalar, 32) - 4 * each(scalar, 8)) / (entries[32] - 4 * entries[8])
+        }
+        function row(scalar) { return (each(scalar, 8) - entry(scalar) * entries[8]) / 8 }
+        END {
+            print "\n| instructions in an iteration | F32 | F64 | FIXED |"
+            print "| --- | ---: | ---: | ---: |"
+            printf "| a, for a row | %.0f | %.0f | %.0f |\n", row("F32"), row("F64"), row("FIXED")
+            printf "| b, for an entry | %.1f | %.1f | %.1f |\n", entry("F32"), entry("F64"),
+                entry("FIXED")
+            if (!(entry("FIXED") > 0)) exit 1
+        }' "$scratch/solve"
+}
+
+# ---- misra ----
+
+misra() {
+    command -v cppcheck >/dev/null 2>&1 || return 77
+    printf '%s\n' '#define MIMICDYN_SCALAR F32' '#define MIMICDYN_IMPLEMENTATION' \
+        '#include "mimicdyn.h"' >"$scratch/misra.c"
+    cppcheck -q --language=c --std=c99 --max-configs=1 --addon=misra -I "$root" \
+        --template='{id}' "$scratch/misra.c" 2>"$scratch/misra.log"
+    grep -q '^misra-c2012-' "$scratch/misra.log" || return 77
+    cppcheck --version | tr '[:upper:]' '[:lower:]' | sed 's/$/, F32, one configuration/'
+    printf '\n| rule | places |\n| --- | ---: |\n'
+    sed -n 's/^misra-c2012-//p' "$scratch/misra.log" | sort -t . -k 1,1n -k 2,2n | uniq -c |
+        awk '{ print "| " $2 " | " $1 " |"; sum += $1 }
+            END { print "| " NR " rules | " sum " |" }'
+}
+
 # ---- accuracy ----
 
 accuracy() {
@@ -222,10 +321,11 @@ measured() {
             called["id"] = "`mdyn_inverse_dynamics`, a chain of %d links"
             called["hand"] = "`mdyn_step`, a hand of %d joints, 10 couplings, limits"
             called["gears"] = "`mdyn_step`, a train of %d gears"
+            called["init"] = "`mdyn_init`, a train of %d gears"
         }
         $1 == "bench" {
             keep("speed", sprintf(called[$2], $3), $4, $6)
-            if ($6 !~ /^[0-9]+$/) bad = 1
+            if ($6 !~ /^[0-9]+$/ || !($2 in called)) bad = 1
         }
         /^# accuracy/ { scalar = $3 }
         /^# (PASS|FAIL)/ && !/ against / {
@@ -292,8 +392,8 @@ solvers() {
             name["jitter10"] = "10 boxes, moved, turned, sunk"
             name["chain"] = "chain of 20 hinges"
             name["drives"] = "8 drives, 100 kg on 1 kg"
-            head = " | PGS, 20 sweeps | PGS, 100 sweeps | TGS, 20 substeps | Dantzig, all rows" \
-                " | exact, Dantzig for the rest |"
+            head = " | PGS, 20 iterations | PGS, 100 iterations | TGS, 20 substeps" \
+                " | Dantzig, all rows | exact, Dantzig for the rest |"
         }
         {
             if (!($1 in rows)) order[++n] = $1
@@ -316,9 +416,9 @@ solvers() {
             tell("chain", 7, "gap in a hinge [m]")
             tell("chain", 8, "energy gained or lost, of the kinetic one")
             tell("drives", 7, "speeds off after a step [m/s]")
-            tell("stack10", 9, "steps left to sweeps")
-            tell("jitter5", 9, "steps left to sweeps")
-            tell("jitter10", 9, "steps left to sweeps")
+            tell("stack10", 9, "steps left to iterations")
+            tell("jitter5", 9, "steps left to iterations")
+            tell("jitter10", 9, "steps left to iterations")
             exit bad
         }' "$scratch/figures"
 }
@@ -328,6 +428,8 @@ solvers() {
 boards() {
     sh "$root/tests/firmware/size.sh" "$scratch" "$(getconf _NPROCESSORS_ONLN || echo 2)"
 }
+
+rates() { sh "$root/tests/firmware/rates.sh" "$scratch"; }
 
 # ---- picture ----
 
@@ -350,36 +452,39 @@ check_picture() {
     echo "drawn $drawn times, always the same bytes"
 }
 
-# ---- the README ----
+# ---- the pages ----
 
-block() { # block PART: as it stands in the README
+block() { # block PART: as it stands in its page
     awk -v from="<!-- begin $1: written by tests/figures.sh -->" -v to="<!-- end $1 -->" '
         $0 == to { inside = 0 }
         inside
         $0 == from { inside = 1; found++ }
-        END { if (found != 1 || inside) exit 1 }' "$readme"
+        END { if (found != 1 || inside) exit 1 }' "$page"
 }
 
 check_block() { # check_block PART TOLERANCE
-    block "$1" >"$scratch/old" || die "$readme has no block $1, or two, or one without an end"
-    case $1 in measured | solvers)
+    block "$1" >"$scratch/old" || die "$page has no block $1, or two, or one without an end"
+    case $1 in measured | solvers | solve)
         if [ "$(head -n 1 "$scratch/old")" != "$(compiler)" ]; then
-            absent "the README's figures are of: $(head -n 1 "$scratch/old")"
+            absent "the page's figures are of: $(head -n 1 "$scratch/old")"
         fi ;;
     esac
     "$1" >"$scratch/new"
     case $? in
     0) ;;
     77) case $1 in
-        knobs) absent "the README's sizes are for pointers of 64 bits" ;;
-        boards) absent "not all compilers and emulators are here" ;;
+        knobs | recipes) absent "the page's sizes are for pointers of 64 bits" ;;
+        misra) absent "no cppcheck with its addon for MISRA here" ;;
+        boards | rates) absent "not all compilers and emulators are here" ;;
         esac
         absent "no valgrind here" ;;
     *) die "$1 could not be made" ;;
     esac
-    if [ "$1" = boards ] && [ "$(head -n 1 "$scratch/old")" != "$(head -n 1 "$scratch/new")" ]; then
-        absent "the README's figures are of: $(head -n 1 "$scratch/old")"
-    fi
+    case $1 in boards | misra)
+        if [ "$(head -n 1 "$scratch/old")" != "$(head -n 1 "$scratch/new")" ]; then
+            absent "the page's figures are of: $(head -n 1 "$scratch/old")"
+        fi ;;
+    esac
     awk -v tolerance="$2" '
         function number(text) { return text ~ /^[0-9.]+(e-?[0-9]+)?$/ }
         function close_to(a, b) {
@@ -393,37 +498,40 @@ check_block() { # check_block PART TOLERANCE
             words = split($0, b)
             same = FNR <= n && split(old[FNR], a) == words
             for (i = 1; same && i <= words; i++) same = close_to(a[i], b[i])
-            if (!same) { print "README: " old[FNR] "\nfresh:  " $0; bad = 1 }
+            if (!same) { print "page:  " old[FNR] "\nfresh:  " $0; bad = 1 }
         }
         END {
-            if (FNR != n) { print "README has " n " lines, fresh are " FNR; bad = 1 }
+            if (FNR != n) { print "the page has " n " lines, fresh are " FNR; bad = 1 }
             exit bad
         }' "$scratch/old" "$scratch/new" ||
         die "stale: tests/figures.sh write $1 $cc build writes it anew"
-    echo "$(wc -l <"$scratch/new") lines of the README agree"
+    echo "$(wc -l <"$scratch/new") lines of $(basename "$page") agree"
 }
 
 write_block() { # write_block PART
-    block "$1" >/dev/null || die "$readme has no block $1, or two, or one without an end"
+    block "$1" >/dev/null || die "$page has no block $1, or two, or one without an end"
     "$1" >"$scratch/new" || die "$1 could not be made (exit $?)"
     awk -v from="<!-- begin $1: written by tests/figures.sh -->" -v to="<!-- end $1 -->" '
         NR == FNR { fresh[++n] = $0; next }
         $0 == to { inside = 0 }
         !inside { print }
         $0 == from { inside = 1; for (i = 1; i <= n; i++) print fresh[i] }
-        ' "$scratch/new" "$readme" >"$scratch/README.md" && cat "$scratch/README.md" >"$readme"
+        ' "$scratch/new" "$page" >"$scratch/page.md" && cat "$scratch/page.md" >"$page"
 }
 
 case $mode-$part in
 check-picture) check_picture ;;
 check-accuracy) check_block accuracy 0.02 ;;
 write-accuracy) write_block accuracy ;;
-check-codes | check-knobs) check_block "$part" 0 ;;
-check-measured | check-solvers | check-boards) check_block "$part" 0.02 ;;
+check-codes | check-knobs | check-recipes) check_block "$part" 0 ;;
+check-measured | check-solvers | check-boards | check-rates | check-solve)
+    check_block "$part" 0.02 ;;
+check-misra) check_block misra 0.1 ;;
 write-picture) draw "$cc" -O2 "$picture" ;;
-write-codes | write-knobs | write-measured | write-solvers | write-boards) write_block "$part" ;;
+write-codes | write-knobs | write-recipes | write-misra | write-solve | write-measured | \
+    write-solvers | write-boards | write-rates) write_block "$part" ;;
 write-all)
-    for one in codes knobs accuracy measured solvers boards picture; do
+    for one in codes knobs recipes misra solve accuracy measured solvers boards rates picture; do
         sh "$0" write $one "$cc" "$4" "$root" || exit 1
     done ;;
 *)

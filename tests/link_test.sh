@@ -15,11 +15,17 @@ if "$compiler" -dM -E -x c /dev/null | grep -q '__ELF__' &&
     ! "$compiler" -dM -E -x c /dev/null | grep -q '__clang__'; then
     both=yes
 fi
-link() { # link KNOBS_OF_A KNOBS_OF_B: 0 if both files compile and link
+rm -f "$name"-*.o
+object() { # object a|b KNOBS: compiles link_a.c or link_b.c, once for each set of knobs
+    made=$name-$1$(echo "$2" | tr -dc 'A-Z0-9=').o
     # shellcheck disable=SC2086 # knobs are words
-    "$compiler" -std=c99 -O1 $1 -c "$root/tests/link_a.c" -o "$name-a.o" &&
-        "$compiler" -std=c99 -O1 $2 -c "$root/tests/link_b.c" -o "$name-b.o" || exit 1
-    "$compiler" "$name-a.o" "$name-b.o" -o "$name" >"$name.log" 2>&1
+    [ -f "$made" ] || "$compiler" -std=c99 -O0 $2 -c "$root/tests/link_$1.c" -o "$made" || exit 1
+}
+link() { # link KNOBS_OF_A KNOBS_OF_B: 0 if both files compile and link
+    object a "$1"
+    first=$made
+    object b "$2"
+    "$compiler" "$first" "$made" -o "$name" >"$name.log" 2>&1
 }
 equal() { # equal KNOBS PATTERN: the program prints the configuration that it was built with
     link "$1" "$1" || { cat "$name.log"; fail "$compiler: equal knobs do not link: $1"; }
@@ -51,4 +57,6 @@ differ "" "-DMIMICDYN_MAX_ENTRIES=99" entries_default entries_99
 differ "" "-DMIMICDYN_MAX_BODY_ROWS=5" body_rows_0 body_rows_5
 differ "-DMIMICDYN_MAX_CONTACTS=5" "" contacts_5 contacts_0
 differ "-DMIMICDYN_MAX_DANTZIG=8" "" dantzig_8 dantzig_0
+differ "-DMIMICDYN_MAX_CURVES=3" "" curves_3 curves_0
+differ "-DMIMICDYN_QUATERNIONS=0" "" quaternions_0 quaternions_1
 exit $failed

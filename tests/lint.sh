@@ -1,6 +1,8 @@
 #!/bin/sh
 # lint.sh [ROOT]: what the sources promise about their own shape; every offence is a line
-# "file:line: what". Needs awk and find only.
+# "file:line: what". The header's functions and the calls between its rooms are taken from clang's
+# syntax tree (arrows.py), its measures held to their bars (measures.py). Needs awk, find, python3
+# and clang; it fails where one of them is missing.
 set -u
 cd "${1:-.}" || exit 2
 header=mimicdyn.h
@@ -9,8 +11,12 @@ sources() {
     find mimicdyn.h examples fuzz tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp' | sort
 }
 others() {
-    find Makefile .ci tests fuzz \( -name '*.sh' -o -name CMakeLists.txt -o -name Makefile \
-        -o -path '.ci/*' \) -type f | sort
+    find Makefile .ci tests fuzz examples/playground \( -name '*.sh' -o -name '*.py' \
+        -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name CMakeLists.txt \
+        -o -name Makefile -o -path '.ci/*' \) -type f | sort
+}
+pages() {
+    find README.md examples tests fuzz -name '*.md' | sort
 }
 
 # Width, white space, unfinished work.
@@ -24,9 +30,34 @@ lines() {
     ' "$@"
 }
 
-# Functions of at most 100 lines, no forward declaration of a static one: each section of a file
-# uses only what stands above it. Comments, strings and preprocessor lines are taken out first;
-# what is left at brace depth 0 is gathered up to its `;` or `{`.
+# Words that have another one in their place (first the word, then what to say), and British
+# spelling. Not looked at:
+# measures.py, which counts them in the header; examples/playground/, where it is the angle of an
+# arc; tests/cases/, whose texts are others'.
+words() {
+    awk '
+        BEGIN {
+            instead["swe" "ep"] = "iteration"
+            instead["own " "row"] = "user row"
+            instead["impulse " "column"] = "column of M^-1"
+            instead["coupled " "dynamics"] = "constrained dynamics"
+            split("cent" "re,normal" "is,general" "is,optim" "is,linear" "is,initial" "is," \
+                  "factor" "is,recogn" "is,stabil" "is,organ" "is,licen" "ce,millimet" "re," \
+                  "cancel" "led,model" "led,behav" "iour,neighb" "our,col" "our", list, ",")
+            for (k in list) instead[list[k]] = "it as American English spells it"
+        }
+        {
+            line = tolower($0)
+            for (word in instead) if (index(line, word))
+                print FILENAME ":" FNR ": \"" word "\", say " instead[word]
+        }
+    ' "$@"
+}
+
+# Functions of at most 100 lines, no forward declaration of a static one: each part of a file
+# uses only what stands above it. (The header is held to more, by arrows.py.) Comments, strings and
+# preprocessor lines are taken out first; what is left at brace depth 0 is gathered up to its `;`
+# or `{`.
 functions() {
     awk '
         FNR == 1 { comment = depth = more = 0; text = "" }
@@ -115,9 +146,12 @@ anchors() {
 }
 
 # shellcheck disable=SC2046 # no file name of the project holds blanks
-found=$(lines $(sources) $(others); functions $(sources); anchors)
+found=$(lines $(sources) $(others); functions $(sources); anchors
+    words $({ sources; others; pages; } | grep -vE 'tests/measures.py|/playground/|/cases/'))
 if [ -n "$found" ]; then
     printf '%s\n' "$found"
-    exit 1
 fi
+python3 tests/arrows.py test $header || found=$found.
+measures=$(python3 tests/measures.py $header 2>&1) || { echo "$measures"; found=$found.; }
+[ -z "$found" ] || exit 1
 echo "$(sources | wc -l) sources and $(others | wc -l) scripts keep their shape"

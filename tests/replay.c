@@ -9,22 +9,30 @@
    formats are described in tests/cases/README. With it a mechanism can be compared with another
    program, a float build with a double build, today's library with last year's.
 
+   CASES of the kind `log` are logs that a program has written (examples/log.h): they are played
+   again, command by command. RESULTS is such a log too, with the states of this run; a state that
+   differs from that of CASES is named on the standard output.
+
    A case that the library has nothing for is left out and named on the standard output with the
    reason; the last line there counts them. A mechanism that mdyn_init refuses gets the line
    `rejected` and is named likewise.
 
-   Exit: 0 the file was read to its end, 1 it was not, or RESULTS could not be written, 2 usage. */
+   Exit: 0 the file was read to its end, 1 it was not, or RESULTS could not be written, or a state
+   of a log differs, or a log was not played to its end, 2 usage. */
 
 #define MIMICDYN_MAX_BODIES 128
 #define MIMICDYN_MAX_DOFS 192
 #define MIMICDYN_MAX_COUPLINGS 64
-#define MIMICDYN_MAX_ROWS 320
+#define MIMICDYN_MAX_CURVES 16
+#define MIMICDYN_MAX_ROWS 416
 #define MIMICDYN_MAX_BODY_ROWS 64
+#define MIMICDYN_MAX_CONTACTS 32
 #define MIMICDYN_MAX_TERMS 8
 #define MIMICDYN_MAX_ENTRIES 32767
 #define MIMICDYN_IMPLEMENTATION
 #include "mimicdyn.h"
 #include "check.h" /* real, wide: the scalars */
+#include "explicit.h"
 #include "../examples/slotted_hinge.h"
 
 enum {
@@ -33,7 +41,8 @@ enum {
     COUPLINGS = MIMICDYN_MAX_COUPLINGS,
     BODY_ROWS = MIMICDYN_MAX_BODY_ROWS,
     MOST_ROWS = COUPLINGS + BODY_ROWS, /* lines of them */
-    MOST_LINES = 4096,
+    MOST_LINES = 65536,
+    MOST_KNOTS = 4096,
     MOST_WAVES = 64
 };
 
@@ -161,7 +170,7 @@ static void word(const char **at, char *to, size_t size)
 
 static FILE *out;
 static const struct text_case *now; /* the case that is being played */
-static int cases_seen, cases_skipped, calls_refused;
+static int cases_seen, cases_skipped, calls_refused, states_differ, logs_stopped;
 
 static void skip(const char *reason)
 {
@@ -210,7 +219,7 @@ static void put_reals(const mdyn_real *x, int n)
 
 struct row_note {
     mdyn_row_kind kind;
-    int index;  /* of the coupling, closure or own row that the line became */
+    int index;  /* of the coupling, closure or user row that the line became */
     int a, b;   /* the two speeds of a mimic row; -1: another row */
     int hard;   /* an equality without softness and without a bound on its impulse */
     int limit;
@@ -224,7 +233,7 @@ static int row_lines;
 static mdyn_model model;
 static mdyn_sim sim;
 static int dofs, dof_body[DOFS], dof_axis[DOFS];
-static double start_q[MDYN_COORDINATES], start_v[DOFS], start_tau[DOFS], time_step;
+static double start_q[MDYN_MAX_COORDINATES], start_v[DOFS], start_tau[DOFS], time_step;
 
 /* link K PARENT TYPE axis pitch armature position rotation mass com inertia */
 static const char *read_link(const char *at, mdyn_body *b, int k)
@@ -256,6 +265,7 @@ static const char *read_link(const char *at, mdyn_body *b, int k)
     b->inertia.xy = wide(x[19]);
     b->inertia.xz = wide(x[20]);
     b->inertia.yz = wide(x[21]);
+    b->inertia_as_given = 1; /* some cases have inertias that no body has */
     if (dofs + speeds[type] > DOFS)
         return "more speeds than MIMICDYN_MAX_DOFS";
     for (i = 0; i < speeds[type]; i++, dofs++) {
@@ -296,7 +306,7 @@ static const char *read_mechanism(void)
         return "the line dims is missing";
     nq = integer(&at);
     nv = integer(&at);
-    if (nv != dofs || nq < nv || nq > MDYN_COORDINATES)
+    if (nv != dofs || nq < nv || nq > MDYN_MAX_COORDINATES)
         return "dims does not fit the links";
     if ((wrong = read_vector("gravity", gravity, 3)) != NULL ||
         (wrong = read_vector("q", start_q, nq)) != NULL ||
@@ -320,8 +330,8 @@ struct terms {
     double coefficient[MIMICDYN_MAX_TERMS];
 };
 
-/* An own row of the library: of joints, C = sum of the terms + gamma; or of bodies, whose vectors p
-   act on the velocity of the centre of mass and q on the angular velocity. */
+/* A user row of the library: of joints, C = sum of the terms + gamma; or of bodies, whose vectors p
+   act on the velocity of the center of mass and q on the angular velocity. */
 struct own_row {
     struct terms terms;
     double gamma;
@@ -329,18 +339,18 @@ struct own_row {
     double p[MIMICDYN_MAX_TERMS][3], q[MIMICDYN_MAX_TERMS][3];
 };
 static struct own_row own_rows[BODY_ROWS];
-static mdyn_body_row row_table[BODY_ROWS];
+static mdyn_user_row row_table[BODY_ROWS];
 static mdyn_closure closures[BODY_ROWS];
 
-/* What the row has of the state: C, and the arms of the centres of mass. */
-static void fill_own_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
+/* What the row has of the state: C, and the arms of the centers of mass. */
+static void fill_own_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user)
 {
     const struct own_row *o = &((const struct own_row *)user)[index];
     double C = o->gamma;
     int i, k;
     for (i = 0; i < o->terms.count; i++) {
         int dof = o->terms.dof[i];
-        C += o->terms.coefficient[i] * of_real(s->q[mdyn_coordinate(s, dof_body[dof])]);
+        C += o->terms.coefficient[i] * of_real(s->q[mdyn_first_coordinate(s, dof_body[dof])]);
     }
     if (o->bodies == 0) row->value = wide(C);
     for (i = 0; i < o->bodies; i++) {
@@ -360,9 +370,9 @@ static void fill_own_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
         for (k = 0; k < 3; k++)
             angular[k] = o->q[i][k] + r[(k + 1) % 3] * o->p[i][(k + 2) % 3]
                        - r[(k + 2) % 3] * o->p[i][(k + 1) % 3];
-        row->parts[i].body = (int16_t)o->body[i];
-        row->parts[i].angular = wide3_of(angular);
-        row->parts[i].linear = wide3_of(o->p[i]);
+        row->terms[i].body = (int16_t)o->body[i];
+        row->terms[i].angular = wide3_of(angular);
+        row->terms[i].linear = wide3_of(o->p[i]);
     }
 }
 
@@ -457,7 +467,7 @@ static const char *read_motor(const char **at, mdyn_coupling *c, struct row_note
 {
     const char *wrong = add_term(t, integer(at), 1.0);
     c->level = MDYN_VELOCITY;
-    c->speed = wide(has_target ? number(at) : 0.0);
+    c->target_velocity = wide(has_target ? number(at) : 0.0);
     set_effort(c, note, number(at));
     set_softness(&c->softness, MDYN_ERP_CFM, 0.0, 0.0);
     return wrong;
@@ -485,30 +495,30 @@ static const char *read_uni(const char **at, mdyn_coupling *c, struct terms *t)
     return wrong;
 }
 
-/* A new own row; NULL if there is no room. */
+/* A new user row; NULL if there is no room. */
 static struct own_row *add_own_row(struct row_note *note)
 {
     struct own_row *o;
-    if (model.row_count == BODY_ROWS)
+    if (model.user_row_count == BODY_ROWS)
         return NULL;
-    note->kind = MDYN_ROW_BODY;
-    note->index = model.row_count;
-    o = &own_rows[model.row_count];
+    note->kind = MDYN_ROW_USER;
+    note->index = model.user_row_count;
+    o = &own_rows[model.user_row_count];
     memset(o, 0, sizeof *o);
-    memset(&row_table[model.row_count++], 0, sizeof row_table[0]);
+    memset(&row_table[model.user_row_count++], 0, sizeof row_table[0]);
     return o;
 }
 
-/* The terms of an own row of joints, as parts of them. */
-static void set_parts(const struct own_row *o, mdyn_body_row *r)
+/* The terms of a user row of joints, as parts of them. */
+static void set_parts(const struct own_row *o, mdyn_user_row *r)
 {
     int i;
     for (i = 0; i < o->terms.count; i++) {
-        mdyn_part *p = &r->parts[i];
+        mdyn_body_term *p = &r->terms[i];
         int axis = dof_axis[o->terms.dof[i]];
         mdyn_wide c = wide(o->terms.coefficient[i]);
         p->body = (int16_t)dof_body[o->terms.dof[i]];
-        p->axes = MDYN_JOINT_SPEEDS;
+        p->axes = MDYN_JOINT_VELOCITIES;
         if (axis == 0) p->angular.x = c;
         else if (axis == 1) p->angular.y = c;
         else if (axis == 2) p->angular.z = c;
@@ -518,11 +528,11 @@ static void set_parts(const struct own_row *o, mdyn_body_row *r)
     }
 }
 
-/* uni N d1 c1 ... gamma ERP as an own row, which friction can follow */
+/* uni N d1 c1 ... gamma ERP as a user row, which friction can follow */
 static const char *read_own_uni(const char **at, struct row_note *note)
 {
     struct own_row *o = add_own_row(note);
-    mdyn_body_row *r = &row_table[note->index];
+    mdyn_user_row *r = &row_table[note->index];
     const char *wrong = o == NULL ? "more rows than MIMICDYN_MAX_BODY_ROWS"
                                   : read_terms(at, &o->terms);
     if (wrong != NULL)
@@ -538,18 +548,18 @@ static const char *read_own_uni(const char **at, struct row_note *note)
 static const char *read_fric(const char **at, struct row_note *note)
 {
     struct own_row *o = add_own_row(note);
-    mdyn_body_row *r = &row_table[note->index];
+    mdyn_user_row *r = &row_table[note->index];
     const char *wrong = o == NULL ? "more rows than MIMICDYN_MAX_BODY_ROWS"
                                   : read_terms(at, &o->terms);
     int line;
     if (wrong != NULL)
         return wrong;
     r->level = MDYN_VELOCITY;
-    r->friction = wide(number(at));
+    r->mu = wide(number(at));
     line = integer(at);
-    if (text_is_bad || line < 0 || line >= note - notes || notes[line].kind != MDYN_ROW_BODY)
+    if (text_is_bad || line < 0 || line >= note - notes || notes[line].kind != MDYN_ROW_USER)
         return "a friction row follows no uni row before it";
-    r->normal = (int16_t)notes[line].index;
+    r->mu_of = (int16_t)notes[line].index;
     set_parts(o, r);
     return NULL;
 }
@@ -575,11 +585,11 @@ static const char *read_point(const char **at, struct row_note *note)
 }
 
 /* body N {LINK p q}*N c CFM lo hi findex, as ODE has them: CFM, lo, hi are of a force. Rows of the
-   text count from 0 and all become own rows, so findex is `normal`. */
+   text count from 0 and all become user rows, so findex is `normal`. */
 static const char *read_body_row(const char **at, struct row_note *note)
 {
     struct own_row *o = add_own_row(note);
-    mdyn_body_row *r = &row_table[note->index];
+    mdyn_user_row *r = &row_table[note->index];
     double lo, hi;
     int i, findex;
     if (o == NULL)
@@ -595,19 +605,19 @@ static const char *read_body_row(const char **at, struct row_note *note)
         numbers(at, o->q[i], 3);
     }
     for (; i < MIMICDYN_MAX_TERMS; i++)
-        r->parts[i].body = MDYN_WORLD;
+        r->terms[i].body = MDYN_WORLD;
     r->level = MDYN_VELOCITY;
-    r->speed = wide(number(at));
+    r->target_velocity = wide(number(at));
     set_softness(&r->softness, MDYN_ODE_CFM, 0.0, number(at));
     lo = number(at);
     hi = number(at);
     findex = integer(at);
     if (findex >= 0) {
-        r->friction = wide(hi);
-        r->normal = (int16_t)findex;
+        r->mu = wide(hi);
+        r->mu_of = (int16_t)findex;
     } else if (lo > -1e30 || hi < 1e30) {
-        r->least = lo > -1e30 ? wide(lo) : wide(-1e12);
-        r->most = hi < 1e30 ? wide(hi) : MDYN_UNLIMITED;
+        r->force_min = lo > -1e30 ? wide(lo) : wide(-1e12);
+        r->force_max = hi < 1e30 ? wide(hi) : MDYN_UNLIMITED;
     }
     return NULL;
 }
@@ -656,7 +666,7 @@ static const char *read_coupling(const char *kind, const char **at, mdyn_couplin
         wrong = "a row of unknown kind";
     for (i = 0; i < t.count; i++) {
         c->terms[i].body = (int16_t)dof_body[t.dof[i]];
-        c->terms[i].axis = (int16_t)dof_axis[t.dof[i]];
+        c->terms[i].axis = (int8_t)dof_axis[t.dof[i]];
         c->terms[i].coefficient = wide(t.coefficient[i]);
     }
     return wrong;
@@ -688,9 +698,9 @@ static const char *read_rows(void)
     const char *at, *wrong;
     row_lines = 0;
     model.closures = closures;
-    model.rows = row_table;
+    model.user_rows = row_table;
     model.row_function = fill_own_row;
-    model.row_user = own_rows;
+    model.user_data = own_rows;
     while ((at = find(now, "row", row_lines)) != NULL) {
         if (row_lines == MOST_ROWS)
             return "more rows than the program holds";
@@ -714,17 +724,17 @@ static int all_rows_hard(void)
 /* ---------------------------------------------------------------------------------- start */
 
 /* A fresh sim of the model in the state of the case. Returns the library's code. */
-static int start(mdyn_equality equality, int sweeps, double relaxation)
+static int start(mdyn_equality equality, int iterations, double relaxation)
 {
     const char *at;
     double w[6];
     int i, code;
     model.solver.equality = equality;
     model.solver.start = MDYN_COLD;
-    model.solver.sweeps = (uint16_t)sweeps;
+    model.solver.iterations = (uint16_t)iterations;
     model.solver.relaxation = wide(relaxation);
     model.solver.tolerance = wide(0.0); /* a few rounding errors */
-    code = mdyn_init(&sim, &model);
+    code = init_explicit(&sim, &model);
     if (code < 0) {
         refused("mdyn_init", code, sim.culprit.index);
         return code;
@@ -814,8 +824,8 @@ static void put_accelerations(void)
 
 static void put_coupled_accelerations(void)
 {
-    int code = mdyn_coupled_dynamics(&sim, vector);
-    put_vector_of("qdd_mimic", "mdyn_coupled_dynamics", code, vector, dofs);
+    int code = mdyn_constrained_dynamics(&sim, vector);
+    put_vector_of("qdd_mimic", "mdyn_constrained_dynamics", code, vector, dofs);
 }
 
 static void put_energy(void)
@@ -838,9 +848,9 @@ static void put_responses(const char *key, int a, int b)
 static void put_column(int a)
 {
     char key[32];
-    int code = mdyn_impulse_column(&sim, a, vector);
+    int code = mdyn_inverse_mass_column(&sim, a, vector);
     snprintf(key, sizeof key, "column %d", a);
-    put_vector_of(key, "mdyn_impulse_column", code, vector, dofs);
+    put_vector_of(key, "mdyn_inverse_mass_column", code, vector, dofs);
 }
 
 /* pair A B: two test impulses */
@@ -942,9 +952,9 @@ static void put_step(const char *v, const char *lam, double per_impulse)
     if (lam == NULL)
         return;
     for (i = 0; i < row_lines; i++) {
-        code = mdyn_row(&sim, notes[i].kind, notes[i].index, &report);
+        code = mdyn_report_row(&sim, notes[i].kind, notes[i].index, &report);
         if (code < 0) {
-            refused("mdyn_row", code, i);
+            refused("mdyn_report_row", code, i);
             return;
         }
         impulses[i] = impulse_of(&report, notes[i].most) * per_impulse;
@@ -952,7 +962,7 @@ static void put_step(const char *v, const char *lam, double per_impulse)
     put_line(lam, impulses, row_lines);
 }
 
-/* tgs N each: N substeps of one sweep over all rows, each with its share of the forces */
+/* tgs N each: N substeps of one iteration over all rows, each with its share of the forces */
 static void put_substeps(void)
 {
     static const int counts[] = { 4, 16 };
@@ -969,8 +979,8 @@ static void put_substeps(void)
     model.solver.substeps = 0;
 }
 
-/* pgs OMEGA SWEEPS: all rows by sweeps from zero, in the order of the text */
-static void put_sweeps(void)
+/* pgs OMEGA ITERATIONS: all rows by iterations from zero, in the order of the text */
+static void put_iterations(void)
 {
     static const double omegas[] = { 1.0, 1.3 };
     static const int counts[] = { 1, 2, 8, 50 };
@@ -1034,7 +1044,7 @@ static void play_mimic(void)
     put_free_step();
     put_row_responses();
     put_step("exact_v", "exact_lam", 1.0);
-    put_sweeps();
+    put_iterations();
     put_substeps();
     fprintf(out, "end\n");
 }
@@ -1075,37 +1085,6 @@ static void command(const struct wave *w, int waves, int step)
         sim.tau[i] = real(tau[i]);
 }
 
-/* A planar arm of two links that keeps q1 = 2 sin q0, as a coupling of speeds whose ratio and speed
-   are given anew for each step (T: of what takes back the error):
-      q1'' - 2 cos q0 q0'' = -2 sin q0 q0'^2 - 2/T e' - e/T^2,   e = q1 - 2 sin q0 */
-static double bend_T;
-
-static int bend(void)
-{
-    const double y = of_real(sim.q[0]), rate = of_real(sim.v[0]), ratio = 2 * cos(y);
-    const double e = of_real(sim.q[1]) - 2 * sin(y), e_rate = of_real(sim.v[1]) - ratio * rate;
-    mdyn_coupling *c = &couplings[0];
-    c->speed = wide(e_rate - of_wide(model.dt) * (2 * sin(y) * rate * rate + 2 / bend_T * e_rate
-                                                  + e / (bend_T * bend_T)));
-    c->terms[1].coefficient = wide(-ratio);
-    return mdyn_set_coupling(&sim, 0, c);
-}
-
-/* Makes it the only coupling; returns 0 if it is not the function that is known here. */
-static int read_function(const char *at)
-{
-    mdyn_coupling c = MDYN_MIMIC(1, 0, 1, 0);
-    if (strncmp(at, " planar2g ", 10) != 0 || model.coupling_count > 0)
-        return 0;
-    at += 10;
-    numbers(&at, &bend_T, 1);
-    c.level = MDYN_VELOCITY;
-    couplings[0] = c;
-    model.couplings = couplings;
-    model.coupling_count = 1;
-    return !text_is_bad;
-}
-
 /* The whole motion, from the start that `ready` has made. */
 static void put_motion(const char *scheme, int steps, int every, const struct wave *waves,
                        int count)
@@ -1117,16 +1096,146 @@ static void put_motion(const char *scheme, int steps, int every, const struct wa
         if (i == steps)
             break;
         command(waves, count, i);
-        if (bend_T > 0 && (code = bend()) < 0) {
-            refused("mdyn_set_coupling", code, sim.culprit.index);
-            break;
-        }
         code = mdyn_step(&sim);
         if (code < 0) {
             refused("mdyn_step", code, sim.culprit.index);
             break;
         }
     }
+}
+
+/* ---- q = gamma(y): FDgq, and the built-in step ---- */
+
+static void twice_sine(mdyn_real q, mdyn_curve_point *point, void *user)
+{
+    const double x = of_real(q), quarter = 1.5707963267948966;
+    (void)user;
+    point->value = real(2 * sine(x));
+    point->slope = wide(2 * sine(x + quarter));
+    point->curvature = wide(-2 * sine(x));
+}
+
+/* The function as a coupling of the model, which stabilizes with time T; 0 if it is not known here,
+   or the mechanism has other couplings or joints. */
+static int couple_by(const char *at, double *T)
+{
+    static const mdyn_curve curve = MDYN_FUNCTION(twice_sine, NULL);
+    const mdyn_coupling bent = MDYN_FOLLOWS(1, 0, 0), straight = MDYN_MIMIC(2, 1, 1, 0);
+    const int is_curved = strncmp(at, " planar2g ", 10) == 0;
+    if (dofs > 3 || mdyn_coordinates(&sim) != dofs || model.coupling_count > 0
+        || (!is_curved && strncmp(at, " double_elbow ", 14) != 0))
+        return 0;
+    at += is_curved ? 10 : 14;
+    numbers(&at, T, 1);
+    couplings[0] = is_curved ? bent : straight;
+    model.couplings = couplings;
+    model.coupling_count = 1;
+    model.curves = &curve;
+    model.curve_count = 1;
+    memset(&model.solver, 0, sizeof model.solver);
+    return !text_is_bad;
+}
+
+static void set_start(void)
+{
+    int i;
+    for (i = 0; i < dofs; i++) {
+        sim.q[i] = real(start_q[i]);
+        sim.v[i] = real(start_v[i]);
+        sim.tau[i] = real(start_tau[i]);
+    }
+}
+
+/* rate := (v, FDgq's acceleration) at the state x = (q, v). */
+static int find_rate(const double x[6], double T, double rate[6])
+{
+    int i, code;
+    for (i = 0; i < dofs; i++) {
+        sim.q[i] = real(x[i]);
+        rate[i] = x[3 + i];
+        sim.v[i] = real(x[3 + i]);
+    }
+    code = mdyn_stabilized_dynamics(&sim, wide(T), vector);
+    for (i = 0; i < dofs; i++)
+        rate[3 + i] = of_wide(vector[i]);
+    return code;
+}
+
+/* One step of v += dt a, q += dt v. */
+static int take_semi(double x[6], double T)
+{
+    double rate[6];
+    int i, code = find_rate(x, T, rate);
+    for (i = 0; i < dofs; i++) {
+        x[3 + i] += time_step * rate[3 + i];
+        x[i] += time_step * x[3 + i];
+    }
+    return code;
+}
+
+/* One step of the classical method of Runge and Kutta. */
+static int take_rk4(double x[6], double T)
+{
+    static const double part[4] = { 0, 0.5, 0.5, 1 }, weight[4] = { 1, 2, 2, 1 };
+    double sum[6] = { 0 }, rate[6] = { 0 }, at[6];
+    int i, k, code = MDYN_OK;
+    for (k = 0; k < 4 && code >= 0; k++) {
+        for (i = 0; i < 6; i++)
+            at[i] = x[i] + part[k] * time_step * rate[i];
+        code = find_rate(at, T, rate);
+        for (i = 0; i < 6; i++)
+            sum[i] += weight[k] / 6 * rate[i];
+    }
+    for (i = 0; i < 6; i++)
+        x[i] += time_step * sum[i];
+    return code;
+}
+
+/* The motion of a user who integrates by himself. */
+static void put_integrated(const char *scheme, int (*take)(double *, double), double T, int steps,
+                           int every)
+{
+    double x[6] = { 0 };
+    int i, k, code = MDYN_OK;
+    for (i = 0; i < dofs; i++) {
+        x[i] = start_q[i];
+        x[3 + i] = start_v[i];
+    }
+    set_start();
+    for (i = 0; i <= steps && code >= 0; i++) {
+        for (k = 0; k < dofs; k++) {
+            sim.q[k] = real(x[k]);
+            sim.v[k] = real(x[3 + k]);
+        }
+        if (i % every == 0)
+            put_sample(scheme, i);
+        if (i < steps)
+            code = take(x, T);
+    }
+    if (code < 0)
+        refused("mdyn_stabilized_dynamics", code, sim.culprit.index);
+}
+
+static void play_function(const char *function, int steps, int every)
+{
+    double T = 0;
+    int code;
+    if (!couple_by(function, &T)) {
+        fprintf(out, "end\n");
+        fprintf(stderr, "%s: a function of another kind\n", now->id);
+        return;
+    }
+    code = mdyn_init(&sim, &model);
+    if (code < 0) {
+        refused("mdyn_init", code, sim.culprit.index);
+    } else {
+        put_integrated("semi", take_semi, T, steps, every);
+        put_integrated("rk4", take_rk4, T, steps, every);
+        set_start();
+        mdyn_reset(&sim);
+        put_motion("other", steps, every, NULL, 0);
+    }
+    fprintf(out, "end\n");
 }
 
 static void play_trajectory(void)
@@ -1146,29 +1255,360 @@ static void play_trajectory(void)
         skip("the line steps is wrong");
         return;
     }
-    bend_T = 0;
     if (!ready())
         return;
-    if (function != NULL && !read_function(function)) {
-        fprintf(out, "end\n");
-        fprintf(stderr, "%s: a function of another kind\n", now->id);
+    if (function != NULL) {
+        play_function(function, steps, every);
         return;
     }
     count = read_waves(waves);
     if (count < 0)
         skip("a line tau_sin is wrong");
-    model.solver.friction = MDYN_TWO_STAGE; /* that of the reference */
+    model.solver.friction_law = MDYN_TWO_STAGE; /* that of the reference */
     if (start_exact() < 0)
         return;
     for (i = 0; i < row_lines; i++)
         limits |= notes[i].limit;
     if (count >= 0)
-        put_motion(function ? "other" : limits ? "speculative" : "exact", steps, every, waves,
-                   count);
+        put_motion(limits ? "speculative" : "exact", steps, every, waves, count);
     model.solver.limits = MDYN_ENGAGED; /* mechanisms with limits once more */
     if (count >= 0 && limits && start_exact() >= 0)
         put_motion("engage", steps, every, waves, count);
     model.solver.limits = MDYN_SPECULATIVE;
+    fprintf(out, "end\n");
+}
+
+/* ---- logs ---- */
+
+static void read_wides(const char **at, mdyn_wide *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        x[i] = wide(number(at));
+}
+
+/* joint K damping friction lower upper effort drive_kp drive_kd */
+static const char *read_joint_values(const char *at)
+{
+    int body = integer(&at);
+    if (text_is_bad || body < 0 || body >= model.body_count)
+        return "a joint line is wrong";
+    read_wides(&at, &bodies[body].damping, 7);
+    return NULL;
+}
+
+/* coupling N {DOF COEFFICIENT}*N and the fields of mdyn_coupling, without its name */
+static const char *read_log_coupling(const char *at, mdyn_coupling *c)
+{
+    struct terms t = { 0, { 0 }, { 0 } };
+    const char *wrong = read_terms(&at, &t);
+    int i;
+    memset(c, 0, sizeof *c);
+    for (i = 0; i < t.count; i++) {
+        c->terms[i].body = (int16_t)dof_body[t.dof[i]];
+        c->terms[i].axis = (int8_t)dof_axis[t.dof[i]];
+        c->terms[i].coefficient = wide(t.coefficient[i]);
+    }
+    c->offset = wide(number(&at));
+    c->softness.kind = (mdyn_softness_kind)integer(&at);
+    read_wides(&at, &c->softness.a, 2);
+    read_wides(&at, &c->lower, 4);
+    c->level = (mdyn_level)integer(&at);
+    read_wides(&at, &c->efficiency, 2);
+    c->mu_of = (int16_t)integer(&at);
+    c->breaks = (int16_t)integer(&at);
+    return wrong;
+}
+
+/* solver and the fields of mdyn_solver, in their order */
+static void read_solver(const char *at, mdyn_solver *s)
+{
+    s->method = (mdyn_method)integer(&at);
+    s->equality = (mdyn_equality)integer(&at);
+    s->start = (mdyn_start)integer(&at);
+    s->iterations = (uint16_t)integer(&at);
+    read_wides(&at, &s->relaxation, 3);
+    s->correction = (mdyn_correction)integer(&at);
+    s->substeps = (uint16_t)integer(&at);
+    s->limits = (mdyn_limits)integer(&at);
+    read_wides(&at, &s->deadband, 1);
+    s->friction_law = (mdyn_friction_law)integer(&at);
+    s->scheme = (mdyn_scheme)integer(&at);
+    s->corrections = (uint16_t)integer(&at);
+}
+
+static mdyn_curve curves[MIMICDYN_MAX_CURVES];
+static mdyn_knot knots[MOST_KNOTS];
+
+/* curved COUPLING DOF CURVE */
+static void read_curved_term(const char *at)
+{
+    const int coupling = integer(&at), dof = integer(&at), curve = integer(&at);
+    int i, found = 0;
+    for (i = 0; i < MIMICDYN_MAX_TERMS && coupling >= 0 && coupling < model.coupling_count &&
+                dof >= 0 && dof < dofs; i++) {
+        mdyn_term *t = &couplings[coupling].terms[i];
+        if (t->coefficient == 0 || t->body != dof_body[dof] || t->axis != dof_axis[dof])
+            continue;
+        t->curve = (uint8_t)curve;
+        found = 1;
+    }
+    text_is_bad |= !found;
+}
+
+/* curve KIND REFERENCE A0 ... A4 N {Q VALUE CURVATURE}*N; *used: of `knots` */
+static const char *read_curve(const char *at, mdyn_curve *c, int *used)
+{
+    int i;
+    memset(c, 0, sizeof *c);
+    c->kind = (mdyn_curve_kind)integer(&at);
+    read_wides(&at, &c->reference, 1);
+    read_wides(&at, c->a, 5);
+    c->knots = &knots[*used];
+    c->knot_count = integer(&at);
+    if (c->kind > MDYN_CURVE_SPLINE)
+        return "a curve that is a function";
+    if (c->knot_count < 0 || c->knot_count > MOST_KNOTS - *used)
+        return "more knots than MOST_KNOTS";
+    for (i = 0; i < c->knot_count; i++)
+        read_wides(&at, &knots[(*used)++].q, 3);
+    return NULL;
+}
+
+static void read_logged_softness(const char **at, mdyn_softness *s)
+{
+    s->kind = (mdyn_softness_kind)integer(at);
+    read_wides(at, &s->a, 2);
+}
+
+/* closure and the fields of mdyn_closure, in their order */
+static void read_closure(const char *at, mdyn_closure *c)
+{
+    memset(c, 0, sizeof *c);
+    c->kind = (mdyn_closure_kind)integer(&at);
+    c->a = (int16_t)integer(&at);
+    c->b = (int16_t)integer(&at);
+    read_wides(&at, &c->point_a.x, 3);
+    read_wides(&at, &c->point_b.x, 3);
+    read_wides(&at, &c->axis_a.x, 3);
+    read_wides(&at, &c->axis_b.x, 3);
+    read_wides(&at, &c->rotation.w, 4);
+    read_wides(&at, &c->distance, 1);
+    read_logged_softness(&at, &c->softness);
+    read_wides(&at, &c->effort, 1);
+}
+
+/* user_row N {BODY AXES ANGULAR LINEAR}*N and the other fields of mdyn_user_row, in their order */
+static const char *read_user_row(const char *at, mdyn_user_row *r)
+{
+    const int count = integer(&at);
+    int i;
+    memset(r, 0, sizeof *r);
+    if (count < 0 || count > MIMICDYN_MAX_TERMS)
+        return "more terms than MIMICDYN_MAX_TERMS";
+    for (i = 0; i < count; i++) {
+        r->terms[i].body = (int16_t)integer(&at);
+        r->terms[i].axes = (mdyn_axes)integer(&at);
+        read_wides(&at, &r->terms[i].angular.x, 3);
+        read_wides(&at, &r->terms[i].linear.x, 3);
+    }
+    read_wides(&at, &r->value, 1);
+    read_logged_softness(&at, &r->softness);
+    read_wides(&at, &r->lower, 6); /* lower, upper, target velocity, forces, mu */
+    r->mu_of = (int16_t)integer(&at);
+    r->level = (mdyn_level)integer(&at);
+    return NULL;
+}
+
+/* Curves, closures and user rows of a log; NULL or what is wrong. */
+static const char *read_log_tables(void)
+{
+    const char *at, *wrong = NULL;
+    int i, used = 0;
+    for (i = 0; (at = find(now, "curved", i)) != NULL; i++)
+        read_curved_term(at);
+    for (i = 0; wrong == NULL && (at = find(now, "curve", i)) != NULL; i++)
+        wrong = i < MIMICDYN_MAX_CURVES ? read_curve(at, &curves[i], &used) : "too many curves";
+    model.curves = curves;
+    model.curve_count = i;
+    for (i = 0; wrong == NULL && (at = find(now, "closure", i)) != NULL; i++) {
+        if (i == BODY_ROWS)
+            return "more closures than MIMICDYN_MAX_BODY_ROWS";
+        read_closure(at, &closures[i]);
+    }
+    model.closures = closures;
+    model.closure_count = i;
+    for (i = 0; wrong == NULL && (at = find(now, "user_row", i)) != NULL; i++)
+        wrong = i < BODY_ROWS ? read_user_row(at, &row_table[i]) : "too many user rows";
+    model.user_rows = row_table;
+    model.user_row_count = i;
+    return wrong;
+}
+
+/* The model of a log; NULL or what is wrong. */
+static const char *read_log(void)
+{
+    const char *at, *wrong = read_mechanism();
+    int i;
+    for (i = 0; wrong == NULL && (at = find(now, "joint", i)) != NULL; i++)
+        wrong = read_joint_values(at);
+    for (i = 0; wrong == NULL && (at = find(now, "coupling", i)) != NULL; i++) {
+        if (i == COUPLINGS)
+            return "more couplings than MIMICDYN_MAX_COUPLINGS";
+        wrong = read_log_coupling(at, &couplings[i]);
+        model.coupling_count = i + 1;
+    }
+    at = find(now, "solver", 0);
+    if (at != NULL)
+        read_solver(at, &model.solver);
+    if (wrong == NULL)
+        wrong = read_log_tables();
+    if (wrong != NULL)
+        return wrong;
+    return text_is_bad ? "a number is missing" : NULL;
+}
+
+static void read_reals(const char **at, mdyn_real *x, int n)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        x[i] = real(number(at));
+}
+
+static int take_wrench(const char *at)
+{
+    const int body = integer(&at);
+    if (body < 0 || body >= model.body_count) {
+        text_is_bad = 1;
+        return MDYN_OK;
+    }
+    read_reals(&at, &sim.wrench[body].moment.x, 3);
+    read_reals(&at, &sim.wrench[body].force.x, 3);
+    return MDYN_OK;
+}
+
+/* tau|target|target_velocity X..., wrench BODY X..., coupling_target COUPLING X V or
+   engage COUPLING ON. Returns the library's code. */
+static int take_command(const char *at)
+{
+    char what[20];
+    mdyn_real x[2];
+    int coupling;
+    word(&at, what, sizeof what);
+    if (strcmp(what, "tau") == 0)
+        return read_reals(&at, sim.tau, dofs), MDYN_OK;
+    if (strcmp(what, "target") == 0)
+        return read_reals(&at, sim.target, dofs), MDYN_OK;
+    if (strcmp(what, "target_velocity") == 0)
+        return read_reals(&at, sim.target_velocity, dofs), MDYN_OK;
+    if (strcmp(what, "wrench") == 0)
+        return take_wrench(at);
+    coupling = integer(&at);
+    if (strcmp(what, "engage") == 0)
+        return mdyn_engage(&sim, coupling, integer(&at));
+    text_is_bad |= strcmp(what, "coupling_target") != 0;
+    read_reals(&at, x, 2);
+    return mdyn_set_coupling_target(&sim, coupling, x[0], x[1]);
+}
+
+static mdyn_contact contacts[MIMICDYN_MAX_CONTACTS];
+static int contact_count; /* of the next step */
+
+/* A B KEY POINT NORMAL DEPTH MU and softness */
+static void take_contact(const char *at)
+{
+    mdyn_contact *c = &contacts[contact_count];
+    if (contact_count == MIMICDYN_MAX_CONTACTS) {
+        text_is_bad = 1;
+        return;
+    }
+    memset(c, 0, sizeof *c);
+    c->a = (int16_t)integer(&at);
+    c->b = (int16_t)integer(&at);
+    c->key = (uint16_t)integer(&at);
+    read_reals(&at, &c->point.x, 3);
+    read_reals(&at, &c->normal.x, 3);
+    read_reals(&at, &c->depth, 1);
+    read_wides(&at, &c->mu, 1);
+    read_logged_softness(&at, &c->softness);
+    contact_count++;
+}
+
+static int step_with_contacts(void)
+{
+    int code = mdyn_set_contacts(&sim, contacts, contact_count);
+    contact_count = 0;
+    return code < 0 ? code : mdyn_step(&sim);
+}
+
+/* The state of this run, and whether the log has another. */
+static void compare_state(const char *at, int step)
+{
+    const int coordinates = mdyn_coordinates(&sim);
+    int i, differs = 0;
+    fprintf(out, "state %d", step);
+    put_reals(sim.q, coordinates);
+    put_reals(sim.v, dofs);
+    fprintf(out, "\n");
+    for (i = 0; i < coordinates + dofs && !differs; i++) {
+        const double is = of_real(i < coordinates ? sim.q[i] : sim.v[i - coordinates]);
+        const double was = number(&at);
+        differs = is < was || is > was;
+        if (differs)
+            printf("%s: after %d steps %s %d is %.17g, the log has %.17g\n", now->id, step,
+                   i < coordinates ? "q" : "v", i < coordinates ? i : i - coordinates, is, was);
+    }
+    states_differ += differs;
+}
+
+/* Lines of commands, contacts and states are in the order of their steps. */
+static void play_log(void)
+{
+    static const char *const keys[] = { "state ", "command ", "contact " };
+    const char *wrong = read_log(), *at;
+    int i, done = 0, code = MDYN_OK;
+    contact_count = 0;
+    logs_stopped++;
+    if (wrong != NULL) {
+        skip(wrong);
+        return;
+    }
+    code = mdyn_init(&sim, &model);
+    if (code < 0) {
+        refused("mdyn_init", code, sim.culprit.index);
+        return;
+    }
+    for (i = 0; i < mdyn_coordinates(&sim); i++)
+        sim.q[i] = real(start_q[i]);
+    for (i = 0; i < dofs; i++)
+        sim.v[i] = real(start_v[i]);
+    fprintf(out, "case %s log\n", now->id);
+    for (i = 0; i < now->lines && !text_is_bad; i++) {
+        int step, key = 0;
+        while (key < 3 && strncmp(now->line[i], keys[key], strlen(keys[key])) != 0)
+            key++;
+        if (key > 0)
+            fprintf(out, "%s\n", now->line[i]);
+        if (key == 3)
+            continue;
+        at = now->line[i] + strlen(keys[key]);
+        for (step = integer(&at); done < step && code >= 0; done++)
+            code = step_with_contacts();
+        if (code >= 0 && key == 0)
+            compare_state(at, step);
+        else if (code >= 0 && key == 1)
+            code = take_command(at);
+        else if (code >= 0)
+            take_contact(at);
+        if (code < 0) {
+            refused("a step or a command", code, sim.culprit.index);
+            break;
+        }
+    }
+    if (text_is_bad)
+        skip("a command, a contact or a state is wrong");
+    else if (code >= 0)
+        logs_stopped--;
     fprintf(out, "end\n");
 }
 
@@ -1197,8 +1637,8 @@ static int soft_impulse(mdyn_softness softness, double r, double dt, double q, d
     code = start_exact();
     if (code >= 0 && (code = mdyn_step(&sim)) < 0)
         refused("mdyn_step", code, sim.culprit.index);
-    if (code >= 0 && (code = mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &report)) < 0)
-        refused("mdyn_row", code, 0);
+    if (code >= 0 && (code = mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report)) < 0)
+        refused("mdyn_report_row", code, 0);
     if (code >= 0)
         *impulse = of_wide(report.impulse);
     return code;
@@ -1309,9 +1749,9 @@ static void play_engagement(void)
         sim.v[0] = real(number(&at));
         code = mdyn_step(&sim);
         if (code >= 0)
-            code = mdyn_row(&sim, MDYN_ROW_LIMIT, 0, &report);
+            code = mdyn_report_row(&sim, MDYN_ROW_LIMIT, 0, &report);
         if (code < 0) {
-            refused("mdyn_step, mdyn_row", code, 0);
+            refused("mdyn_step, mdyn_report_row", code, 0);
             break;
         }
         fprintf(out, " %d", (report.flags & MDYN_ROW_AT_LOWER) != 0   ? 1
@@ -1349,16 +1789,16 @@ static void play_body_rows(void)
 {
     if (!ready())
         return;
-    model.solver.friction = MDYN_TWO_STAGE;
+    model.solver.friction_law = MDYN_TWO_STAGE;
     if (start_exact() >= 0)
         put_step("two_stage_v", "two_stage_lam", 1 / time_step);
-    model.solver.friction = MDYN_PYRAMID;
+    model.solver.friction_law = MDYN_PYRAMID;
     if (start_exact() >= 0)
         put_step("coupled_v", "coupled_lam", 1 / time_step);
     fprintf(out, "end\n");
 }
 
-/* ---- the slotted hinge of the examples: a joint of own rows ---- */
+/* ---- the slotted hinge of the examples: a joint of user rows ---- */
 
 static slot hinge;
 
@@ -1399,7 +1839,7 @@ static void quaternion_of(double q[4], double R[3][3])
 }
 
 /* The plate is the world, the pin body 0. The rows have no force: they are only looked at. */
-static void fill_slot_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user)
+static void fill_slot_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user)
 {
     slot *j = (slot *)user;
     mdyn_real3 position;
@@ -1420,11 +1860,11 @@ static void fill_slot_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user
     for (k = 0; k < 3; k++)
         arm[k] = (k == 0 ? j->x : 0) - p[k];
     slot_parts(j->wrench[index], G, arm, angular, linear);
-    row->parts[0].body = 0;
-    row->parts[0].angular = wide3_of(angular);
-    row->parts[0].linear = wide3_of(linear);
+    row->terms[0].body = 0;
+    row->terms[0].angular = wide3_of(angular);
+    row->terms[0].linear = wide3_of(linear);
     for (k = 1; k < MIMICDYN_MAX_TERMS; k++)
-        row->parts[k].body = MDYN_WORLD;
+        row->terms[k].body = MDYN_WORLD;
     set_softness(&row->softness, MDYN_KP_KD, 0.0, 0.0);
     if (index < SLOT_X) row->value = wide(slot_distance(j, index));
     else row->level = MDYN_VELOCITY;
@@ -1435,7 +1875,7 @@ static void fill_slot_row(mdyn_sim *s, int index, mdyn_body_row *row, void *user
 static int twist_pin(double p[3], double R[3][3], int k, double size)
 {
     double q[4], G[3][3], moment[6] = { 0 }, arm[3], w[3], v[3], unit[3] = { 0 };
-    int i, code = mdyn_init(&sim, &model);
+    int i, code = init_explicit(&sim, &model);
     if (code < 0) return code;
     quaternion_of(q, R);
     for (i = 0; i < 3; i++)
@@ -1475,12 +1915,12 @@ static void put_slot(double p[3], double R[3][3], double theta_before, double th
     for (k = 0; k < 6 && code >= 0; k++) {
         code = twist_pin(p, R, k, size);
         for (i = 0; i < SLOT_ROWS && code >= 0; i++) {
-            code = mdyn_row(&sim, MDYN_ROW_BODY, i, &report);
-            measured[i][k] = of_wide(report.speed) / size;
+            code = mdyn_report_row(&sim, MDYN_ROW_USER, i, &report);
+            measured[i][k] = of_wide(report.velocity) / size;
         }
     }
     if (code < 0) {
-        refused("mdyn_step, mdyn_row", code, 0);
+        refused("mdyn_step, mdyn_report_row", code, 0);
         return;
     }
     pose[0] = coordinates[0] = hinge.x;
@@ -1531,11 +1971,44 @@ static void play_slotted_hinge(void)
     model.bodies = bodies;
     model.body_count = 1;
     model.dt = wide(1e-9);
-    model.row_count = SLOT_ROWS;
+    model.user_row_count = SLOT_ROWS;
     model.row_function = fill_slot_row;
-    model.row_user = &hinge;
+    model.user_data = &hinge;
     fprintf(out, "case %s\n", now->id);
     put_slot(p, axes, before, rate);
+    fprintf(out, "end\n");
+}
+
+/* Accelerations of FDgq at a state off the function, and the state on it. */
+static void play_gamma(void)
+{
+    const char *function = find(now, "gamma", 0);
+    double T = 0;
+    int code;
+    if (!ready())
+        return;
+    if (function == NULL || !couple_by(function, &T)) {
+        fprintf(out, "end\n");
+        fprintf(stderr, "%s: a function of another kind\n", now->id);
+        return;
+    }
+    code = mdyn_init(&sim, &model);
+    if (code >= 0) {
+        set_start();
+        code = mdyn_stabilized_dynamics(&sim, wide(T), vector);
+        put_vector_of("qdd", "mdyn_stabilized_dynamics", code, vector, dofs);
+    }
+    if (code >= 0)
+        code = mdyn_project(&sim, MDYN_INDEPENDENT);
+    if (code >= 0) {
+        fprintf(out, "q_new");
+        put_reals(sim.q, dofs);
+        fprintf(out, "\nv_new");
+        put_reals(sim.v, dofs);
+        fprintf(out, "\n");
+    } else {
+        refused("mdyn_project", code, sim.culprit.index);
+    }
     fprintf(out, "end\n");
 }
 
@@ -1550,7 +2023,7 @@ static void play_misc(void)
     else if (strcmp(now->group, "slotted_hinge") == 0)
         play_slotted_hinge();
     else if (strcmp(now->group, "gamma_q") == 0)
-        skip("the library has no couplings by a function");
+        play_gamma();
     else if (strcmp(now->group, "body_rows") == 0)
         play_body_rows();
     else
@@ -1603,7 +2076,7 @@ static const char *read_lcp(int *has_friction)
         *has_friction |= lcp_findex[i] >= 0;
     }
     lcp.n = n;
-    lcp.A = lcp_A;
+    lcp.matrix = lcp_A;
     lcp.b = lcp_b;
     lcp.lo = lcp_lo;
     lcp.hi = lcp_hi;
@@ -1624,22 +2097,22 @@ static void put_lcp(const char *key, int code)
     put_wide(name, lcp_x, lcp.n);
 }
 
-static void play_lcp_pivoting(const char *key, mdyn_friction friction)
+static void play_lcp_pivoting(const char *key, mdyn_friction_law friction)
 {
-    lcp.friction = friction;
+    lcp.friction_law = friction;
     put_lcp(key, mdyn_lcp_dantzig(&lcp, lcp_x, NULL, lcp_scratch, MDYN_LCP_SCRATCH(LCP_ROWS),
                                   NULL));
 }
 
-/* So many sweeps from 0 are what was asked for: that the last one still moves something is no
+/* So many iterations from 0 are what was asked for: that the last one still moves something is no
    fault. (The tolerance that none of them meets but by not moving.) */
-static void play_lcp_sweeps(const char *key, double omega, int sweeps)
+static void play_lcp_iterations(const char *key, double omega, int iterations)
 {
     mdyn_solver solver;
     int code;
     memset(&solver, 0, sizeof solver);
     solver.start = MDYN_COLD;
-    solver.sweeps = (uint16_t)sweeps;
+    solver.iterations = (uint16_t)iterations;
     solver.relaxation = wide(omega);
     solver.tolerance = wide(1e-30);
     code = mdyn_lcp_pgs(&lcp, &solver, lcp_x, NULL, lcp_scratch, MDYN_LCP_SCRATCH(LCP_ROWS), NULL);
@@ -1648,7 +2121,7 @@ static void play_lcp_sweeps(const char *key, double omega, int sweeps)
 
 static void play_lcp(void)
 {
-    static const int sweeps[] = { 1, 2, 8, 50 };
+    static const int iterations[] = { 1, 2, 8, 50 };
     int has_friction, i;
     const char *wrong = read_lcp(&has_friction);
     if (wrong != NULL) {
@@ -1661,8 +2134,8 @@ static void play_lcp(void)
         play_lcp_pivoting("coupled", MDYN_PYRAMID);
     for (i = 0; i < 8; i++) {
         char key[32];
-        snprintf(key, sizeof key, "pgs:%s:%d", i < 4 ? "1" : "1.3", sweeps[i % 4]);
-        play_lcp_sweeps(key, i < 4 ? 1 : 1.3, sweeps[i % 4]);
+        snprintf(key, sizeof key, "pgs:%s:%d", i < 4 ? "1" : "1.3", iterations[i % 4]);
+        play_lcp_iterations(key, i < 4 ? 1 : 1.3, iterations[i % 4]);
     }
     fprintf(out, "end\n");
 }
@@ -1673,7 +2146,8 @@ static void play(const char *kind)
         const char *kind;
         void (*play)(void);
     } kinds[] = { { "trees", play_tree },      { "mimic", play_mimic }, { "robots", play_robot },
-                  { "traj", play_trajectory }, { "misc", play_misc },   { "lcp", play_lcp } };
+                  { "traj", play_trajectory }, { "misc", play_misc },   { "lcp", play_lcp },
+                  { "log", play_log } };
     size_t i;
     cases_seen++;
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -1735,7 +2209,7 @@ static int play_all(char *text)
         if (strncmp(line, "oracle-cases 1 ", 15) == 0) {
             at = line + 15;
             word(&at, kind, sizeof kind);
-            fprintf(out, "oracle-results 1 %s\n", kind);
+            fprintf(out, "oracle-%s 1 %s\n", strcmp(kind, "log") == 0 ? "cases" : "results", kind);
         } else if (strncmp(line, "conventions", 11) == 0) {
             if (strcmp(line, "conventions free=child_wv sph=child quat=wxyz") != 0) {
                 printf("cannot read: %s\n", line);
@@ -1789,6 +2263,10 @@ int main(int argc, char **argv)
         complete = 0;
     printf("%d cases, %d skipped, %d calls refused%s\n", cases_seen, cases_skipped,
            calls_refused, complete ? "" : ", NOT COMPLETE");
+    if (states_differ > 0)
+        printf("%d states of logs differ\n", states_differ);
+    if (logs_stopped > 0)
+        printf("%d logs were not played to their end\n", logs_stopped);
     free(text);
-    return complete ? 0 : 1;
+    return complete && states_differ == 0 && logs_stopped == 0 ? 0 : 1;
 }

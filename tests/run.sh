@@ -1,6 +1,7 @@
 #!/bin/sh
-# run.sh BUILD JOBS [CMAKE OPTION...]: configures and builds the tests, runs them, names those
-# that could not be run here, and closes with the line "N passed, N failed".
+# run.sh BUILD JOBS [CMAKE OPTION...]: configures and builds the tests, runs them, showing each
+# file and each test as it is done; names those that could not be run here, and closes with the
+# line "N passed, N failed".
 set -u
 build=$1
 jobs=$2
@@ -9,15 +10,44 @@ here=$(dirname "$0")
 command -v cmake >/dev/null 2>&1 || { echo "the tests need CMake"; exit 1; }
 mkdir -p "$build"
 unset MAKEFLAGS MFLAGS # this build has its own -j
+began=$(date +%s)
+passed_time() { echo "$(($(date +%s) - began)) s"; }
+
+echo "configuring in $build, $jobs at a time"
 cmake -S "$here" -B "$build" -G "Unix Makefiles" "$@" >"$build/configure.log" 2>&1 ||
     { cat "$build/configure.log"; exit 1; }
+
+# A program that does not compile shows as a failed test, beside those that do. (Lines are read by
+# the shell, since awk and sed may keep them until there are more.)
+echo "compiling"
+{
+    cmake --build "$build" -- -k -j "$jobs" 2>&1
+    echo $? >"$build/built"
+} | tee "$build/build.log" |
+    while IFS= read -r line; do
+        case $line in
+        *"Built target"* | *Consolidate* | *Scanning* | *Linking* | *make*"ing directory"*) ;;
+        *"Building C"*)
+            part=${line%%]*}
+            file=${line##*CMakeFiles/}
+            echo "$part] ${file%%.dir/*}" ;;
+        *) echo "$line" ;;
+        esac
+    done
+built=$(cat "$build/built")
+
+echo "running, after $(passed_time)"
 log=$build/tests.log
 rm -f "$log"
-# A program that does not compile shows as a failed test, beside those that do.
-cmake --build "$build" -- -k -j "$jobs" >"$build/build.log" 2>&1
-built=$?
-[ $built -eq 0 ] || cat "$build/build.log"
-(cd "$build" && ctest --output-on-failure -j "$jobs" -O tests.log)
+(cd "$build" && ctest --output-on-failure -j "$jobs" -O tests.log 2>&1) |
+    while IFS= read -r line; do
+        case $line in
+        *Start*[0-9]:*) ;;
+        "Unable to find"* | "Could not find"* | "Looked in"* | */*-f32 | */*-f64 | */*-fixed) ;;
+        *) echo "$line" ;;
+        esac
+    done
+echo "took $(passed_time)"
 awk -v built=$built '
     /^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: / {
         name = $0

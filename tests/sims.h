@@ -18,14 +18,16 @@ static inline void copy_inputs(mdyn_sim *to, const mdyn_sim *from) {
     memcpy(to->v, from->v, sizeof to->v);
     memcpy(to->tau, from->tau, sizeof to->tau);
     memcpy(to->target, from->target, sizeof to->target);
-    memcpy(to->target_speed, from->target_speed, sizeof to->target_speed);
+    memcpy(to->target_velocity, from->target_velocity, sizeof to->target_velocity);
     memcpy(to->wrench, from->wrench, sizeof to->wrench);
 }
 
 /* Two sims that should not differ by a bit, for a number of steps. */
 static inline void steps_agree(mdyn_sim *a, mdyn_sim *b, int steps) {
     for (int s = 0; s < steps; s++) {
-        if (!CHECK_EQUAL(mdyn_step(a), MDYN_OK) || !CHECK_EQUAL(mdyn_step(b), MDYN_OK) ||
+        int code = mdyn_step(a);
+        if (!CHECK_EQUAL(mdyn_step(b), code) ||
+            !CHECK(code == MDYN_OK || code == MDYN_WARN_NOT_CONVERGED) ||
             !CHECK(memcmp(a->q, b->q, sizeof a->q) == 0) ||
             !CHECK(memcmp(a->v, b->v, sizeof a->v) == 0)) {
             break;

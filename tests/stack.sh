@@ -1,6 +1,6 @@
 #!/bin/sh
 # stack.sh COMPILER SCRATCH [ROOT [FLAG...]]: follows every path through the call graph that gcc
-# writes and prints, for each scalar and optimisation,
+# writes and prints, for each scalar and optimization,
 #     stack SCALAR LEVEL CALL BYTES
 # the deepest stack of every public call. Fails if a function can reach itself, calls what the
 # compiler cannot name, or has a frame that is not bounded. Exit 77: the compiler writes no call

@@ -1,7 +1,8 @@
 #!/bin/sh
-# symbols.sh COMPILER BUILD [ROOT]: the object file of the implementation, for all scalars and
-# three optimisations, must ask the linker for nothing but memcpy and memset, must hold no
-# writable data, and must give away no name that does not begin with mdyn_ or mimicdyn_.
+# symbols.sh COMPILER BUILD [ROOT]: the implementation compiles without a warning, for all scalars
+# and three optimizations; its object file must ask the linker for nothing but memcpy and memset,
+# must hold no writable data, and must give away no name that does not begin with mdyn_ or
+# mimicdyn_.
 # Exit 77: the tools are not there.
 . "$(dirname "$0")/common.sh"
 cc=$1
@@ -13,12 +14,13 @@ mkdir -p "$build"
 printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$build/implementation.c"
 for scalar in F32 F64 FIXED; do
     for level in -O0 -O2 -Os \
-        "-Os -DMIMICDYN_MAX_BODY_ROWS=6 -DMIMICDYN_MAX_CONTACTS=4 -DMIMICDYN_MAX_DANTZIG=9"; do
+        "-Os -DMIMICDYN_MAX_BODY_ROWS=6 -DMIMICDYN_MAX_CONTACTS=4 -DMIMICDYN_MAX_DANTZIG=9 \
+            -DMIMICDYN_MAX_CURVES=4"; do
         what="$scalar $level"
         object=$build/implementation.o
-        # shellcheck disable=SC2086 # a level and knobs are words
-        "$cc" -std=c99 $level -DMIMICDYN_SCALAR=$scalar -I"$root" -c "$build/implementation.c" \
-            -o "$object" || { fail "$what does not compile"; continue; }
+        # shellcheck disable=SC2086 # warnings, a level and knobs are words
+        "$cc" -std=c99 $warnings $level -DMIMICDYN_SCALAR=$scalar -I"$root" -c \
+            "$build/implementation.c" -o "$object" || { fail "$what does not compile"; continue; }
         has_scalar "$object" $scalar
         # the compiler's own: stack protection, position independence
         wanted=$(nm -u "$object" | awk '{ print $NF }' | grep -vxE \

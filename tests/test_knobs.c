@@ -8,7 +8,7 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
-#include "knobs.h"
+#include "knobs_run.h"
 
 static mdyn_sim sim;
 static mdyn_body bodies[KNOBS_BODIES];
@@ -69,7 +69,7 @@ static void refuses(void) {
     c = couplings[1];
     c.efficiency = MDYN_C(0.5);
     CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &c), MDYN_ERR_LOSS);
-    model.solver.sweeps = 7; /* these are there */
+    model.solver.iterations = 7; /* these are there */
     model.solver.substeps = 1;
     gives(MDYN_OK, -1);
 }

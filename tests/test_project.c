@@ -1,11 +1,6 @@
 /* mdyn_project: the state moved onto the couplings, the shortest way in the metric of M, or by
    the followers alone. */
-#define MIMICDYN_MAX_BODIES 10
-#define MIMICDYN_MAX_DOFS 20
-#define MIMICDYN_MAX_COUPLINGS 12
-#define MIMICDYN_MAX_ENTRIES 2048
-#define MIMICDYN_IMPLEMENTATION
-#include "../mimicdyn.h"
+#include "knobs.h"
 #include "check.h"
 #include "truth.h"
 
@@ -26,7 +21,7 @@ TOLERANCE(POSE_ROTATION,  1e-14, 3e-6,  5e-8);
 TOLERANCE(CONTRADICTION,  8e-15, 4e-6,  4e-9);
 
 /* With MIMICDYN_EXACT 0 couplings end as closed, but by a way so many times less exact. */
-static const double sweeps = MIMICDYN_EXACT ? 1 : 50;
+static const double iterations = MIMICDYN_EXACT ? 1 : 50;
 
 static mdyn_sim sim;
 static mechanism mech;
@@ -39,7 +34,7 @@ static void couple(int follower, int leader, double multiplier, double offset) {
 
 /* C and C' of a coupling in the present state. */
 static double coupling_error(const mdyn_coupling *c, int speeds) {
-    double sum = speeds ? -of_wide(c->speed) : of_wide(c->offset) - of_wide(c->lower);
+    double sum = speeds ? -of_wide(c->target_velocity) : of_wide(c->offset) - of_wide(c->lower);
     for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
         int body = c->terms[k].body;
         double f = of_wide(c->terms[k].coefficient);
@@ -51,7 +46,7 @@ static double coupling_error(const mdyn_coupling *c, int speeds) {
 /* The dense answer: d = M^-1 J' (J M^-1 J')^-1 (wanted - J x), of positions or of speeds. */
 static void shortest_way(int count, int speeds, ld *d) {
     static truth_system e;
-    static ld L[TN][TN], B[MIMICDYN_MAX_COUPLINGS][TN], J[MIMICDYN_MAX_COUPLINGS][TN];
+    static ld L[TN][TN], B[TC][TN], J[TC][TN];
     int n = t.dofs;
     memcpy(L, t.M, sizeof L);
     CHECK(truth_cholesky(L, n));
@@ -106,9 +101,9 @@ static void test_mass_metric(void) {
             double multiplier = random_in(-2, 2), offset = random_in(-1, 1);
             couple(i + 1, leader, multiplier, offset);
             mech.coupling[i].terms[2].body = (int16_t)(i == 0 ? 2 : 0);
-            mech.coupling[i].speed = wide(random_int(2) ? random_in(-1, 1) : 0);
+            mech.coupling[i].target_velocity = wide(random_int(2) ? random_in(-1, 1) : 0);
         }
-        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
         truth_init(&t, &mech.model);
         sim_random(&sim, &mech.model, 2, 0);
         truth_copy(&t, &sim);
@@ -120,10 +115,10 @@ static void test_mass_metric(void) {
             after[i] = t.v[i] + speed[i];
         }
         double scale = norm_speed(&t, t.v) + norm_speed(&t, speed);
-        CHECK_NEAR(speed_error(&t, &sim, after), 0, SPEED * sweeps * scale);
+        CHECK_NEAR(speed_error(&t, &sim, after), 0, SPEED * iterations * scale);
         truth_move(&t, &mech.model, place, 1);
         for (int i = 0; i < t.coordinates; i++) {
-            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], PLACE * sweeps);
+            CHECK_NEAR(of_real(sim.q[i]), (double)t.q[i], PLACE * iterations);
         }
         for (int i = 0; i < count; i++) {
             CHECK_NEAR(coupling_error(&mech.coupling[i], 0), 0, COUPLING_PLACE);
@@ -143,7 +138,7 @@ static void test_soft_rows_stay(void) {
     mech.coupling[1].effort = wide(1);
     mech.coupling[2].upper = wide(0.5);
     for (int metric = 0; metric < 2; metric++) {
-        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
         truth_init(&t, &mech.model);
         sim_random(&sim, &mech.model, 2, 0);
         truth_copy(&t, &sim);
@@ -168,7 +163,7 @@ static void test_followers(void) {
             int link = orders[k][i];
             couple(link + 1, link, m[link], o[link]);
         }
-        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
         truth_init(&t, &mech.model);
         sim_random(&sim, &mech.model, 2, 0);
         truth_copy(&t, &sim);
@@ -192,7 +187,7 @@ static void test_first_term_follows(void) {
     random_mechanism();
     mdyn_coupling c = MDYN_GEAR3(2, 2, 0, 1, 1, 1, -0.5);
     mech.coupling[mech.model.coupling_count++] = c;
-    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
     truth_init(&t, &mech.model);
     sim_random(&sim, &mech.model, 2, 0);
     double q0 = of_real(sim.q[0]), q1 = of_real(sim.q[1]);
@@ -212,11 +207,12 @@ static void test_contradiction(void) {
         truth_init(&t, &mech.model);
         sim_random(&sim, &mech.model, 1, 0);
         CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_WARN_CONTRADICTION);
-        if (!MIMICDYN_EXACT && metric == MDYN_MASS_METRIC) continue; /* wherever sweeps end */
+        if (!MIMICDYN_EXACT && metric == MDYN_MASS_METRIC) continue; /* wherever iterations end */
         double miss = metric == MDYN_MASS_METRIC ? 0.5 : 1;
         CHECK_NEAR(coupling_error(&mech.coupling[0], 0), miss, CONTRADICTION);
         CHECK_NEAR(coupling_error(&mech.coupling[1], 0), miss - 1, CONTRADICTION);
-        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        /* met in the middle by exact rows; iterated, the second one holds and the first misses */
+        CHECK_EQUAL(mdyn_step(&sim), MIMICDYN_EXACT ? MDYN_OK : MDYN_WARN_NOT_CONVERGED);
     }
 }
 
@@ -226,7 +222,7 @@ static void test_idempotent(void) {
         random_mechanism();
         couple(1, 0, -1.25, 0.5);
         couple(3, 1, 0.5, 0.25);
-        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
         truth_init(&t, &mech.model);
         sim_random(&sim, &mech.model, 2, 0);
         CHECK_EQUAL(mdyn_project(&sim, (mdyn_metric)metric), MDYN_OK);
@@ -247,7 +243,7 @@ static void test_pose_follows(void) {
     mdyn_real4 quaternion;
     random_mechanism();
     couple(2, 0, 2, 0.5);
-    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
     truth_init(&t, &mech.model);
     for (int metric = 0; metric < 2; metric++) {
         sim_random(&sim, &mech.model, 1, 0);
@@ -275,7 +271,7 @@ static void test_refused(void) {
     random_mechanism();
     couple(1, 0, 1, 0);
     couple(2, 1, 8000000, 0);
-    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
     for (int i = 0; i < 10; i++) {
         sim.tau[0] = real(0.7 * i);
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);

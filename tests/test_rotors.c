@@ -5,6 +5,7 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
+#include "explicit.h"
 
 /* About five times the error seen; one last digit where none was. */
 TOLERANCE(SHAFTS, 2e-15, 3e-7, 3e-8);
@@ -42,7 +43,7 @@ static void couple(int a, double ca, int b, double cb) {
 }
 
 static void start(void) {
-    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(init_explicit(&sim, &model), MDYN_OK);
 }
 
 /* Shafts of 10 and 100 kg m^2, q_1 = -0.1 q_0, 6 N m on the first: 6/(10 + 0.01 100). */
@@ -57,14 +58,14 @@ static void test_two_shafts(void) {
     CHECK_EQUAL(mdyn_forward_dynamics(&sim, a), MDYN_OK);
     CHECK_NEAR(of_wide(a[0]), 0.6, SHAFTS);
     CHECK_NEAR(of_wide(a[1]), 0, 0);
-    CHECK_EQUAL(mdyn_coupled_dynamics(&sim, a), MDYN_OK);
+    CHECK_EQUAL(mdyn_constrained_dynamics(&sim, a), MDYN_OK);
     CHECK_NEAR(of_wide(a[0]), 6.0 / 11, SHAFTS);
     CHECK_NEAR(of_wide(a[1]), -0.6 / 11, SHAFTS);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     CHECK_NEAR(of_real(sim.v[0]), 6e-3 / 11, 1e-3 * SHAFTS);
-    CHECK_EQUAL(mdyn_share(&sim, 0, 1, &force), MDYN_OK);
+    CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 1, &force), MDYN_OK);
     CHECK_NEAR(of_wide(force), -6.0 / 11, 10 * SHAFTS);
-    CHECK_EQUAL(mdyn_share(&sim, 0, 0, &force), MDYN_OK);
+    CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &force), MDYN_OK);
     CHECK_NEAR(of_wide(force), -60.0 / 11, 10 * SHAFTS);
 }
 
@@ -111,7 +112,7 @@ static void test_clutch(void) {
         mdyn_row_report r;
         double t = 0.001 * k;
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-        CHECK_EQUAL(mdyn_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
         if (t < locks) {
             CHECK_NEAR(of_real(sim.v[0]), 30 - 120 * t, CLUTCH);
             CHECK_NEAR(of_real(sim.v[1]), -10 + 100 * t, CLUTCH);
@@ -150,24 +151,61 @@ static void test_stop_and_project(void) {
 static void test_refused(void) {
     begin(2);
     bodies[1].mass = wide(1);
-    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TREE);
+    CHECK_EQUAL(init_explicit(&sim, &model), MDYN_ERR_TREE);
     CHECK_EQUAL(sim.culprit.index, 1);
     begin(2);
     bodies[1].parent = 0;
-    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TREE);
+    CHECK_EQUAL(init_explicit(&sim, &model), MDYN_ERR_TREE);
     begin(2);
     bodies[0].joint = MDYN_SPHERICAL;
-    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TREE);
+    CHECK_EQUAL(init_explicit(&sim, &model), MDYN_ERR_TREE);
     begin(1);
     bodies[0].inertia.zz = wide(1);
-    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TREE);
+    CHECK_EQUAL(init_explicit(&sim, &model), MDYN_ERR_TREE);
     begin(1);
     bodies[0].armature = wide(0);
-    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_MASSLESS);
+    CHECK_EQUAL(init_explicit(&sim, &model), MDYN_ERR_MASSLESS);
+}
+
+/* v' = v + dt (tau - D v)/(J + theta dt D), theta = (3 J + dt D)/(6 J + dt D); explicit: 1. */
+static void step_damped(double J, double D, double dt, int is_explicit) {
+    double before = of_real(sim.v[0]), y = dt * D;
+    double theta = is_explicit ? 1 : (3 * J + y) / (6 * J + y);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), before + dt * (2 - D * before) / (J + theta * y), SHAFTS);
+}
+
+/* The factor of the constant M, step after step, follows every change of what M is made of. */
+static void test_new_numbers(void) {
+    mdyn_wide a;
+    mdyn_solver solver;
+    begin(1);
+    bodies[0].armature = wide(0.5);
+    bodies[0].damping = wide(8);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.tau[0] = real(2);
+    step_damped(0.5, 8, 0.001, 0);
+    step_damped(0.5, 8, 0.001, 0);
+    CHECK_EQUAL(mdyn_constrained_dynamics(&sim, &a), MDYN_OK);
+    CHECK_NEAR(of_wide(a), 4, SHAFTS);
+    step_damped(0.5, 8, 0.001, 0);
+    bodies[0].armature = wide(0.25);
+    CHECK_EQUAL(mdyn_set_body(&sim, 0, &bodies[0]), MDYN_OK);
+    step_damped(0.25, 8, 0.001, 0);
+    bodies[0].damping = wide(40);
+    CHECK_EQUAL(mdyn_set_body(&sim, 0, &bodies[0]), MDYN_OK);
+    step_damped(0.25, 40, 0.001, 0);
+    CHECK_EQUAL(mdyn_set_dt(&sim, wide(0.01)), MDYN_OK);
+    step_damped(0.25, 40, 0.01, 0);
+    memset(&solver, 0, sizeof solver);
+    solver.scheme = MDYN_EXPLICIT;
+    CHECK_EQUAL(mdyn_set_solver(&sim, &solver), MDYN_OK);
+    step_damped(0.25, 40, 0.01, 1);
 }
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    test_new_numbers();
     test_two_shafts();
     test_gear_train();
     test_clutch();

@@ -1,5 +1,5 @@
 /* A second opinion on the dynamics: dense, slow, in long double, and by another road than the
-   library's: Kane's equations. Velocities and accelerations of the centres of mass are written
+   library's: Kane's equations. Velocities and accelerations of the centers of mass are written
    down with their Jacobians, and   M = sum (m Jc'Jc + Jw' I Jw) + armature,
    C = sum (Jc' m (ac - g) + Jw' (I alpha + w x I w) - Jo' force - Jw' moment).
    Also dense elimination, and random mechanisms. Included after mimicdyn.h and check.h. */
@@ -11,10 +11,12 @@
 typedef long double ld;
 
 enum {
-    TB = MIMICDYN_MAX_BODIES,
-    TN = MIMICDYN_MAX_DOFS,
-    TQ = MDYN_COORDINATES,
-    TS = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS /* unknowns of one step */
+    TB = 22,          /* what the largest mechanisms of the tests have: bodies */
+    TN = 66,          /* degrees of freedom */
+    TQ = TN + TN / 3, /* coordinates */
+    TC = 16,          /* couplings */
+    TR = 230,         /* rows */
+    TS = TN + TR      /* unknowns of one step */
 };
 
 typedef struct truth {
@@ -485,7 +487,7 @@ static inline double speed_error(const truth *t, const mdyn_sim *sim, const ld *
 
 typedef struct mechanism {
     mdyn_body body[TB];
-    mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
+    mdyn_coupling coupling[TC];
     mdyn_model model;
 } mechanism;
 

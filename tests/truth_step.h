@@ -4,8 +4,6 @@
 #ifndef TRUTH_STEP_H
 #define TRUTH_STEP_H
 
-enum { TR = MIMICDYN_MAX_ROWS };
-
 /* low <= J v' + cfm lambda <= high, lambda > 0 only at low or at `most`, ... */
 typedef struct truth_row {
     mdyn_row_kind kind;
@@ -66,7 +64,7 @@ static inline void t_coupling_row(truth_step *s, const truth *t, const mdyn_coup
                                   ld dt) {
     truth_row *r = t_add_row(s, MDYN_ROW_COUPLING, index);
     ld C = (ld)of_wide(c->offset), erp = 0.2L, a = (ld)of_wide(c->softness.a);
-    ld b = (ld)of_wide(c->softness.b), speed = (ld)of_wide(c->speed);
+    ld b = (ld)of_wide(c->softness.b), speed = (ld)of_wide(c->target_velocity);
     ld lower = (ld)of_wide(c->lower), upper = (ld)of_wide(c->upper);
     for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
         ld f = (ld)of_wide(c->terms[k].coefficient);
@@ -116,7 +114,7 @@ static inline void t_joint_rows(truth_step *s, const truth *t, const mdyn_body *
             r->J[i] = 1;
             t_spring(kp, kd, dt, &erp, &r->cfm);
             r->error = q - (ld)of_real(sim->target[i]);
-            r->low = (1 - erp) * (ld)of_real(sim->target_speed[i]) - erp * r->error / dt;
+            r->low = (1 - erp) * (ld)of_real(sim->target_velocity[i]) - erp * r->error / dt;
             r->high = r->low;
             if (effort > 0) {
                 tau = tau > effort ? effort : tau < -effort ? -effort : tau;
@@ -321,9 +319,9 @@ static inline int truth_step_rank(const truth_step *s, ld part) {
     return truth_solve(&e, part);
 }
 
-/* One sweep with over-relaxation over the rows as they stand in s, from impulses of zero: each has
-   the impulse that holds it alone, within its bounds or those that its leader has by then. */
-static inline void truth_step_sweep(truth_step *s, int n, ld relaxation) {
+/* One iteration with over-relaxation over the rows as they stand in s, from impulses of zero: each
+   has the impulse that holds it alone, within its bounds or those that its leader has by then. */
+static inline void truth_step_iteration(truth_step *s, int n, ld relaxation) {
     memset(s->lambda, 0, sizeof s->lambda);
     memcpy(s->v, s->free, sizeof s->v);
     for (int i = 0; i < s->rows; i++) {
@@ -356,6 +354,18 @@ static inline double truth_step_of(truth_step *s, truth *t, const mdyn_model *m,
     truth_step_begin(s, t, m, sim);
     truth_step_solve(s, t->dofs);
     return (double)s->violation / (1 + norm_speed(t, s->v));
+}
+
+/* By what part the rows of one step from a random state, without forces, enlarge the speed:
+   above rounding if they give energy. */
+static inline double truth_step_gain(truth_step *s, truth *t, const mdyn_model *m, mdyn_sim *sim) {
+    sim_random(sim, m, 3, 0);
+    truth_copy(t, sim);
+    truth_update(t, m);
+    truth_step_begin(s, t, m, sim);
+    CHECK_EQUAL(mdyn_step(sim), MDYN_OK);
+    truth_copy(t, sim);
+    return norm_speed(t, t->v) / norm_speed(t, s->free) - 1;
 }
 
 #endif

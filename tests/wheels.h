@@ -3,7 +3,7 @@
 #ifndef WHEELS_H
 #define WHEELS_H
 
-enum { WHEELS = MIMICDYN_MAX_BODIES };
+enum { WHEELS = 128 };
 static mdyn_sim sim;
 static mdyn_body body[WHEELS];
 static mdyn_coupling coupling[WHEELS];

@@ -1,5 +1,5 @@
 /* The stacks and the chain of solvers.c by ODE: dWorldStep, which is Dantzig's pivoting, and
-   dWorldQuickStep, sweeps. bench.sh builds and runs it where ODE is installed; by hand:
+   dWorldQuickStep, iterations. bench.sh builds and runs it where ODE is installed; by hand:
 
    cc -std=c99 -O2 tests/bench/ode.c -lode -lm
    ode version                "ODE 0.16.2"
@@ -31,7 +31,7 @@ static void count_message(int number, const char *text, va_list values) {
     failures++;
 }
 
-/* A body of the inertia xx, yy, zz, xy, xz, yz about its centre of mass, which is where it is. */
+/* A body of the inertia xx, yy, zz, xy, xz, yz about its center of mass, which is where it is. */
 static void add_body(double mass, const double *I, const double *at) {
     dMass m;
     dBodyID b = dBodyCreate(world);
@@ -65,7 +65,7 @@ static void make_chain(void) {
     }
 }
 
-/* Where a body is; its origin is `from` in the axes of the body that ODE has, about the centre. */
+/* Where a body is; its origin is `from` in the axes of the body that ODE has, about the center. */
 static place placed(int i, const double *from) {
     const dReal *at = dBodyGetPosition(body[i]), *q = dBodyGetQuaternion(body[i]);
     const double position[3] = { at[0], at[1], at[2] }, turn[4] = { q[0], q[1], q[2], q[3] };
@@ -75,7 +75,7 @@ static place placed(int i, const double *from) {
     return place_of(origin, turn);
 }
 
-static const double centre[3] = { 0, 0, 0 };
+static const double center[3] = { 0, 0, 0 };
 
 static void add_contact(int i, int k) {
     const touch *t = &touches[i][k];
@@ -107,7 +107,7 @@ static void add_contact(int i, int k) {
 static void touch_all(void) {
     dJointGroupEmpty(contacts);
     for (int i = 0; i < bodies; i++) {
-        before[i] = placed(i, centre);
+        before[i] = placed(i, center);
         box_touch(&before[i], i > 0 ? &before[i - 1] : NULL, touches[i]);
         for (int k = 0; k < BOX_TOUCHES; k++) {
             add_contact(i, k);
@@ -149,7 +149,7 @@ static double contact_miss(int i, int k) {
 static void stack_errors(tilt *lean, double *off, double *miss) {
     tilt_step(lean, bodies);
     for (int i = 0; i < bodies; i++) {
-        const place box = placed(i, centre);
+        const place box = placed(i, center);
         double at[3];
         tilted(lean, i, at);
         *off = larger(distance(box.at, at), *off);

@@ -134,7 +134,7 @@ typedef struct tilt {
     double angle, speed;
 } tilt;
 
-/* Centre of box i of a stack that has turned about y. */
+/* Center of box i of a stack that has turned about y. */
 static inline void tilted(const tilt *t, int i, double *at) {
     const double x = -BOX_ARM, z = BOX_HALF * (2 * i + 1);
     at[0] = BOX_ARM + x * cos(t->angle) + z * sin(t->angle);
@@ -176,7 +176,7 @@ static inline double hinge_gap(const place *rod, const place *before, int i) {
     return worst;
 }
 
-/* Energies of a rod [J], from the velocity of its centre of mass and its turning, in its axes. */
+/* Energies of a rod [J], from the velocity of its center of mass and its turning, in its axes. */
 static inline void rod_energy(const place *rod, const double *linear, const double *angular,
                               double *kinetic, double *potential) {
     const double *w = angular, *I = link_inertia;

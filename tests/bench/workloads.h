@@ -163,10 +163,11 @@ static void make_gears(mechanism *m, int n) {
 }
 
 /* Acceleration that disc 0 shall have: to and fro, or ever faster. */
+#define GEARS_SWING (4 * PI) /* rad/s */
 typedef enum gear_drive { SWING, SPIN } gear_drive;
 
 static double gear_acceleration(gear_drive drive, double time) {
-    return drive == SPIN ? 60 : 100 * cos(4 * PI * time);
+    return drive == SPIN ? 60 : 100 * cos(GEARS_SWING * time);
 }
 
 /* ... and the torque on it that moves the whole train so. */

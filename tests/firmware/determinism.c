@@ -11,9 +11,11 @@ enum { STEPS = 2000 };
 
 static const specimen *const mechanisms[] = {
     &mechanism_dyadic,
+#if !defined(MECHANISMS_TINY) || MDYN_SCALAR == MDYN_SCALAR_F32
+    &mechanism_jaws, &mechanism_planetary,
+#endif
 #ifndef MECHANISMS_TINY
-    &mechanism_jaws, &mechanism_planetary, &mechanism_differential, &mechanism_spring,
-    &mechanism_finger,
+    &mechanism_differential, &mechanism_spring, &mechanism_finger,
 #ifndef MECHANISMS_SMALL
     &mechanism_robotiq, &mechanism_arm, &mechanism_floating,
 #endif
@@ -68,7 +70,7 @@ static uint32_t hash_tables(const mdyn_model *model) {
         for (k = 0; k < (int)(sizeof c->terms / sizeof c->terms[0]); k++)
             HASH_WIDES(&hash, c->terms[k].coefficient);
         HASH_WIDES(&hash, c->offset, c->softness.a, c->softness.b);
-        HASH_WIDES(&hash, c->lower, c->upper, c->speed, c->effort);
+        HASH_WIDES(&hash, c->lower, c->upper, c->target_velocity, c->effort);
     }
     HASH_WIDES(&hash, model->gravity.x, model->gravity.y, model->gravity.z, model->dt);
     return hash;

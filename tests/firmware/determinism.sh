@@ -1,7 +1,8 @@
 #!/bin/sh
-# determinism.sh BUILD JOBS: the same mechanisms (determinism.c) on every board of board.sh, in
-# every scalar that the board and the header have, with three levels of optimisation. Prints a
-# table of hashes; fails if two of one scalar differ, or if a program does not build or run.
+# determinism.sh BUILD JOBS [LEVELS]: the same mechanisms (determinism.c) on every board of
+# board.sh, in every scalar that the board and the header have, with three levels of optimization,
+# or those that are given. Prints a table of hashes; fails if two of one scalar differ, or if a
+# program does not build or run.
 # What is not installed here is listed as not run.
 #   determinism.sh one BUILD BOARD LEVEL SCALAR      one of them
 set -u
@@ -19,9 +20,9 @@ one() { # one BUILD BOARD LEVEL SCALAR: leaves a file of lines, the last of whic
     avr-*FIXED) # no room for more
         set -- "$@" -flto -DMECHANISMS_TINY
         mechanisms=dyadic ;;
-    avr-*) # link-time optimisation leaves out texts that nobody asks for: constants take its RAM
-        set -- "$@" -flto -DMECHANISMS_SMALL
-        mechanisms=$small ;;
+    avr-*) # link-time optimization leaves out texts that nobody asks for: constants take its RAM
+        set -- "$@" -flto -DMECHANISMS_TINY
+        mechanisms="dyadic jaws planetary" ;;
     microbit-*)
         set -- "$@" -DMECHANISMS_SMALL
         mechanisms=$small ;;
@@ -54,6 +55,7 @@ fi
 
 build=$1
 jobs=$2
+asked=${3:--O0 -O2 -Os}
 mkdir -p "$build"
 rm -f "$build"/*-O*
 scalars=$(sh "$board" scalars)
@@ -63,8 +65,8 @@ for name in $(sh "$board" list); do
         echo "not run: $name, for there is no" $missing
         continue
     fi
-    levels="-O0 -O2 -Os"
-    [ "$name" != avr ] || levels="-O1 -O2 -Os"
+    levels=$asked
+    [ "$name" != avr ] || levels=$(echo "$asked" | sed 's/-O0/-O1/')
     for level in $levels; do
         for scalar in $scalars; do
             case $name$level-$scalar in

@@ -1,7 +1,7 @@
 #!/bin/sh
-# examples.sh BUILD JOBS: three examples on microcontrollers, as they stand, without a libc, with
-# -Os: the gripper, the planetary gear, and actuators.c, whose ticks come from the timer's
-# interrupt. They check themselves; what they print is in BUILD. Fails if one fails.
+# examples.sh BUILD JOBS: four examples on microcontrollers, as they stand, without a libc, with
+# -Os: the gripper, the planetary gear, and actuators.c and spindle.c, whose ticks come from the
+# timer's interrupt. They check themselves; what they print is in BUILD. Fails if one fails.
 #   examples.sh one BUILD BOARD SCALAR EXAMPLE       one of them
 set -u
 here=$(dirname "$0")
@@ -11,10 +11,13 @@ one() { # one BUILD BOARD SCALAR EXAMPLE: leaves a line in a file
     out=$1/$4-$2-$3
     set -- "$2" "$out.program" -Os "-DMIMICDYN_SCALAR=$3" "$here/../../examples/$4.c" \
         "$here/print.c"
-    [ "${out##*/actuators*}" ] || set -- "$@" -DON_TIMER
+    case $out in */actuators-* | */spindle-*) set -- "$@" -DON_TIMER ;; esac
     case $1 in
     avr) # simulated cycle by cycle: fewer turns, fewer ticks; -flto and few entries, for its RAM
-        set -- "$@" -flto -DTURNS=20 -DRATE=50 -DMIMICDYN_MAX_ENTRIES=20 ;;
+        set -- "$@" -flto -DTURNS=20 -DRATE=50 -DMIMICDYN_MAX_ENTRIES=20
+        [ "${out##*/gripper*}" ] || set -- "$@" -DMIMICDYN_MAX_COUPLINGS=1 -DMIMICDYN_MAX_ROWS=1 \
+            -DMIMICDYN_MAX_TERMS=2 -DMIMICDYN_QUATERNIONS=0 -DMIMICDYN_LCP=0 \
+            -DMIMICDYN_LOSSES=0 -DMIMICDYN_SETTINGS=0 ;;
     *) set -- "$@" -DTURNS=1000 ;;
     esac
     if ! sh "$board" build "$@" >"$out.log" 2>&1; then
@@ -48,8 +51,12 @@ for name in m0 m3 m4f rv32imc avr; do
         continue
     fi
     for scalar in $scalars; do
-        for example in gripper planetary actuators; do
-            [ $name-$scalar = avr-F64 ] || echo "$name $scalar $example"
+        for example in gripper planetary actuators spindle; do
+            case $name-$scalar-$example in
+            avr-F64-*) ;; # no double
+            avr-*-spindle) ;; # a plant in a double of 32 bits
+            *) echo "$name $scalar $example" ;;
+            esac
         done
     done
 done >"$build/jobs"

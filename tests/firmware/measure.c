@@ -11,10 +11,11 @@ enum { STEPS = 500 };
 /* Calls stay calls, or there is nothing to measure. */
 #define APART(name) extern __typeof__(name) name __attribute__((noinline));
 APART(mdyn_init_configured) APART(mdyn_reset) APART(mdyn_set_coupling) APART(mdyn_project)
-APART(mdyn_step) APART(mdyn_row) APART(mdyn_share) APART(mdyn_range) APART(mdyn_explain)
+APART(mdyn_step) APART(mdyn_report_row) APART(mdyn_coupling_force) APART(mdyn_range)
+APART(mdyn_explain)
 APART(mdyn_pose) APART(mdyn_velocity) APART(mdyn_jacobian) APART(mdyn_mass_matrix)
 APART(mdyn_bias_force) APART(mdyn_inverse_dynamics) APART(mdyn_forward_dynamics)
-APART(mdyn_coupled_dynamics) APART(mdyn_impulse_response) APART(mdyn_impulse_column)
+APART(mdyn_constrained_dynamics) APART(mdyn_impulse_response) APART(mdyn_inverse_mass_column)
 APART(mdyn_energy)
 
 static const specimen *const mechanisms[] = {
@@ -107,17 +108,17 @@ static void probe_calls(const specimen *m) {
     PROBE(PROJECT, mdyn_project(&sim, MDYN_MASS_METRIC));
     PROBE(PROJECT, mdyn_project(&sim, MDYN_FOLLOWERS));
     PROBE(SET_COUPLING, mdyn_set_coupling(&sim, 0, &m->model->couplings[0]));
-    PROBE(SHARE, mdyn_share(&sim, 0, 0, wides));
+    PROBE(SHARE, mdyn_coupling_force(&sim, 0, 0, wides));
     for (i = 0; i < n; i++) {
-        PROBE(ROW, mdyn_row(&sim, MDYN_ROW_LIMIT, i, &report));
+        PROBE(ROW, mdyn_report_row(&sim, MDYN_ROW_LIMIT, i, &report));
         PROBE(EXPLAIN, mdyn_explain(&sim, MDYN_ROW_LIMIT, i, text, sizeof text));
         PROBE(EXPLAIN, mdyn_explain(&sim, MDYN_ROW_DRIVE, i, text, sizeof text));
         PROBE(IMPULSE_RESPONSE, mdyn_impulse_response(&sim, 0, i, wides));
-        PROBE(IMPULSE_COLUMN, mdyn_impulse_column(&sim, i, other));
+        PROBE(IMPULSE_COLUMN, mdyn_inverse_mass_column(&sim, i, other));
     }
     for (i = 0; i < m->model->coupling_count; i++) {
         PROBE(EXPLAIN, mdyn_explain(&sim, MDYN_ROW_COUPLING, i, text, sizeof text));
-        PROBE(ROW, mdyn_row(&sim, MDYN_ROW_COUPLING, i, &report));
+        PROBE(ROW, mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &report));
     }
     for (i = 0; i < m->model->body_count; i++) {
         PROBE(RANGE, mdyn_range(&sim, i, wides, other));
@@ -129,7 +130,7 @@ static void probe_calls(const specimen *m) {
     PROBE(BIAS_FORCE, mdyn_bias_force(&sim, wides));
     PROBE(FORWARD_DYNAMICS, mdyn_forward_dynamics(&sim, other));
     PROBE(INVERSE_DYNAMICS, mdyn_inverse_dynamics(&sim, other, wides));
-    PROBE(COUPLED_DYNAMICS, mdyn_coupled_dynamics(&sim, other));
+    PROBE(COUPLED_DYNAMICS, mdyn_constrained_dynamics(&sim, other));
     PROBE(ENERGY, mdyn_energy(&sim, wides, other));
     PROBE(RESET, mdyn_reset(&sim));
 }

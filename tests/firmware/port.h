@@ -31,7 +31,7 @@ uint32_t port_between(uint32_t from, uint32_t to);
 void port_stack_paint(void);
 uint32_t port_stack_used(void);
 
-/* What start-up code calls; named in assembly, where link-time optimisation does not look. */
+/* What start-up code calls; named in assembly, where link-time optimization does not look. */
 __attribute__((used)) int main(void);
 
 #endif

@@ -48,11 +48,11 @@ small_flash_of() { # small_flash_of SCALAR: lines like those of flash_of
     empty=$flash
     # shellcheck disable=SC2046,SC2086 # flags are words
     link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $small_tree \
-        $(keep init_configured step row set_coupling project reset) "$here/library.c"
+        $(keep init_configured step report_row set_coupling project reset) "$here/library.c"
     echo "flash $name $1 tree $((flash - empty))"
     # shellcheck disable=SC2046,SC2086
     link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $small_couplings \
-        $(keep init_configured step row share) "$here/library.c"
+        $(keep init_configured step report_row coupling_force) "$here/library.c"
     echo "flash $name $1 couplings $((flash - empty))"
 }
 

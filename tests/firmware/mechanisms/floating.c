@@ -21,9 +21,10 @@ static const mdyn_body bodies[BODIES] = {
       .lower = MDYN_C(-1), .upper = MDYN_C(1), .name = "pendulum" },
 };
 static const mdyn_coupling couplings[] = {
-    { .terms = { { NUT, 0, MDYN_C(1) }, { BALL, 2, MDYN_C(-3) }, { HULL, 0, MDYN_C(0.5) } },
+    { .terms = { { NUT, 0, 0, MDYN_C(1) }, { BALL, 2, 0, MDYN_C(-3) },
+                 { HULL, 0, 0, MDYN_C(0.5) } },
       .level = MDYN_VELOCITY, .effort = MDYN_C(0.75) },
-    { .terms = { { BALL, 0, MDYN_C(1) }, { PENDULUM, 0, MDYN_C(0.5) } },
+    { .terms = { { BALL, 0, 0, MDYN_C(1) }, { PENDULUM, 0, 0, MDYN_C(0.5) } },
       .level = MDYN_VELOCITY },
 };
 static const mdyn_model adrift = {

@@ -1,8 +1,8 @@
 /* mechanism.h - mechanisms for any machine: a model and commands for it. Those of the examples
    take the example's own tables: its file is included, and its main given another name.
 
-   MECHANISMS_SMALL: only those that fit into 8 KB of RAM together. MECHANISMS_TINY: only those of
-   three bodies and one coupling. */
+   MECHANISMS_SMALL: only those that fit into 16 KB of RAM together. MECHANISMS_TINY: only those of
+   three bodies and one coupling, in 8 KB of RAM and 256 KB of flash. */
 #ifndef MECHANISM_H
 #define MECHANISM_H
 
@@ -10,6 +10,8 @@
 #if defined(MECHANISMS_TINY)
 #define MIMICDYN_MAX_BODIES 3
 #define MIMICDYN_MAX_COUPLINGS 1
+#define MIMICDYN_QUATERNIONS 0
+#define MIMICDYN_LCP 0
 #elif defined(MECHANISMS_SMALL)
 #define MIMICDYN_MAX_BODIES 4
 #define MIMICDYN_MAX_ROWS 5

@@ -1,0 +1,372 @@
+/* Bytes become a chain of joints with couplings on curves, eliminated or as rows, and some steps of
+   it; each step is held against the equations of motion, which this file writes down for itself
+   (rigid.h: M and C; the curves by their formulae).
+
+   clang -std=c99 -g -O1 -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1 -I. -fsanitize=fuzzer \
+       fuzz/fuzz_curves.c -lm -o build/fuzz_curves && build/fuzz_curves fuzz/corpus/fuzz_curves
+
+   Without libFuzzer: fuzz/standalone.c. Oracles of a step, all at its middle but the first:
+      position   C(q') = 0 of eliminated couplings
+      velocity   J v' + dt/2 J' v = 0 of these
+      momentum   M (v' - v) = dt (tau - C) + J^T lambda, with the impulses that are reported
+      energy     of a force-free chain whose couplings are all eliminated */
+#ifndef PLATFORMIO /* which would compile it into the firmware */
+#define MIMICDYN_MAX_BODIES 5
+#define MIMICDYN_MAX_COUPLINGS 3
+#define MIMICDYN_MAX_TERMS 3
+#define MIMICDYN_MAX_CURVES 6
+#define MIMICDYN_IMPLEMENTATION
+#include "mimicdyn.h"
+#include "tests/check.h"
+#include "fuzz/rigid.h"
+
+enum { COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, KNOTS = 6, STEPS = 20 };
+
+/*                       F64   F32  FIXED */
+TOLERANCE(MOMENTUM,     1e-9, 1e-3, 1e-5); /* parts of the terms of a sum */
+TOLERANCE(PLACE,       1e-13, 3e-6, 1e-8); /* parts of the coordinates in C */
+TOLERANCE(SPEED,       1e-11, 1e-4, 1e-6); /* parts of the velocities in J v */
+TOLERANCE(ENERGY,       0.02, 0.02, 0.02); /* of 20 short steps */
+
+static mdyn_body bodies[MIMICDYN_MAX_BODIES];
+static mdyn_coupling couplings[COUPLINGS];
+static mdyn_curve curves[3];
+static mdyn_knot knots[KNOTS];
+static mdyn_model model;
+static mdyn_sim sim;
+static rigid r;
+
+static void fail(const char *what, int index, double error, double allowed) {
+    fprintf(stderr, "fuzz_curves: %s %d off by %g, allowed %g\n", what, index, error, allowed);
+    abort();
+}
+
+static void require(const char *what, int index, double error, double allowed) {
+    if (!(fabs(error) <= allowed)) {
+        fail(what, index, error, allowed);
+    }
+}
+
+/* ---- bytes to a mechanism ---- */
+
+typedef struct input { const uint8_t *data; size_t size, at; uint64_t state; } input;
+
+/* Beyond the bytes, xorshift64* from a hash of them. */
+static unsigned take(input *in, unsigned below) {
+    if (in->at < in->size) {
+        return in->data[in->at++] % below;
+    }
+    in->state ^= in->state >> 12;
+    in->state ^= in->state << 25;
+    in->state ^= in->state >> 27;
+    return (unsigned)((in->state * 0x2545F4914F6CDD1Du) >> 56) % below;
+}
+
+static double take_in(input *in, double low, double high) {
+    return low + (high - low) * (take(in, 256) * 256 + take(in, 256)) / 65535.0;
+}
+
+static double bow = 0.8;
+
+static void sine(mdyn_real q, mdyn_curve_point *p, void *user) {
+    const double x = of_real(q), a = *(const double *)user;
+    p->value = real(a * sin(x));
+    p->slope = wide(a * cos(x));
+    p->curvature = wide(-a * sin(x));
+}
+
+static void take_curves(input *in) {
+    static mdyn_wide scratch[KNOTS];
+    double q = -2;
+    memset(curves, 0, sizeof curves);
+    curves[0].reference = wide(take_in(in, -1, 1));
+    for (int k = 0; k < 5; k++) {
+        curves[0].a[k] = wide(take_in(in, -1, 1) / (k > 1 ? 2 * k : 1));
+    }
+    for (int k = 0; k < KNOTS; k++) {
+        q += take_in(in, 0.4, 1.2);
+        knots[k].q = wide(q);
+        knots[k].value = wide(take_in(in, -1, 1));
+    }
+    mdyn_fill_spline(knots, KNOTS, scratch);
+    curves[1].kind = MDYN_CURVE_SPLINE;
+    curves[1].knots = knots;
+    curves[1].knot_count = KNOTS;
+    curves[2].kind = MDYN_CURVE_FUNCTION;
+    curves[2].function = sine;
+    curves[2].user_data = &bow;
+}
+
+static void take_mechanism(input *in, int free_of_force) {
+    static const mdyn_joint joints[] = { MDYN_REVOLUTE, MDYN_PRISMATIC, MDYN_HELICAL };
+    const int n = 2 + (int)take(in, MIMICDYN_MAX_BODIES - 1);
+    memset(&model, 0, sizeof model);
+    memset(bodies, 0, sizeof bodies);
+    memset(couplings, 0, sizeof couplings);
+    for (int i = 0; i < n; i++) {
+        mdyn_body *b = &bodies[i];
+        b->parent = (int16_t)((int)take(in, (unsigned)i + 1) - 1);
+        b->joint = joints[take(in, 3)];
+        b->axis = wide3(take_in(in, -1, 1), take_in(in, -1, 1), take_in(in, 0.1, 1));
+        b->pitch = wide(take_in(in, -0.2, 0.2));
+        b->position = wide3(take_in(in, -0.5, 0.5), take_in(in, -0.5, 0.5), 0);
+        b->mass = wide(take_in(in, 0.1, 2));
+        b->com = wide3(take_in(in, -0.2, 0.2), 0, take_in(in, -0.2, 0.2));
+        b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(take_in(in, 0.01, 0.1));
+        b->armature = wide(take_in(in, 0, 0.1));
+    }
+    take_curves(in);
+
+    /* joint i + 1 follows one or two of those before it; each term linear or on a curve */
+    for (int i = 0; i < COUPLINGS && i + 1 < n; i++) {
+        mdyn_coupling *c = &couplings[i];
+        c->terms[0].body = (int16_t)(i + 1);
+        c->terms[0].coefficient = wide(take_in(in, 0.5, 2));
+        for (int k = 1; k < TERMS && k <= i + 1; k++) {
+            if (k > 1 && take(in, 2)) {
+                continue;
+            }
+            c->terms[k].body = (int16_t)(i + 1 - k);
+            c->terms[k].coefficient = wide(take_in(in, -1.5, 1.5));
+            c->terms[k].curve = (uint8_t)take(in, 4);
+        }
+        c->offset = wide(take_in(in, -0.2, 0.2));
+        if (take(in, 4) == 0 && !free_of_force) { /* the row form */
+            c->softness.kind = MDYN_ERP_CFM;
+            c->softness.a = wide(0.2);
+        }
+        model.coupling_count = i + 1;
+        if (take(in, 4) == 0) {
+            break;
+        }
+    }
+    model.bodies = bodies;
+    model.body_count = n;
+    model.couplings = couplings;
+    model.curves = curves;
+    model.curve_count = 3;
+    model.dt = wide(take(in, 2) ? 0x1p-10 : 0x1p-8);
+    if (!free_of_force) {
+        model.gravity = wide3(take_in(in, -5, 5), 0, -9.81);
+    }
+}
+
+/* ---- the couplings, by their formulae ---- */
+
+static void curve_at(int kind, double q, double f[3]) {
+    double x = q - of_wide(curves[0].reference), h;
+    int k = 0;
+    memset(f, 0, 3 * sizeof *f);
+    if (kind == 0) {
+        f[0] = q;
+        f[1] = 1;
+    } else if (kind == 1) {
+        for (k = 4; k >= 0; k--) {
+            f[2] = 2 * f[1] + x * f[2];
+            f[1] = f[0] + x * f[1];
+            f[0] = of_wide(curves[0].a[k]) + x * f[0];
+        }
+    } else if (kind == 3) {
+        f[0] = bow * sin(q);
+        f[1] = bow * cos(q);
+        f[2] = -f[0];
+    } else {
+        while (k + 2 < KNOTS && of_wide(knots[k + 1].q) < q) {
+            k++;
+        }
+        const double ma = of_wide(knots[k].curvature), mb = of_wide(knots[k + 1].curvature);
+        const double y = of_wide(knots[k].value);
+        h = of_wide(knots[k + 1].q) - of_wide(knots[k].q);
+        x = q - of_wide(knots[k].q);
+        const double beyond = x < 0 ? x : x > h ? x - h : 0;
+        x -= beyond;
+        f[1] = (of_wide(knots[k + 1].value) - y) / h - h * (2 * ma + mb) / 6;
+        f[0] = y + x * (f[1] + x * (ma / 2 + x * (mb - ma) / (6 * h)));
+        f[1] += x * (ma + x * (mb - ma) / (2 * h));
+        f[2] = beyond != 0 ? 0 : ma + x * (mb - ma) / h;
+        f[0] += beyond * f[1];
+    }
+}
+
+typedef struct equation { double C, C_size, J[RN], rate; } equation;
+
+/* Coupling i at q; J' v at v. */
+static equation equation_of(int i, const double *q, const double *v) {
+    equation e = { of_wide(couplings[i].offset), 1, { 0 }, 0 };
+    for (int k = 0; k < TERMS; k++) {
+        const mdyn_term *t = &couplings[i].terms[k];
+        const double c = of_wide(t->coefficient);
+        double f[3];
+        if (c == 0) {
+            continue;
+        }
+        curve_at(t->curve, q[t->body], f);
+        e.C += c * f[0];
+        e.C_size += fabs(c) * (fabs(f[0]) + fabs(f[1] * q[t->body]));
+        e.J[t->body] = c * f[1];
+        e.rate += c * f[2] * v[t->body] * v[t->body];
+    }
+    return e;
+}
+
+/* ---- the oracles ---- */
+
+/* The velocities for which a step may have taken C and J' v: v, those that it extrapolates from the
+   changes of v in the steps before, and, where a body turns far, one that it has found itself. */
+enum { AT_START, BY_ONE, BY_TWO, AT_MIDDLE, CANDIDATES };
+static double change[2][RN]; /* of v in the last step, and in that before */
+
+static double velocity_of(int candidate, int k, const double *v, const double *v_after) {
+    return candidate == BY_ONE ? v[k] + change[0][k] / 2
+         : candidate == BY_TWO ? v[k] + 2 * change[0][k] / 3 - change[1][k] / 6
+         : candidate == AT_MIDDLE ? (v[k] + v_after[k]) / 2 : v[k];
+}
+
+/* By how much M (v' - v) - dt (tau - C) - J^T lambda is beyond what is allowed, if C is taken for
+   a candidate; `loads` is J^T lambda, load_size the sum of the magnitudes in it. */
+static double momentum_excess(int candidate, const double *v, const double *v_after, double dt,
+                              const double *loads, const double *load_size) {
+    double excess = -1, C[RN], fastest = 0;
+    for (int k = 0; k < r.dofs; k++) {
+        r.v[k] = v[k];
+    }
+    rigid_update(&r);
+    memcpy(C, r.C, sizeof C);
+    for (int k = 0; k < r.dofs; k++) {
+        r.v[k] = velocity_of(candidate, k, v, v_after);
+    }
+    rigid_update(&r);
+    for (int i = 0; i < r.bodies; i++) {
+        fastest = fmax(fastest, r_size(r.body[i].w));
+    }
+    for (int k = 0; k < r.dofs; k++) {
+        double sum = dt * (r.C[k] - of_real(sim.tau[k])) - loads[k];
+        double size = dt * (fabs(of_real(sim.tau[k])) + r.C_size[k]) + load_size[k];
+        for (int j = 0; j < r.dofs; j++) {
+            sum += r.M[k][j] * (v_after[j] - v[j]);
+            size += fabs(r.M[k][j]) * (fabs(v_after[j] - v[j]) + 1e-3 * fabs(v[j]));
+        }
+        double allowed = MOMENTUM * (0.01 + size);
+        if (candidate == AT_MIDDLE && fastest * dt > 0.15) { /* v' of its first solve is unknown */
+            allowed += dt * fabs(r.C[k] - C[k]);
+        }
+        excess = fmax(excess, fabs(sum) - allowed);
+    }
+    return excess;
+}
+
+static void check_step(const double *q, const double *v, double dt) {
+    double q_m[RQ], q_after[RQ], v_after[RN], loads[RN] = { 0 }, load_size[RN] = { 0 };
+    const int n = r.dofs;
+    for (int k = 0; k < n; k++) {
+        v_after[k] = of_real(sim.v[k]);
+        q_after[k] = of_real(sim.q[k]);
+        q_m[k] = r.q[k] = q[k] + dt / 2 * v[k];
+    }
+
+    for (int i = 0; i < model.coupling_count; i++) {
+        const equation end = equation_of(i, q_after, v_after), e = equation_of(i, q_m, v);
+        double Jv = 0, Jv_size = 1, lowest = HUGE_VAL, highest = -HUGE_VAL;
+        mdyn_row_report report;
+        if (mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &report) != MDYN_OK) {
+            fail("report", i, 1, 0);
+        }
+        for (int k = 0; k < n; k++) {
+            const double force = e.J[k] * of_wide(report.impulse);
+            Jv += e.J[k] * v_after[k];
+            Jv_size += fabs(e.J[k] * v_after[k]);
+            loads[k] += force;
+            load_size[k] += fabs(force);
+        }
+        if (!sim.eliminated[i]) {
+            continue;
+        }
+        require("position", i, end.C, PLACE * end.C_size);
+
+        /* J v' is -dt/2 J' v of one of the candidates, or of a velocity between two */
+        for (int c = 0; c < CANDIDATES; c++) {
+            double u[RN];
+            for (int k = 0; k < n; k++) {
+                u[k] = velocity_of(c, k, v, v_after);
+            }
+            const double turn = -dt / 2 * equation_of(i, q_m, u).rate;
+            lowest = fmin(lowest, turn);
+            highest = fmax(highest, turn);
+        }
+        require("velocity", i, Jv - fmin(fmax(Jv, lowest), highest), SPEED * Jv_size);
+    }
+
+    double excess = HUGE_VAL;
+    for (int c = 0; c < CANDIDATES; c++) {
+        excess = fmin(excess, momentum_excess(c, v, v_after, dt, loads, load_size));
+    }
+    require("momentum", 0, fmax(excess, 0), 0);
+    for (int k = 0; k < n; k++) {
+        change[1][k] = change[0][k];
+        change[0][k] = v_after[k] - v[k];
+    }
+}
+
+static double energy(void) {
+    mdyn_wide kinetic, potential;
+    return mdyn_energy(&sim, &kinetic, &potential) == MDYN_OK ? of_wide(kinetic) : 0;
+}
+
+/* How far a joint goes in a step, times how much slopes may change on the way. */
+static double reach_of_step(double dt) {
+    double most = 0;
+    for (int k = 0; k < sim.dofs; k++) {
+        most = fmax(most, dt * fabs(of_real(sim.v[k])));
+    }
+    return 4 * most;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    input in = { data, size, 0, 0xCBF29CE484222325u };
+    for (size_t i = 0; i < size; i++) {
+        in.state = (in.state ^ data[i]) * 0x100000001B3u;
+    }
+    in.state += in.state == 0;
+    const int free_of_force = take(&in, 4) == 0;
+    take_mechanism(&in, free_of_force);
+    if (mdyn_init(&sim, &model) < 0) {
+        return 0;
+    }
+    for (int k = 0; k < sim.dofs; k++) {
+        sim.q[k] = real(take_in(&in, -1, 1));
+        sim.v[k] = real(take_in(&in, -2, 2));
+        sim.tau[k] = real(free_of_force ? 0 : take_in(&in, -3, 3));
+    }
+    if (mdyn_project(&sim, MDYN_INDEPENDENT) != MDYN_OK
+        || (sim.tie_count < model.coupling_count
+            && mdyn_project(&sim, MDYN_MASS_METRIC) != MDYN_OK)) {
+        return 0;
+    }
+    const double dt = of_wide(model.dt), begin = energy();
+    double reach = 0;
+    rigid_init(&r, &model);
+    memset(change, 0, sizeof change);
+    for (int step = 0; step < STEPS; step++) {
+        double q[RQ], v[RN];
+        int far = 0;
+        for (int k = 0; k < sim.dofs; k++) {
+            q[k] = of_real(sim.q[k]);
+            v[k] = of_real(sim.v[k]);
+            far |= fabs(q[k]) > 100 || fabs(v[k]) > 50;
+        }
+        if (far || mdyn_step(&sim) < 0) {
+            return 0;
+        }
+        if (sim.report.contradictory || sim.report.redundant) {
+            return 0;
+        }
+        check_step(q, v, dt);
+        reach = fmax(reach, reach_of_step(dt));
+    }
+    if (free_of_force && reach < 0.05) {
+        require("energy", 0, energy() - begin, ENERGY * begin + 1e-9);
+    }
+    return 0;
+}
+#endif

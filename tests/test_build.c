@@ -1,0 +1,222 @@
+/* >>build: links against the tables, the non-zeros of M, the list of rows, and that a replacement
+   leaves what mdyn_init makes of the same tables, with sums that follow it. */
+#define MIMICDYN_MAX_BODIES 6
+#define MIMICDYN_MAX_DOFS 13
+#define MIMICDYN_MAX_COUPLINGS 2
+#define MIMICDYN_MAX_ROWS 44
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+#include "small_tree.h"
+
+/* What the checks allow, some three to ten times the worst of -s 1, 2 and 3. */
+/*                       F64      F32    FIXED */
+TOLERANCE(LINK,        5e-15,    2e-6,    2e-8);
+
+static mdyn_sim fresh;
+
+/* Q S Q^T for a symmetric matrix S as xx, yy, zz, xy, xz, yz. */
+static void rotated(double *r, md_mat *Q, const double *s) {
+    static const int place[3][3] = { { 0, 3, 4 }, { 3, 1, 5 }, { 4, 5, 2 } };
+    for (int i = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++) {
+            double sum = 0;
+            for (int k = 0; k < 9; k++) {
+                sum += number(md_mat_get(Q, 3 * i + k / 3)) * s[place[k / 3][k % 3]]
+                    * number(md_mat_get(Q, 3 * j + k % 3));
+            }
+            r[place[i][j]] = sum;
+        }
+    }
+}
+
+/* Mass, first moment m com and inertia about the origin, turned back to the body's frame. */
+static void test_links(void) {
+    for (int n = 0; n < 30; n++) {
+        small_tree();
+        CHECK_EQUAL(mdyn_init(&sim, &tree_model), MDYN_OK);
+        for (int i = 0; i < TREE_BODIES; i++) {
+            const mdyn_body *b = &tree_body[i];
+            md_mat Q;
+            md_num s[6];
+            double m = of_wide(b->mass), c[3], inside[6], got[6];
+            md_joint_frame(&sim, i, &Q);
+            md_sym_get(s, &sim.link[i].inertia);
+            for (int k = 0; k < 3; k++) {
+                c[k] = of_wide((&b->com.x)[k]);
+            }
+            for (int k = 0; k < 6; k++) {
+                inside[k] = number(s[k]);
+            }
+            rotated(got, &Q, inside);
+            double c2 = dot(c, c, 3);
+            const double want[6] = {
+                of_wide(b->inertia.xx) + m * (c2 - c[0] * c[0]),
+                of_wide(b->inertia.yy) + m * (c2 - c[1] * c[1]),
+                of_wide(b->inertia.zz) + m * (c2 - c[2] * c[2]),
+                -m * c[0] * c[1], -m * c[0] * c[2], -m * c[1] * c[2]
+            };
+            CHECK_NEAR(number(sim.link[i].mass), m, LINK);
+            for (int k = 0; k < 6; k++) {
+                CHECK_NEAR(got[k], want[k], LINK);
+            }
+            for (int k = 0; k < 3; k++) {
+                double h = 0;
+                for (int j = 0; j < 3; j++) {
+                    h += number(md_mat_get(&Q, 3 * k + j))
+                        * number(md_vec_get(&sim.link[i].first_moment, j));
+                }
+                CHECK_NEAR(h, m * c[k], LINK);
+            }
+        }
+    }
+}
+
+/* Row k of L lists the DoF by which M has an element with k: its own path to the world. */
+static void test_nonzeros(void) {
+    double M[TREE_DOFS * TREE_DOFS];
+    small_tree();
+    CHECK_EQUAL(mdyn_init(&sim, &tree_model), MDYN_OK);
+    random_state();
+    dense_mass_matrix(M);
+    for (int k = 0; k < TREE_DOFS; k++) {
+        int listed[TREE_DOFS] = { 0 };
+        CHECK_EQUAL(sim.entry_column[sim.L_first[k]], k);
+        for (int e = sim.L_first[k]; e < sim.L_first[k + 1]; e++) {
+            CHECK_EQUAL(listed[sim.entry_column[e]]++, 0);
+            CHECK(e == sim.L_first[k] || sim.entry_column[e] < sim.entry_column[e - 1]);
+        }
+        for (int j = 0; j <= k; j++) { /* a free joint's own axes may have an element of 0 */
+            CHECK(listed[j] || fabs(M[k * TREE_DOFS + j]) < 1e-12);
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+/* Any numbers of body i that may change while it runs: they decide which rows it has. */
+static void random_values(int i) {
+    mdyn_body *b = &tree_body[i];
+    b->friction = wide(random_int(2) ? 0.25 : 0);
+    b->damping = wide(random_in(0, 0.1));
+    b->drive_kd = wide(0);
+    b->lower = b->upper = wide(0);
+    if (tree_body[i].joint == MDYN_FREE || tree_body[i].joint == MDYN_SPHERICAL) {
+        return;
+    }
+    b->armature = wide(random_in(0, 0.1));
+    b->drive_kd = wide(random_int(2) ? 1 : 0);
+    if (random_int(2)) {
+        b->lower = wide(-5);
+        b->upper = wide(6);
+    }
+}
+
+/* The row that comes next in the list, if it is this one. */
+static void row_is(int *at, mdyn_row_kind kind, int index, int wanted) {
+    if (wanted) {
+        CHECK(*at < sim.rows && sim.row[*at].kind == kind && sim.row[*at].index == index);
+        (*at)++;
+    }
+}
+
+/* By kind, then by DoF: what the tables ask for, and nothing else. */
+static void check_rows(void) {
+    int at = 0, drives = 0;
+    for (int i = 0; i < tree_model.coupling_count; i++) {
+        row_is(&at, MDYN_ROW_COUPLING, i, 1);
+    }
+    for (int i = 0; i < tree_model.coupling_count; i++) {
+        row_is(&at, MDYN_ROW_LOSS, i, of_wide(tree_coupling[i].efficiency) != 0);
+    }
+    for (int kind = MDYN_ROW_DRIVE; kind <= MDYN_ROW_LIMIT; kind++) {
+        for (int i = 0; i < TREE_BODIES; i++) {
+            const mdyn_body *b = &tree_body[i];
+            int has = kind == MDYN_ROW_DRIVE ? of_wide(b->drive_kd) != 0
+                : kind == MDYN_ROW_FRICTION ? of_wide(b->friction) != 0 : of_wide(b->upper) != 0;
+            for (int k = 0; k < md_joint_dofs(b->joint); k++) {
+                row_is(&at, (mdyn_row_kind)kind, mdyn_first_dof(&sim, i) + k, has);
+                drives += has && kind == MDYN_ROW_DRIVE;
+            }
+        }
+    }
+    CHECK_EQUAL(sim.rows, at);
+    CHECK_EQUAL(sim.drives, drives);
+}
+
+/* The sums that the setters carry along are those over all bytes. */
+static void check_sums(void) {
+    CHECK(sim.constants_sum == md_sum_constants(&sim));
+}
+
+/* After any replacements the sim holds what mdyn_init makes of the tables as they are then. */
+static void test_replacements(void) {
+    for (int n = 0; n < 30; n++) {
+        mdyn_coupling gear = MDYN_GEAR(1, 2, 3, 3, 0);
+        small_tree();
+        for (int i = 0; i < TREE_BODIES; i++) {
+            random_values(i);
+        }
+        tree_coupling[0] = gear;
+        tree_coupling[0].efficiency = wide(n % 2 ? 0.9 : 0);
+        tree_model.coupling_count = 1;
+        CHECK(mdyn_init(&sim, &tree_model) >= 0);
+        check_rows();
+        check_sums();
+        for (int change = 0; change < 10; change++) {
+            int i = random_int(TREE_BODIES);
+            random_values(i);
+            CHECK(mdyn_set_body(&sim, i, &tree_body[i]) >= 0);
+            check_rows();
+            check_sums();
+        }
+        tree_coupling[0].terms[1].coefficient = wide(random_in(1, 2));
+        CHECK(mdyn_set_coupling(&sim, 0, &tree_coupling[0]) >= 0);
+        check_sums();
+        tree_model.gravity.x = wide(random_in(-1, 1));
+        CHECK_EQUAL(mdyn_set_gravity(&sim, &tree_model.gravity), MDYN_OK);
+        check_sums();
+        tree_model.dt = wide(random_in(1e-4, 1e-2));
+        CHECK_EQUAL(mdyn_set_dt(&sim, tree_model.dt), MDYN_OK);
+        check_sums();
+        tree_model.solver.iterations = (uint16_t)(1 + random_int(50));
+        CHECK_EQUAL(mdyn_set_solver(&sim, &tree_model.solver), MDYN_OK);
+        check_sums();
+        CHECK(mdyn_init(&fresh, &tree_model) >= 0);
+        CHECK_EQUAL(fresh.rows, sim.rows);
+        CHECK(memcmp(fresh.joint_values, sim.joint_values, sizeof sim.joint_values) == 0);
+        CHECK(memcmp(fresh.springs, sim.springs, sizeof sim.springs) == 0);
+        CHECK(memcmp(fresh.coupling, sim.coupling, sizeof sim.coupling) == 0);
+        for (int k = 0; k < sim.rows; k++) {
+            CHECK(fresh.row[k].kind == sim.row[k].kind && fresh.row[k].index == sim.row[k].index
+                  && fresh.row[k].unbounded == sim.row[k].unbounded);
+        }
+    }
+}
+
+/* A refused replacement leaves rows, numbers and sums as they were. */
+static void test_refused(void) {
+    small_tree();
+    random_values(1);
+    CHECK(mdyn_init(&sim, &tree_model) >= 0);
+    fresh = sim;
+    mdyn_body b = tree_body[1];
+    b.joint = MDYN_PRISMATIC;
+    CHECK_EQUAL(mdyn_set_body(&sim, 1, &b), MDYN_ERR_FROZEN);
+    b = tree_body[1];
+    b.friction = wide(-1);
+    CHECK(mdyn_set_body(&sim, 1, &b) < 0);
+    CHECK(memcmp(fresh.joint_values, sim.joint_values, sizeof sim.joint_values) == 0);
+    CHECK(memcmp(fresh.link, sim.link, sizeof sim.link) == 0);
+    check_rows();
+    check_sums();
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    test_links();
+    test_nonzeros();
+    test_replacements();
+    test_refused();
+    return check_end();
+}

@@ -1,0 +1,494 @@
+/* Closures: one step against the dense solution of truth_step.h, redundant rows, projection,
+   accelerations, what is refused, texts. */
+#include "knobs.h"
+#include "check.h"
+#include "truth.h"
+#include "truth_step.h"
+#include "rows_on_bodies.h"
+#include "boxes.h"
+
+/* What the checks allow, as parts of the motion: some three times the worst of -s 1, 2 and 3. */
+/*                         F64    F32  FIXED */
+TOLERANCE(CLOSURES,      2e-12,  3e-3,  1e-3);
+TOLERANCE(LOOP_TURNS,    1e-11,  1e-4,  5e-5);
+TOLERANCE(OTHER_ORDER,   2e-9,   6e-3,  2e-3);
+
+/* Closures of every kind, on trees of both, hard, soft or with a bound; few nearly decide each
+   other (see the header). Which do is told by the dense rows alone. */
+static void closures_against_dense(mdyn_method method) {
+    outcomes o = { 0 };
+    int redundant = 0;
+    for (int n = 0; n < 200; n++) {
+        random_seed(700 + (uint64_t)n);
+        draw_mechanism(4 + random_int(4), 30, random_int(2) ? FOREST : FLOATING);
+        solve_well(method);
+        mech.model.user_row_count = mech.model.closure_count = 0;
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        look();
+        mdyn_sim kept = sim;
+        mech.model.closure_count = 1 + (random_int(3) == 0);
+        memset(closure, 0, sizeof closure);
+        for (int i = 0; i < mech.model.closure_count; i++) {
+            mdyn_closure *c = &closure[i];
+            random_closure(c, i ? MDYN_CLOSE_DISTANCE : (mdyn_closure_kind)random_int(4), 0.01);
+            random_softness(&c->softness);
+            if (c->kind == MDYN_CLOSE_WELD && random_int(2)) { /* far off */
+                c->rotation.x = wide(random_in(-1, 1));
+                c->rotation.z = wide(random_in(-1, 1));
+                c->softness.kind = MDYN_ERP_CFM;
+                c->softness.a = wide(0.005);
+            }
+            if (random_int(3) == 0) {
+                c->effort = wide(random_in(1, 50));
+            }
+        }
+        mdyn_closure *twin = &closure[1];
+        if (random_int(4) == 0 && closure[0].kind != MDYN_CLOSE_DISTANCE) { /* the same points */
+            memset(&closure[0].softness, 0, sizeof closure[0].softness);
+            *twin = closure[0];
+            twin->kind = MDYN_CLOSE_POINT;
+            mech.model.closure_count = 2;
+        }
+        start_again(&kept);
+        if (!step_compares(CLOSURES, &o)) {
+            continue;
+        }
+        if (of_wide(closure[0].effort) == 0 && of_wide(twin->effort) == 0) {
+            int decided = o.last_idle + dense.rows - truth_step_rank(&dense, 1e-6L);
+            CHECK_EQUAL(sim.report.redundant, decided);
+            CHECK(sim.report.contradictory >= o.last_hopeless &&
+                  sim.report.contradictory <= o.last_idle);
+            redundant += decided;
+        }
+    }
+    CHECK(redundant >= 40);
+    CHECK(o.compared >= 166 && o.doubtful <= 6 && o.unsolved + o.refused + o.jammed == 0);
+    tell_outcomes("closures", &o);
+}
+
+/* ---- the same closures in another order, in two parts ---- */
+
+/* The 1/parts of a closure: so much of its effort and stiffness. */
+static void part_of_closure(mdyn_closure *c, int parts) {
+    mdyn_softness *s = &c->softness;
+    c->effort = wide(of_wide(c->effort) / parts);
+    if (s->kind == MDYN_KP_KD) {
+        s->a = wide(of_wide(s->a) / parts);
+        s->b = wide(of_wide(s->b) / parts);
+    } else if (s->kind == MDYN_OMEGA_ZETA) {
+        s->a = wide(of_wide(s->a) / sqrt(parts));
+        s->b = wide(of_wide(s->b) / sqrt(parts));
+    } else {
+        s->b = wide(of_wide(s->b) * parts);
+    }
+}
+
+/* A closure of any kind and a distance; the twin has the distance from its other end and first,
+   and each of them `parts` times. */
+static void draw_twins(mdyn_method method, int parts, mdyn_sim *twin) {
+    static mdyn_closure others[4];
+    mdyn_model changed;
+    draw_mechanism(4 + random_int(3), 20, FOREST);
+    solve_well(method);
+    mech.model.user_row_count = mech.model.closure_count = 0;
+    start();
+    sim_random(&sim, &mech.model, 1, 5);
+    look();
+    const mdyn_sim kept = sim;
+    mech.model.closure_count = 2;
+    random_closure(&closure[0], (mdyn_closure_kind)random_int(4), 0);
+    random_closure(&closure[1], MDYN_CLOSE_DISTANCE, 0.005);
+    for (int i = 0; i < 2; i++) {
+        random_softness(&closure[i].softness);
+        closure[i].effort = wide(random_int(3) ? 0 : random_in(5, 50));
+    }
+    start_again(&kept);
+
+    changed = mech.model;
+    changed.closures = others;
+    changed.closure_count = 2 * parts;
+    for (int k = 0; k < parts; k++) {
+        mdyn_closure *distance = &others[2 * k];
+        *distance = closure[1];
+        others[2 * k + 1] = closure[0];
+        if (distance->b != MDYN_WORLD) {
+            distance->a = closure[1].b;
+            distance->b = closure[1].a;
+            distance->point_a = closure[1].point_b;
+            distance->point_b = closure[1].point_a;
+        }
+        part_of_closure(distance, parts);
+        part_of_closure(&others[2 * k + 1], parts);
+    }
+    CHECK(init_explicit(twin, &changed) >= 0);
+    copy_inputs(twin, &sim);
+}
+
+/* 10 steps of both: the same velocities, in parts of the largest or of 1. Until rows contradict
+   each other or throw the joints about. */
+static void closures_in_parts(mdyn_method method, int parts) {
+    static mdyn_sim twin;
+    int compared = 0;
+    for (int n = 0; n < 200; n++) {
+        random_seed(9100 + (uint64_t)n);
+        draw_twins(method, parts, &twin);
+        for (int s = 0; s < 10; s++) {
+            double gap = 0, v = 1;
+            const int code = mdyn_step(&sim);
+            CHECK_EQUAL(mdyn_step(&twin), code);
+            if (code != MDYN_OK || sim.report.contradictory > 0) {
+                break;
+            }
+            for (int k = 0; k < mdyn_dofs(&sim); k++) {
+                gap = worse(gap, fabs(of_real(sim.v[k]) - of_real(twin.v[k])));
+                v = worse(v, fabs(of_real(sim.v[k])));
+            }
+            if (v > 50) {
+                break;
+            }
+            if (!CHECK_NEAR(gap / v, 0, OTHER_ORDER)) {
+                CHECK_NOTE("mechanism %d, step %d, %d parts, kind %d\n", n, s, parts,
+                           closure[0].kind);
+                break;
+            }
+            compared++;
+        }
+    }
+    CHECK(compared > 1000);
+}
+
+/* ---- a planar four-bar in space ---- */
+
+/* Cranks of 0.3 and 0.4 m, 0.45 m apart, a coupler of 0.5 m; turned as a whole by a quaternion. */
+static void four_bar(mdyn_closure_kind kind, const double *turn) {
+    static const double length[] = { 0.3, 0.5, 0.4 }, mass[] = { 0.6, 1.0, 0.8 };
+    memset(&mech, 0, sizeof mech);
+    memset(closure, 0, sizeof closure);
+    for (int i = 0; i < 3; i++) {
+        mdyn_body *b = &mech.body[i];
+        b->parent = (int16_t)(i == 1 ? 0 : MDYN_WORLD);
+        b->joint = MDYN_REVOLUTE;
+        b->axis.y = wide(1);
+        b->mass = wide(mass[i]);
+        b->com.z = wide(-length[i] / 2);
+        b->inertia.xx = b->inertia.yy = wide(mass[i] * length[i] * length[i] / 12);
+        b->inertia.zz = wide(1e-4);
+    }
+    mech.body[1].position.z = wide(-0.3);
+    for (int i = 0; i < 3; i += 2) { /* the frame of the roots */
+        ld q[4] = { (ld)turn[0], (ld)turn[1], (ld)turn[2], (ld)turn[3] }, R[3][3];
+        ld x[3] = { i == 2 ? 0.45L : 0, 0, 0 };
+        mech.body[i].rotation.w = wide(turn[0]);
+        mech.body[i].rotation.x = wide(turn[1]);
+        mech.body[i].rotation.y = wide(turn[2]);
+        mech.body[i].rotation.z = wide(turn[3]);
+        t_quaternion(R, q);
+        t_turn(x, R, x);
+        mech.body[i].position.x = wide((double)x[0]);
+        mech.body[i].position.y = wide((double)x[1]);
+        mech.body[i].position.z = wide((double)x[2]);
+        t_turn(x, R, (const ld[3]){ 0, 0, -9.81L });
+        mech.model.gravity.x = wide((double)x[0]);
+        mech.model.gravity.y = wide((double)x[1]);
+        mech.model.gravity.z = wide((double)x[2]);
+    }
+    closure[0].kind = kind;
+    closure[0].a = 1;
+    closure[0].b = 2;
+    closure[0].point_a.z = wide(-0.5);
+    closure[0].point_b.z = wide(-0.4);
+    closure[0].axis_a.y = closure[0].axis_b.y = wide(1);
+    closure[0].distance = wide(0.05);
+    closure[0].rotation.w = wide(cos(0.5321 / 2)); /* of the coupler against the rocker, now */
+    closure[0].rotation.y = wide(-sin(0.5321 / 2));
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 3;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.closure_count = 1;
+    start();
+    sim.q[0] = real(-1.0);
+    sim.q[1] = real(-0.3403014857573752);
+    sim.q[2] = real(-0.8082002360264687);
+}
+
+static double loop_gap(void) {
+    ld arm[2][3], gap[3];
+    look();
+    dense_loop(&closure[0], arm, gap);
+    return (double)sqrtl(t_dot(gap, gap));
+}
+
+/* Of the 5 rows of a hinge 3 hold anyway, of the 3 of a point one: dropped and said so, in any
+   attitude, and with the motion of the rows that are needed. */
+static void redundant_rows(void) {
+    static const double turns[2][4] = { { 1, 0, 0, 0 }, { 0.5, 0.3, -0.7, 0.2 } };
+    double q[3][3];
+    for (int i = 0; i < 4; i++) {
+        int hinge = i % 2;
+        mdyn_wide kin, pot, first;
+        four_bar(hinge ? MDYN_CLOSE_HINGE : MDYN_CLOSE_POINT, turns[i / 2]);
+        CHECK_EQUAL(mdyn_energy(&sim, &kin, &first), MDYN_OK);
+        for (int n = 0; n < 500; n++) {
+            mdyn_row_report r;
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(sim.report.contradictory, 0);
+            if (i < 2) { /* else the rows along the axes of the world are all mixed */
+                CHECK_EQUAL(sim.report.redundant, hinge ? 3 : 1);
+                CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 1, &r), MDYN_OK);
+                CHECK_EQUAL(r.flags, MDYN_ROW_REDUNDANT);
+                CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 0, &r), MDYN_OK);
+                CHECK_EQUAL(r.flags, 0);
+                CHECK_NEAR(of_wide(r.residual), 0.0, BY_SCALAR(1e-14, 5e-6, 7e-8));
+            } else {
+                CHECK_EQUAL(sim.report.redundant, hinge ? 3 : 1);
+            }
+        }
+        CHECK_NEAR(loop_gap(), 0.0, 1e-4); /* of the step, 1 ms */
+        CHECK_EQUAL(mdyn_energy(&sim, &kin, &pot), MDYN_OK);
+        CHECK_NEAR(of_wide(kin) + of_wide(pot) - of_wide(first), 0.0, 0.05); /* likewise */
+        for (int k = 0; k < 3; k++) {
+            q[i / 2][k] = of_real(sim.q[k]);
+            if (i > 0) {
+                CHECK_NEAR(q[i / 2][k], q[0][k], BY_SCALAR(3e-14, 3e-5, 7e-7));
+            }
+        }
+    }
+}
+
+/* From far off, the loop is closed and its speeds fit; where it cannot be, it says so. */
+static void projected_loops(void) {
+    static const double straight[4] = { 1, 0, 0, 0 };
+    for (int kind = MDYN_CLOSE_POINT; kind <= MDYN_CLOSE_DISTANCE; kind++) {
+        for (int n = 0; n < 20; n++) {
+            mdyn_row_report r;
+            ld turn[3];
+            random_seed(4000 + (uint64_t)n);
+            four_bar((mdyn_closure_kind)kind, straight);
+            sim.q[0] = real(-1 + random_in(-0.4, 0.4));
+            sim.q[1] = real(-0.34 + random_in(-0.4, 0.4));
+            sim.q[2] = real(-0.8 + random_in(-0.4, 0.4));
+            sim.v[0] = real(1);
+            CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_OK);
+            look();
+            weld_turn(&closure[0], turn);
+            for (int k = 0; k < 3 && kind == MDYN_CLOSE_WELD; k++) { /* the angle is given too */
+                CHECK_NEAR((double)turn[k], 0.0, BY_SCALAR(3e-15, 1e-6, 5e-8));
+                CHECK_NEAR(of_real(sim.v[k]), 0.0, BY_SCALAR(6e-15, 4e-6, 5e-8));
+            }
+            CHECK_NEAR(loop_gap(), kind == MDYN_CLOSE_DISTANCE ? 0.05 : 0.0,
+                       BY_SCALAR(3e-15, 1e-6, 5e-8));
+            static const mdyn_wide3 weightless;
+            CHECK_EQUAL(mdyn_set_gravity(&sim, &weightless), MDYN_OK);
+            ld before[TN];
+            get_speeds(before);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK); /* speeds that fit need no impulse but J' v */
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 0, &r), MDYN_OK);
+            for (int k = 0; k < 3; k++) {
+                CHECK_NEAR(of_real(sim.v[k]), (double)before[k], 0.02);
+            }
+        }
+    }
+    four_bar(MDYN_CLOSE_POINT, straight);
+    closure[0].point_b.z = wide(-3); /* no way to reach */
+    start();
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_WARN_CONTRADICTION);
+}
+
+/* Accelerations of a body when its joints have a: angular, and of the point at `arm`; velocities
+   beside them. The largest number among them goes into size. */
+typedef struct kinematics {
+    ld w[3], u[3], alpha[3], acc[3];
+} kinematics;
+
+
+static kinematics accelerated(int body, const mdyn_wide *a, const ld arm[3], ld *size) {
+    kinematics r = { { 0 }, { 0 }, { 0 }, { 0 } };
+    ld spin[3];
+    if (body < 0) {
+        return r;
+    }
+    for (int j = 0; j < 3; j++) {
+        r.w[j] = t.w[body][j];
+        r.u[j] = t.u[body][j];
+        r.alpha[j] = t.alpha[body][j];
+        r.acc[j] = t.a[body][j];
+        for (int k = 0; k < t.dofs; k++) {
+            ld linear = t.Jo[body][k][j] * (ld)of_wide(a[k]);
+            ld angular = t.Jw[body][k][j] * (ld)of_wide(a[k]);
+            r.acc[j] += linear;
+            r.alpha[j] += angular;
+            *size = fmaxl(*size, fmaxl(fabsl(linear), fabsl(angular)));
+        }
+    }
+    t_cross(spin, r.w, arm);
+    t_cross_add(r.u, r.w, arm);
+    t_cross_add(r.acc, r.alpha, arm);
+    t_cross_add(r.acc, r.w, spin);
+    for (int j = 0; j < 3; j++) {
+        *size = fmaxl(*size, fabsl(r.acc[j]));
+    }
+    return r;
+}
+
+/* The second derivative of a unit vector that turns with a body. */
+static void axis_acceleration(int body, const mdyn_wide3 *axis, const kinematics *k, ld r[3]) {
+    ld x[3], rate[3];
+    t_wide3(x, axis);
+    unit(x);
+    turned(x, body, x);
+    t_cross(rate, k->w, x);
+    t_cross(r, k->alpha, x);
+    t_cross_add(r, k->w, rate);
+}
+
+/* What a closure keeps at 0 stays there: its second derivatives, as parts of what they consist of
+   or of 1 (m/s^2, rad/s^2), by truth.h. */
+static void check_loop_acceleration(const mdyn_closure *c, const mdyn_wide *a) {
+    ld arm[2][3], gap[3], acc[3], u[3], axis[2][3] = { { 0 } }, size = 1;
+    dense_loop(c, arm, gap);
+    kinematics k[2] = { accelerated(c->a, a, arm[0], &size), accelerated(c->b, a, arm[1], &size) };
+    for (int j = 0; j < 3; j++) {
+        acc[j] = k[0].acc[j] - k[1].acc[j];
+        u[j] = k[0].u[j] - k[1].u[j];
+    }
+    if (c->kind == MDYN_CLOSE_DISTANCE) { /* |d|'' = 0 */
+        ld d = sqrtl(t_dot(gap, gap)), along = t_dot(u, gap) / d;
+        ld side = t_dot(u, u) - along * along;
+        CHECK_NEAR((double)((t_dot(acc, gap) / d + side / d) / size), 0.0,
+                   BY_SCALAR(1e-13, 5e-6, 2e-7));
+        return;
+    }
+    axis_acceleration(c->a, &c->axis_a, &k[0], axis[0]);
+    axis_acceleration(c->b, &c->axis_b, &k[1], axis[1]);
+    for (int j = 0; j < 3; j++) {
+        CHECK_NEAR((double)(acc[j] / size), 0.0, BY_SCALAR(5e-11, 5e-4, 2e-3));
+        if (c->kind == MDYN_CLOSE_HINGE) {
+            CHECK_NEAR((double)((axis[0][j] - axis[1][j]) / size), 0.0, LOOP_TURNS);
+        } else if (c->kind == MDYN_CLOSE_WELD) {
+            CHECK_NEAR((double)((k[0].alpha[j] - k[1].alpha[j]) / size), 0.0, LOOP_TURNS);
+        }
+    }
+}
+
+/* J a + J' v = 0. A row that the others nearly decide is left to them, and so off by the part that
+   counts as nothing. */
+static void accelerations_of_loops(void) {
+    int done[4] = { 0 };
+    for (int n = 0; n < 160; n++) {
+        mdyn_wide a[TN];
+        random_seed(5000 + (uint64_t)n);
+        draw_mechanism(4 + random_int(4), 30, FLOATING);
+        mech.model.user_row_count = mech.model.closure_count = 0;
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        look();
+        mdyn_sim kept = sim;
+        mech.model.closure_count = 1;
+        random_closure(&closure[0], (mdyn_closure_kind)(n % 4), 0);
+        start_again(&kept);
+        memset(sim.wrench, 0, sizeof sim.wrench);
+        if (mdyn_project(&sim, MDYN_MASS_METRIC) != MDYN_OK) {
+            continue; /* joints that cannot be held together like that */
+        }
+        CHECK_EQUAL(mdyn_constrained_dynamics(&sim, a), MDYN_OK);
+        look();
+        check_loop_acceleration(&closure[0], a);
+        done[n % 4]++;
+    }
+    for (int kind = 0; kind < 4; kind++) {
+        CHECK(done[kind] >= 38);
+    }
+    if (check.measure) {
+        printf("accelerations of %d points, %d hinges, %d welds, %d distances\n", done[0], done[1],
+               done[2], done[3]);
+    }
+}
+
+/* ---- refusals and texts ---- */
+
+static void refused_closures(void) {
+    static const double straight[4] = { 1, 0, 0, 0 };
+#define REFUSED(code, change) \
+    do { \
+        four_bar(MDYN_CLOSE_POINT, straight); \
+        closure[1] = closure[0]; \
+        mech.model.closure_count = 2; \
+        change; \
+        refused_model(code, 1); \
+    } while (0)
+    REFUSED(MDYN_ERR_CLOSURE, closure[1].a = 2);
+    REFUSED(MDYN_ERR_CLOSURE, closure[1].a = 3);
+    REFUSED(MDYN_ERR_CLOSURE, closure[1].b = -2);
+    REFUSED(MDYN_ERR_CLOSURE, closure[1].a = closure[1].b = MDYN_WORLD);
+    REFUSED(MDYN_ERR_CLOSURE, closure[1].kind = (mdyn_closure_kind)4);
+    REFUSED(MDYN_ERR_CLOSURE, (closure[1].kind = MDYN_CLOSE_DISTANCE,
+                               closure[1].distance = wide(0)));
+    REFUSED(MDYN_ERR_NEGATIVE, closure[1].effort = wide(-1));
+    REFUSED(MDYN_ERR_SOFTNESS, (closure[1].softness.kind = MDYN_ERP_CFM,
+                                closure[1].softness.a = wide(2)));
+    for (int i = 0; i < CHECK_BAD_WIDES; i++) {
+        REFUSED(MDYN_ERR_NOT_FINITE, bad_wide(&closure[1].point_a.y, i));
+        REFUSED(MDYN_ERR_NOT_FINITE, bad_wide(&closure[1].axis_b.z, i));
+        REFUSED(MDYN_ERR_NOT_FINITE, bad_wide(&closure[1].rotation.w, i));
+        REFUSED(MDYN_ERR_NOT_FINITE, bad_wide(&closure[1].distance, i));
+    }
+#undef REFUSED
+    four_bar(MDYN_CLOSE_WELD, straight);
+    closure[1] = closure[2] = closure[0];
+    mech.model.closure_count = 3; /* 18 rows */
+    refused_model(MDYN_ERR_CAPACITY_BODY_ROWS, -1);
+    mech.model.closures = NULL;
+    refused_model(MDYN_ERR_NULL, -1);
+}
+
+static void texts(void) {
+    static const double straight[4] = { 1, 0, 0, 0 };
+    four_bar(MDYN_CLOSE_HINGE, straight);
+    closure[0].name = "rocker";
+    mech.body[1].name = "coupler";
+    closure[1].kind = MDYN_CLOSE_DISTANCE;
+    closure[1].a = 2;
+    closure[1].b = MDYN_WORLD;
+    closure[1].distance = wide(0.25);
+    closure[1].effort = wide(10);
+    closure[2].kind = MDYN_CLOSE_WELD;
+    closure[2].b = MDYN_WORLD;
+    closure[2].effort = wide(7);
+    closure[2].name = "plate";
+    mech.model.closure_count = 3;
+    start();
+    explained(MDYN_ROW_CLOSURE, 15,
+              "closure 15 plate: rotation between 0 and world, about x = 0 [rad];"
+              " hard, erp 0.2, |force| <= 7");
+    explained(MDYN_ROW_CLOSURE, 16,
+              "closure 16 plate: rotation between 0 and world, about y = 0 [rad];"
+              " hard, erp 0.2, |force| <= 7");
+    explained(MDYN_ROW_CLOSURE, 17,
+              "closure 17 plate: rotation between 0 and world, about z = 0 [rad];"
+              " hard, erp 0.2, |force| <= 7");
+    explained(MDYN_ROW_CLOSURE, 2,
+              "closure 2 rocker: displacement between coupler and 2, along z = 0 [m];"
+              " hard, erp 0.2");
+    explained(MDYN_ROW_CLOSURE, 4,
+              "closure 4 rocker: misalignment of the axes of coupler and 2, second = 0 [rad];"
+              " hard, erp 0.2");
+    explained(MDYN_ROW_CLOSURE, 6,
+              "closure 6: distance between 2 and world = 0.25 [m]; hard, erp 0.2,"
+              " |force| <= 10");
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    closures_against_dense(MDYN_PGS);
+    closures_against_dense(MDYN_DANTZIG);
+    closures_in_parts(MDYN_PGS, 1);
+    closures_in_parts(MDYN_DANTZIG, 1);
+    closures_in_parts(MDYN_PGS, 2);
+    redundant_rows();
+    projected_loops();
+    accelerations_of_loops();
+    refused_closures();
+    texts();
+    return check_end();
+}

@@ -1,0 +1,287 @@
+/* Contacts: one step against the dense solution of truth_step.h, wedges and stacks in closed form,
+   warm starts, what is refused, texts. */
+#include "knobs.h"
+#include "check.h"
+#include "truth.h"
+#include "truth_step.h"
+#include "rows_on_bodies.h"
+#include "boxes.h"
+
+/* What the checks allow, as parts of the motion: some three times the worst of -s 1, 2 and 3. */
+/*                         F64    F32  FIXED */
+TOLERANCE(CONTACTS,      1e-13,  1e-4,  1e-4);
+
+/* Contacts with friction on trees, with a closure or an user row. */
+static void contacts_against_dense(mdyn_method method) {
+    outcomes o = { 0 };
+    for (int n = 0; n < 120; n++) {
+        random_seed(1500 + (uint64_t)n);
+        draw_mechanism(3 + random_int(4), 20, random_int(2) ? FOREST : FLOATING);
+        solve_well(method);
+        mech.model.user_row_count = mech.model.closure_count = 0;
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        look();
+        truth_step_begin(&dense, &t, &mech.model, &sim);
+        hits = 1 + random_int(2);
+        for (int i = 0; i < hits; i++) {
+            random_hit(&hit[i]);
+        }
+        mdyn_sim kept = sim;
+        mech.model.user_row_count = random_int(2);
+        random_user_row(&user_row[0], random_int(6));
+        mech.model.closure_count = random_int(2);
+        random_closure(&closure[0], (mdyn_closure_kind)random_int(4), 0.01);
+        closure[0].softness.kind = MDYN_KP_KD;
+        closure[0].softness.a = wide(500);
+        closure[0].softness.b = wide(5);
+        start_again(&kept);
+        step_compares(CONTACTS, &o);
+    }
+    hits = 0;
+    CHECK(o.compared >= 108 && o.unsolved <= 12);
+    tell_outcomes("contacts", &o);
+}
+
+/* ---- boxes ---- */
+
+/* A block m on a wedge M of slope a, on rails: N = m g cos a/(1 + m/M sin^2 a) without friction;
+   with mu > tan a nothing moves. */
+static void wedge(mdyn_method method) {
+    for (int rough = 0; rough < 2; rough++) {
+        double a = 0.5235987755982988, m = 1, M = 3, dt = 0x1p-10;
+        double N = m * 9.81 * cos(a) / (1 + m / M * sin(a) * sin(a));
+        mdyn_contact c;
+        mdyn_row_report r;
+        memset(&c, 0, sizeof c);
+        boxes(1, MDYN_PYRAMID);
+        mech.body[1].parent = MDYN_WORLD;
+        mech.body[1].joint = MDYN_PRISMATIC;
+        mech.body[1].axis.x = wide(1);
+        mech.body[1].mass = wide(M);
+        mech.model.body_count = 2;
+        mech.model.solver.iterations = 5000;
+        mech.model.solver.method = method;
+        start();
+        c.b = 1;
+        c.normal.x = real(sin(a));
+        c.normal.z = real(cos(a));
+        c.mu = wide(rough ? 0.6 : 0);
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 0, &r), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[6]), rough ? 0 : -dt * N * sin(a) / M,
+                   BY_SCALAR(5e-18, 3e-9, 1e-10));
+        CHECK_NEAR(of_wide(r.force), rough ? 9.81 * m * cos(a) : N, BY_SCALAR(2e-14, 3e-6, 1e-7));
+        CHECK_NEAR(of_real(sim.v[3]), rough ? 0 : dt * N * sin(a) / m,
+                   BY_SCALAR(5e-18, 5e-9, 2e-10));
+        CHECK_NEAR(of_real(sim.v[5]), rough ? 0 : dt * (N * cos(a) / m - 9.81),
+                   BY_SCALAR(1e-17, 3e-9, 2e-10));
+    }
+}
+
+/* Boxes on each other stay, just touching and exactly aligned; every joint of the stack carries
+   what is above it. Without contacts they fall. */
+static void stack(void) {
+    for (int n = 0; n < 6; n++) {
+        int count = 5;
+        double above = 0;
+        mdyn_row_report r;
+        boxes(count, (mdyn_friction_law)(n % 3));
+        for (int k = 0; k < 300; k++) {
+            touch(count, 0.5, n < 3 ? 0 : k % 2);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        for (int i = count - 1; i >= 0; i--) {
+            double force = 0;
+            for (int k = 0; k < CORNERS; k++) {
+                int contact = CORNERS * i + k;
+                contact = n < 3 ? contact : CORNERS * count - 1 - contact;
+                CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 3 * contact, &r), MDYN_OK);
+                force += of_wide(r.force);
+            }
+            above += (1 + i) * 9.81;
+            CHECK_NEAR(force / above, 1.0, BY_SCALAR(2e-11, 2e-2, 7e-4));
+            CHECK_NEAR(of_real(sim.q[7 * i + 2]), 0.05 + 0.1 * i, BY_SCALAR(1e-15, 5e-7, 2e-8));
+            /* 1000 iterations leave that much */
+            CHECK_NEAR(of_real(sim.q[7 * i]), 0.0, BY_SCALAR(1e-7, 1e-7, 3e-8));
+        }
+        CHECK(of_wide(sim.report.residual) < BY_SCALAR(1e-12, 1e-4, 1e-4));
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK); /* no contacts any more */
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 0, &r), MDYN_ERR_INDEX);
+        CHECK_NEAR(of_real(sim.v[5]), -9.81 * 0x1p-10, BY_SCALAR(4e-14, 1e-5, 3e-7));
+    }
+}
+
+/* How far the top of five boxes sinks in 30 steps of 20 iterations, which are too few; with keys
+   that change by `shift` in each step. */
+static double sunk(int shift) {
+    boxes(5, MDYN_PYRAMID);
+    mech.model.solver.iterations = 20;
+    CHECK_EQUAL(mdyn_set_solver(&sim, &mech.model.solver), MDYN_OK);
+    for (int k = 0; k < 30; k++) {
+        touch_with_keys(5, 0.5, k % 2, CORNERS * shift * k);
+        int code = mdyn_step(&sim);
+        CHECK(code == MDYN_OK || code == MDYN_WARN_NOT_CONVERGED);
+    }
+    return 0.45 - of_real(sim.q[7 * 4 + 2]);
+}
+
+/* Impulses are found again by key, in whatever order: iterations go on where they were. */
+static void contacts_are_recognized(void) {
+    double same = sunk(0), other = sunk(1);
+    CHECK(same > 0 && 5 * same < other);
+}
+
+/* Boxes on each other that overlap by 1 mm, of which a step of 4 iterations takes back 0.2: how far
+   one comes to be off its place then. */
+static double stack_drifts(mdyn_start begin, int count) {
+    double worst = 0;
+    boxes(count, MDYN_PYRAMID);
+    mech.model.solver.iterations = 4;
+    mech.model.solver.start = begin;
+    start();
+    for (int i = 0; i < count; i++) {
+        sim.q[7 * i + 2] = real(0.05 + 0.099 * i);
+    }
+    for (int n = 0; n < 512; n++) {
+        touch(count, 0.5, n % 2);
+        int code = mdyn_step(&sim); /* 4 iterations are few */
+        if (!CHECK(code == MDYN_OK || code == MDYN_WARN_NOT_CONVERGED)) {
+            break;
+        }
+        for (int i = 0; i < count; i++) {
+            worst = worse(worst, fabs(of_real(sim.q[7 * i + 2]) - 0.05 - 0.1 * i));
+        }
+    }
+    return worst;
+}
+
+/* Had the warm start kept what takes errors back, they would come off twice as far or more. */
+static void warm_stack_stays(void) {
+    double stacked = stack_drifts(MDYN_WARM, 5);
+    CHECK_NEAR(stacked, 0, 0.0057);
+    CHECK(stacked < 1.1 * stack_drifts(MDYN_COLD, 5));
+}
+
+/* Up to five boxes on each other, of masses from 0.01 to 1000 kg and random speeds, too near, apart
+   or tilted, solved whole or in a few iterations: no contact pulls. */
+static void contacts_never_pull(mdyn_method method) {
+    int pushes = 0;
+    for (int n = 0; n < 300; n++) {
+        const int count = 1 + random_int(5);
+        boxes(count, MDYN_PYRAMID);
+        mech.model.solver.friction_law = method == MDYN_DANTZIG ? MDYN_TWO_STAGE
+                                                                : (mdyn_friction_law)random_int(3);
+        for (int i = 0; i < count; i++) {
+            const double m = pow(10, random_in(-2, 3)), I = m * random_in(1e-3, 1e-2);
+            mech.body[i].mass = wide(m);
+            mech.body[i].inertia.xx = mech.body[i].inertia.yy = mech.body[i].inertia.zz = wide(I);
+        }
+        mech.model.solver.method = method;
+        mech.model.solver.substeps = (uint16_t)(method == MDYN_TGS ? 1 + random_int(8) : 0);
+        mech.model.solver.iterations = (uint16_t)(1 + random_int(30));
+        mech.model.solver.correction = random_int(2) ? MDYN_RELAX : MDYN_BAUMGARTE;
+        start();
+        for (int i = 0; i < count; i++) {
+            sim.q[7 * i + 2] = real(0.05 + 0.1 * i + random_in(-0.002, 0.01));
+            sim.q[7 * i + 4] = real(random_in(-0.05, 0.05));
+            for (int k = 0; k < 6; k++) {
+                sim.v[6 * i + k] = real(random_in(-1, 1) * pow(10, random_in(-3, 2)));
+            }
+        }
+        for (int step = 0; step < 5; step++) {
+            double largest = 0, least = 0;
+            touch(count, random_in(0, 1), random_int(2));
+            const int code = mdyn_step(&sim); /* few iterations; pivoting gives friction up */
+            CHECK(code == MDYN_OK || code == MDYN_WARN_NOT_CONVERGED ||
+                  (method == MDYN_DANTZIG && code == MDYN_WARN_NO_SOLUTION) ||
+                  BY_SCALAR(0, 0, code == MDYN_WARN_DIGITS)); /* 1e-2 kg at 1000 kg, 100 m/s */
+            for (int k = 0; k < CORNERS * count; k++) {
+                mdyn_row_report r;
+                CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 3 * k, &r), MDYN_OK);
+                largest = fmax(largest, of_wide(r.impulse));
+                least = fmin(least, of_wide(r.impulse));
+                pushes += of_wide(r.impulse) > 0;
+            }
+            CHECK_NEAR(least, 0, 64 * check_epsilon * largest);
+        }
+    }
+    CHECK(pushes > 1000);
+}
+
+/* ---- refusals and texts ---- */
+
+static void refused_contact(mdyn_contact c, int code) {
+    mdyn_contact two[2];
+    memset(two, 0, sizeof two);
+    two[0].b = MDYN_WORLD;
+    two[0].normal.x = real(1);
+    two[1] = c;
+    CHECK_EQUAL(mdyn_set_contacts(&sim, two, 2), code);
+    CHECK_EQUAL(sim.culprit.code, code);
+    CHECK_EQUAL(sim.culprit.index, 1);
+}
+
+static void refused_contacts(void) {
+    mdyn_contact good, c;
+    boxes(2, MDYN_CONE);
+    memset(&good, 0, sizeof good);
+    good.a = 1;
+    good.b = MDYN_WORLD;
+    good.normal.z = real(1);
+    CHECK_EQUAL(mdyn_set_contacts(NULL, &good, 1), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, NULL, 1), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, NULL, 0), MDYN_OK);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, &good, -1), MDYN_ERR_CAPACITY_BODY_ROWS);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, &good, MIMICDYN_MAX_CONTACTS + 1),
+                MDYN_ERR_CAPACITY_BODY_ROWS);
+    c = good; c.a = 2; refused_contact(c, MDYN_ERR_CONTACT);
+    c = good; c.a = -2; refused_contact(c, MDYN_ERR_CONTACT);
+    c = good; c.b = 1; refused_contact(c, MDYN_ERR_CONTACT);
+    c = good; c.normal.z = real(0); refused_contact(c, MDYN_ERR_CONTACT);
+    c = good; c.mu = wide(-1); refused_contact(c, MDYN_ERR_CONTACT);
+    c = good; c.softness.kind = (mdyn_softness_kind)9; refused_contact(c, MDYN_ERR_SOFTNESS);
+    for (int i = 0; i < CHECK_BAD_REALS; i++) {
+        c = good; bad_real(&c.point.x, i); refused_contact(c, MDYN_ERR_STATE);
+        c = good; bad_real(&c.normal.y, i); refused_contact(c, MDYN_ERR_STATE);
+        c = good; bad_real(&c.depth, i); refused_contact(c, MDYN_ERR_STATE);
+    }
+    for (int i = 0; i < CHECK_BAD_WIDES; i++) {
+        c = good; bad_wide(&c.mu, i); refused_contact(c, MDYN_ERR_NOT_FINITE);
+        c = good; bad_wide(&c.softness.b, i); refused_contact(c, MDYN_ERR_NOT_FINITE);
+    }
+}
+
+static void texts(void) {
+    mdyn_contact c;
+    boxes(3, MDYN_PYRAMID);
+    memset(&c, 0, sizeof c);
+    c.b = 2;
+    c.normal.y = real(1);
+    c.mu = wide(0.5);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    explained(MDYN_ROW_CONTACT, 0, "contact 0: gap between 0 and 2 >= 0 [m]; hard, erp 0.2");
+    explained(MDYN_ROW_CONTACT, 2,
+              "contact 2: slip velocity between 0 and 2 = 0 while |force| <= 0.5 force of"
+              " contact 0");
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    contacts_against_dense(MDYN_PGS);
+    contacts_against_dense(MDYN_DANTZIG);
+    wedge(MDYN_PGS);
+    wedge(MDYN_TGS);
+    wedge(MDYN_DANTZIG);
+    stack();
+    contacts_are_recognized();
+    warm_stack_stays();
+    contacts_never_pull(MDYN_PGS);
+    contacts_never_pull(MDYN_TGS);
+    contacts_never_pull(MDYN_DANTZIG);
+    refused_contacts();
+    texts();
+    return check_end();
+}

@@ -1,0 +1,918 @@
+/* Nonlinear couplings: value, slope and curvature of curves against closed forms and differences;
+   couplings with curves against dense algebra; what is refused. */
+#include "knobs.h"
+#include "check.h"
+#include "truth.h"
+#include "truth_step.h"
+#include "random_couplings.h"
+
+/* What the checks allow, three to ten times the worst of -s 1, 2 and 3. */
+/*                          F64    F32  FIXED */
+TOLERANCE(VALUE,          1e-14,  1e-6,  3e-8);
+TOLERANCE(DIFFERENCE,      1e-6,  3e-2,  1e-4);
+TOLERANCE(ACCELERATION,   1e-11,  2e-2,  1e-3);
+TOLERANCE(POWER,          2.0e-5, 2e-5, 2.0e-5);
+TOLERANCE(RUNGE_KUTTA,      1e-6,  2e-5,  1e-6);
+TOLERANCE(ENERGY,           1e-5, 2e-5,  1e-5);
+TOLERANCE(STEP,            1e-11,  2e-3,  1e-4);
+TOLERANCE(STEP_FORCE,       1e-9,  2e-1,  2e-2);
+TOLERANCE(PLACE,          1e-13,  2e-6,  1e-8);
+TOLERANCE(SPEED,          1e-12,  2e-5,  1e-7);
+TOLERANCE(LEVEL,          1e-12,  1e-5,  1e-7);
+
+/* ---- the curves of this file, in long double ---- */
+
+enum { KNOTS = 17, CURVES = 6 };
+static mdyn_knot knots[KNOTS], uneven[KNOTS];
+static mdyn_wide scratch[KNOTS];
+
+static void two_sin(mdyn_real q, mdyn_curve_point *p, void *user) {
+    ld x = (ld)of_real(q), a = (ld)*(const double *)user;
+    p->value = real((double)(a * sinl(x)));
+    p->slope = wide((double)(a * cosl(x)));
+    p->curvature = wide((double)(-a * sinl(x)));
+}
+
+/* f = q_0 + sin q_1 cos q_2, of terms in that order. */
+static void knot_of_three(const mdyn_real *q, const mdyn_real *v, mdyn_coupler_point *p,
+                          void *user) {
+    ld y = (ld)of_real(q[1]), z = (ld)of_real(q[2]);
+    ld vy = (ld)of_real(v[1]), vz = (ld)of_real(v[2]);
+    (void)user;
+    p->value = real((double)((ld)of_real(q[0]) + sinl(y) * cosl(z)));
+    p->gradient[0] = wide(1);
+    p->gradient[1] = wide((double)(cosl(y) * cosl(z)));
+    p->gradient[2] = wide((double)(-sinl(y) * sinl(z)));
+    p->rate = wide((double)(-sinl(y) * cosl(z) * (vy * vy + vz * vz)
+                            - 2 * cosl(y) * sinl(z) * vy * vz));
+}
+
+static double two = 2;
+static mdyn_curve curves[CURVES] = {
+    MDYN_POLYNOMIAL(0.25, 0.5, -1.5, 0.75, 0.5, -0.125), MDYN_SPLINE(knots), MDYN_SPLINE(uneven),
+    MDYN_FUNCTION(two_sin, &two), MDYN_COUPLER(knot_of_three, NULL),
+    MDYN_POLYNOMIAL(0, 0.125, 2.54, 0, 0, 0)
+};
+
+/* f, f' and f'' by the formulae of the header's comments, in long double. */
+static void exact(int curve, ld x, ld f[3]) {
+    const mdyn_curve *c = &curves[curve];
+    if (c->kind == MDYN_CURVE_POLYNOMIAL) {
+        ld r = x - (ld)of_wide(c->reference);
+        f[0] = f[1] = f[2] = 0;
+        for (int k = 4; k >= 0; k--) {
+            f[2] = f[2] * r + 2 * f[1];
+            f[1] = f[1] * r + f[0];
+            f[0] = f[0] * r + (ld)of_wide(c->a[k]);
+        }
+        return;
+    }
+    if (c->kind == MDYN_CURVE_FUNCTION) {
+        f[0] = 2 * sinl(x);
+        f[1] = 2 * cosl(x);
+        f[2] = -f[0];
+        return;
+    }
+    int k = 0;
+    while (k < KNOTS - 2 && x > (ld)of_wide(c->knots[k + 1].q)) {
+        k++;
+    }
+    const mdyn_knot *a = &c->knots[k], *b = a + 1;
+    ld h = (ld)of_wide(b->q) - (ld)of_wide(a->q), m = (ld)of_wide(a->curvature);
+    ld n = (ld)of_wide(b->curvature), u = x - (ld)of_wide(a->q);
+    ld s = ((ld)of_wide(b->value) - (ld)of_wide(a->value)) / h - h * (2 * m + n) / 6;
+    ld at = u < 0 ? 0 : u > h ? h : u; /* beyond: a line from the end */
+    f[0] = (ld)of_wide(a->value) + at * (s + at * (m / 2 + at * (n - m) / (6 * h)));
+    f[1] = s + at * (m + at * (n - m) / (2 * h));
+    f[2] = at == u ? m + at * (n - m) / h : 0;
+    f[0] += (u - at) * f[1];
+}
+
+static void fill_tables(void) {
+    for (int k = 0; k < KNOTS; k++) {
+        double x = -2 + 0.25 * k, y = x + 0.1 * sin(5.0 * k) * (k > 0 && k < KNOTS - 1);
+        knots[k].q = wide(x);
+        knots[k].value = wide(sin(x));
+        uneven[k].q = wide(y);
+        uneven[k].value = wide(0.5 * y * y - y);
+    }
+    CHECK_EQUAL(mdyn_fill_spline(knots, KNOTS, scratch), MDYN_OK);
+    CHECK_EQUAL(mdyn_fill_spline(uneven, KNOTS, scratch), MDYN_OK);
+}
+
+/* ---- curves by themselves ---- */
+
+static void test_values(void) {
+    for (int n = 0; n < 2000; n++) {
+        int curve = random_int(4);
+        mdyn_real q = real(random_in(-2.5, 2.5));
+        mdyn_curve_point p, after, before;
+        ld f[3];
+        exact(curve, (ld)of_real(q), f);
+        CHECK_EQUAL(mdyn_evaluate_curve(&curves[curve], q, &p), MDYN_OK);
+        CHECK_NEAR(of_real(p.value), (double)f[0], VALUE * 8);
+        CHECK_NEAR(of_wide(p.slope), (double)f[1], VALUE * 20);
+        CHECK_NEAR(of_wide(p.curvature), (double)f[2], VALUE * 100);
+
+        /* differences, across knots too */
+        double h = BY_SCALAR(1e-4, 1e-2, 1e-3);
+        mdyn_real up = real(of_real(q) + h), down = real(of_real(q) - h);
+        h = (of_real(up) - of_real(down)) / 2;
+        mdyn_evaluate_curve(&curves[curve], up, &after);
+        mdyn_evaluate_curve(&curves[curve], down, &before);
+        CHECK_NEAR((of_real(after.value) - of_real(before.value)) / (2 * h), of_wide(p.slope),
+                   DIFFERENCE);
+        if (fabs(of_real(q)) < 1.9) { /* a natural spline has a bend in f'' at its ends */
+            CHECK_NEAR((of_wide(after.slope) - of_wide(before.slope)) / (2 * h),
+                       of_wide(p.curvature), BY_SCALAR(1e-2, 0.5, 5e-2));
+        }
+    }
+}
+
+/* A natural spline: f' is continuous at the knots, f'' is 0 at the ends; sin is met to h^4 away
+   from them. */
+static void test_spline(void) {
+    for (int k = 1; k < KNOTS - 1; k++) {
+        for (int c = 1; c < 3; c++) {
+            const mdyn_knot *a = curves[c].knots + k - 1, *b = a + 1, *d = a + 2;
+            double h = of_wide(b->q) - of_wide(a->q), g = of_wide(d->q) - of_wide(b->q);
+            double left = (of_wide(b->value) - of_wide(a->value)) / h
+                + h * (of_wide(a->curvature) + 2 * of_wide(b->curvature)) / 6;
+            double right = (of_wide(d->value) - of_wide(b->value)) / g
+                - g * (2 * of_wide(b->curvature) + of_wide(d->curvature)) / 6;
+            CHECK_NEAR(left, right, VALUE * 20);
+        }
+    }
+    CHECK_NEAR(of_wide(knots[0].curvature), 0, 0);
+    CHECK_NEAR(of_wide(knots[KNOTS - 1].curvature), 0, 0);
+    for (int n = 0; n < 100; n++) {
+        mdyn_real q = real(random_in(-0.75, 0.75));
+        mdyn_curve_point p;
+        mdyn_evaluate_curve(&curves[1], q, &p);
+        CHECK_NEAR(of_real(p.value), sin(of_real(q)), 2e-4);
+        CHECK_NEAR(of_wide(p.slope), cos(of_real(q)), 2e-3);
+    }
+    mdyn_knot two_knots[] = { MDYN_KNOT(0, 1, 9), MDYN_KNOT(2, 5, 9) };
+    CHECK_EQUAL(mdyn_fill_spline(two_knots, 2, scratch), MDYN_OK);
+    CHECK_NEAR(of_wide(two_knots[0].curvature), 0, 0);
+    CHECK_NEAR(of_wide(two_knots[1].curvature), 0, 0);
+}
+
+static void test_refused_curves(void) {
+    mdyn_curve_point p;
+    mdyn_curve c = curves[1];
+    mdyn_knot bad[] = { MDYN_KNOT(0, 1, 0), MDYN_KNOT(0, 5, 0) };
+    CHECK_EQUAL(mdyn_evaluate_curve(NULL, 0, &p), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_evaluate_curve(&c, 0, NULL), MDYN_ERR_NULL);
+    CHECK_EQUAL(mdyn_evaluate_curve(&curves[4], 0, &p), MDYN_ERR_CURVE);
+    c.knot_count = 1;
+    CHECK_EQUAL(mdyn_evaluate_curve(&c, 0, &p), MDYN_ERR_CURVE);
+    c.knot_count = 2;
+    c.knots = bad;
+    CHECK_EQUAL(mdyn_evaluate_curve(&c, 0, &p), MDYN_ERR_CURVE);
+    CHECK_EQUAL(mdyn_fill_spline(bad, 2, scratch), MDYN_ERR_CURVE);
+    CHECK_EQUAL(mdyn_fill_spline(bad, 1, scratch), MDYN_ERR_CURVE);
+    CHECK_EQUAL(mdyn_fill_spline(NULL, 2, scratch), MDYN_ERR_NULL);
+    c = curves[0];
+    c.a[4] = wide(1e6);
+    CHECK_EQUAL(mdyn_evaluate_curve(&c, real(1000), &p), MDYN_ERR_RESULT);
+    bad_wide(&c.a[4], 0);
+    CHECK_EQUAL(mdyn_evaluate_curve(&c, 0, &p), MDYN_ERR_CURVE);
+}
+
+/* ---- random couplings of random trees, against dense algebra ---- */
+
+/* The terms of a coupling are those of a random one, and each names a curve or none. */
+static int draw(int count, mdyn_softness softness) {
+    random_tree(4 + random_int(6), ARMATURES | (random_int(2) ? FLOATING : FOREST));
+    mech.model.curves = curves;
+    mech.model.curve_count = CURVES;
+    mech.model.coupling_count = 0;
+    for (int i = 0; i < count; i++) {
+        mdyn_coupling *c = &mech.coupling[mech.model.coupling_count];
+        int terms = 0;
+        for (int tries = 0; tries < 50 && terms < 2; tries++) {
+            random_coupling(c, 0.3);
+            for (int k = terms = 0; k < MIMICDYN_MAX_TERMS && c->level == MDYN_POSITION; k++) {
+                terms += of_wide(c->terms[k].coefficient) != 0;
+            }
+        }
+        if (terms < 2) {
+            break;
+        }
+        c->softness = softness;
+        c->target_velocity = wide(0);
+        for (int k = 0; k < terms; k++) {
+            c->terms[k].curve = (uint8_t)(k == 0 ? 0 : random_int(5));
+        }
+        if (terms == 3 && random_int(2)) {
+            c->terms[0].curve = c->terms[1].curve = c->terms[2].curve = 5;
+        }
+        mech.model.coupling_count++;
+    }
+    mech.model.solver.scheme = MDYN_MIDPOINT;
+    int code = mdyn_init(&sim, &mech.model);
+    CHECK(code >= 0);
+    return code >= 0 && mech.model.coupling_count > 0;
+}
+
+/* J and J' v of a coupling at the truth's q and v; returns C. */
+static ld row_of(const mdyn_coupling *c, ld *J, ld *rate) {
+    ld C = (ld)of_wide(c->offset), q[3], v[3], f[3];
+    int dof[3];
+    memset(J, 0, TN * sizeof *J);
+    *rate = 0;
+    for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        const mdyn_term *term = &c->terms[k];
+        ld a = (ld)of_wide(term->coefficient);
+        if (a == 0) {
+            continue;
+        }
+        int d = t.dof[term->body];
+        ld x = t.q[t.coordinate[term->body]];
+        if (term->curve == 5) {
+            dof[k] = d;
+            q[k] = x;
+            v[k] = t.v[d];
+            continue;
+        }
+        f[0] = x;
+        f[1] = 1;
+        f[2] = 0;
+        if (term->curve) {
+            exact(term->curve - 1, x, f);
+        }
+        C += a * f[0];
+        J[d] = a * f[1];
+        *rate += a * f[2] * t.v[d] * t.v[d];
+    }
+    if (c->terms[0].curve == 5) {
+        ld a = (ld)of_wide(c->terms[0].coefficient);
+        C += a * (q[0] + sinl(q[1]) * cosl(q[2]));
+        J[dof[0]] = a;
+        J[dof[1]] = a * cosl(q[1]) * cosl(q[2]);
+        J[dof[2]] = -a * sinl(q[1]) * sinl(q[2]);
+        *rate = a * (-sinl(q[1]) * cosl(q[2]) * (v[1] * v[1] + v[2] * v[2])
+                     - 2 * cosl(q[1]) * sinl(q[2]) * v[1] * v[2]);
+    }
+    return C;
+}
+
+/* a := M^-1 (tau - C + J^T lambda) with J a = -J' v. Returns 0 if the rows nearly depend. */
+static int dense_accelerations(ld *a) {
+    static ld L[TN][TN], B[TC][TN], J[TC][TN];
+    static truth_system e;
+    int n = t.dofs;
+    truth_copy(&t, &sim);
+    truth_update(&t, &mech.model);
+    memcpy(L, t.M, sizeof L);
+    CHECK(truth_cholesky(L, n));
+    for (int i = 0; i < n; i++) {
+        a[i] = t.tau[i] - t.C[i];
+    }
+    truth_back(L, n, a);
+    e.n = mech.model.coupling_count;
+    for (int i = 0; i < e.n; i++) {
+        row_of(&mech.coupling[i], J[i], &e.b[i]);
+        e.b[i] = -e.b[i];
+        memcpy(B[i], J[i], sizeof B[0]);
+        truth_back(L, n, B[i]);
+        for (int k = 0; k < n; k++) {
+            e.b[i] -= J[i][k] * a[k];
+        }
+    }
+    for (int i = 0; i < e.n; i++) {
+        for (int j = 0; j < e.n; j++) {
+            e.A[i][j] = 0;
+            for (int k = 0; k < n; k++) {
+                e.A[i][j] += J[i][k] * B[j][k];
+            }
+        }
+    }
+    for (int i = 0; i < e.n; i++) { /* rows of length 1 */
+        ld s = 1 / sqrtl(e.A[i][i]);
+        e.b[i] *= s;
+        for (int j = 0; j < e.n; j++) {
+            e.A[i][j] *= s;
+        }
+    }
+    if (truth_solve(&e, 0.02L) < e.n) {
+        return 0;
+    }
+    for (int i = 0; i < e.n; i++) {
+        for (int k = 0; k < n; k++) {
+            a[k] += e.x[i] * B[i][k];
+        }
+    }
+    return 1;
+}
+
+static const mdyn_softness row_form = MDYN_HARD(0.2), as_it_is = { MDYN_DEFAULT, 0, 0 };
+
+static void against_dense(mdyn_softness softness) {
+    int compared = 0, measured = 0;
+    for (int n = 0; n < 400; n++) {
+        random_seed(1000 + (uint64_t)n);
+        if (!draw(1 + random_int(3), softness)) {
+            continue;
+        }
+        random_seed(5000 + (uint64_t)n);
+        sim_random(&sim, &mech.model, 2, 5);
+        if (mdyn_project(&sim, MDYN_FOLLOWERS) != MDYN_OK) {
+            continue; /* two couplings want the same follower */
+        }
+        static mdyn_wide got[TN];
+        ld a[TN], d[TN];
+        CHECK_EQUAL(mdyn_constrained_dynamics(&sim, got), MDYN_OK);
+        if (!dense_accelerations(a)) {
+            continue;
+        }
+        for (int i = 0; i < t.dofs; i++) {
+            d[i] = (ld)of_wide(got[i]) - a[i];
+        }
+        CHECK_NEAR(norm_speed(&t, d), 0, ACCELERATION * (norm_speed(&t, a) + 1));
+        compared++;
+
+        /* C and C' after steps, from the curves' own numbers; reported the same */
+        static ld middle[TC][TN];
+        for (int i = 0; i < 3; i++) {
+            truth_copy(&t, &sim);
+            truth_move(&t, &mech.model, t.v, (ld)of_wide(mech.model.dt) / 2);
+            for (int k = 0; k < mech.model.coupling_count; k++) {
+                ld rate;
+                row_of(&mech.coupling[k], middle[k], &rate);
+            }
+            int code = mdyn_step(&sim);
+            CHECK(code == MDYN_OK || code == MDYN_WARN_LONG_STEP);
+        }
+        truth_copy(&t, &sim);
+        for (int i = 0; i < mech.model.coupling_count; i++) {
+            mdyn_row_report r;
+            ld J[TN], rate, C = row_of(&mech.coupling[i], J, &rate);
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &r), MDYN_OK);
+            CHECK_NEAR(of_wide(r.error), (double)C, VALUE * 100);
+            for (int k = 0; k < 3; k++) {
+                mdyn_wide force;
+                if (of_wide(mech.coupling[i].terms[k].coefficient) == 0) {
+                    continue;
+                }
+                CHECK_EQUAL(mdyn_coupling_force(&sim, i, k, &force), MDYN_OK);
+                double slope = (double)middle[i][t.dof[mech.coupling[i].terms[k].body]];
+                CHECK_NEAR(of_wide(force), slope * of_wide(r.force),
+                           100 * VALUE * fabs(of_wide(r.force)));
+                measured++;
+            }
+        }
+    }
+    printf("%d mechanisms, %d forces\n", compared, measured);
+    CHECK(compared >= 80 && measured >= 300);
+}
+
+static void test_rows(void) { against_dense(row_form); }
+static void test_default(void) { against_dense(as_it_is); }
+
+/* The same mechanism eliminated and as rows: speeds and forces of the couplings after one step. Not
+   of floating trees, whose root takes its velocity from q at the end, nor where a coupling stays a
+   row beside eliminated ones and takes its value from their q: followers are on their curve there,
+   rows leave it by dt^3. */
+static void test_row_form(void) {
+    int compared = 0, eliminated = 0;
+    for (int n = 0; n < 800; n++) {
+        random_seed(40000 + (uint64_t)n);
+        if (!draw(1 + random_int(3), as_it_is)) {
+            continue;
+        }
+        sim_random(&sim, &mech.model, 1, 5);
+        if (mdyn_project(&sim, MDYN_FOLLOWERS) != MDYN_OK) {
+            continue;
+        }
+        ld a[TN], v[TN], d[TN];
+        int floats = 0;
+        for (int i = 0; i < mech.model.body_count; i++) {
+            int parent = mech.body[i].parent;
+            while (parent >= 0 && mech.body[parent].joint == MDYN_FIXED) {
+                parent = mech.body[parent].parent;
+            }
+            floats |= mech.body[i].joint == MDYN_FREE && parent == MDYN_WORLD;
+        }
+        int mixed = sim.tie_count > 0 && sim.tie_count < mech.model.coupling_count;
+        if (floats || mixed || !dense_accelerations(a)) {
+            continue;
+        }
+        static mechanism rows;
+        rows = mech;
+        rows.model.bodies = rows.body;
+        rows.model.couplings = rows.coupling;
+        for (int i = 0; i < rows.model.coupling_count; i++) {
+            rows.coupling[i].softness = row_form;
+        }
+        CHECK(mdyn_init(&other, &rows.model) >= 0);
+        memcpy(other.q, sim.q, sizeof sim.q);
+        memcpy(other.v, sim.v, sizeof sim.v);
+        memcpy(other.tau, sim.tau, sizeof sim.tau);
+        memcpy(other.wrench, sim.wrench, sizeof sim.wrench);
+        int code = mdyn_step(&sim);
+        CHECK(code == MDYN_OK || code == MDYN_WARN_LONG_STEP);
+        CHECK(mdyn_step(&other) >= 0);
+        for (int i = 0; i < t.dofs; i++) {
+            v[i] = (ld)of_real(other.v[i]);
+            d[i] = (ld)of_real(sim.v[i]) - v[i];
+        }
+        CHECK_NEAR(norm_speed(&t, d), 0, STEP * (norm_speed(&t, v) + 1));
+        for (int i = 0; i < mech.model.coupling_count; i++) {
+            mdyn_row_report x, y;
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &x), MDYN_OK);
+            CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, i, &y), MDYN_OK);
+            CHECK_NEAR(of_wide(x.force), of_wide(y.force),
+                       STEP_FORCE * (1 + norm_speed(&t, v)) * (1 + fabs(of_wide(y.force))));
+        }
+        eliminated += sim.tie_count;
+        compared++;
+    }
+    printf("%d mechanisms, %d couplings eliminated\n", compared, eliminated);
+    CHECK(compared >= 80 && eliminated >= 80);
+}
+
+/* Both projections: C and J v are 0 to rounding, by the curves' own numbers. */
+static void test_projection(void) {
+    int done = 0;
+    for (int n = 0; n < 100; n++) {
+        random_seed(8000 + (uint64_t)n);
+        if (!draw(1, row_form)) {
+            continue;
+        }
+        sim_random(&sim, &mech.model, 1, 0);
+        if (mdyn_project(&sim, n % 2 ? MDYN_MASS_METRIC : MDYN_FOLLOWERS) != MDYN_OK) {
+            continue; /* no solution near: an even curve may not reach 0 */
+        }
+        ld J[TN], rate, Jv = 0, C, size = 1;
+        truth_copy(&t, &sim);
+        C = row_of(&mech.coupling[0], J, &rate);
+        for (int k = 0; k < t.dofs; k++) {
+            Jv += J[k] * t.v[k];
+            size += fabsl(J[k] * t.v[k]) + fabsl(J[k]) * 4;
+        }
+        CHECK_NEAR((double)C, 0, 100 * PLACE * (double)size);
+        CHECK_NEAR((double)Jv, 0, 100 * SPEED * (double)size);
+        done++;
+    }
+    CHECK(done >= 70);
+}
+
+/* ---- planar2g: two rods of 1 m and 1 kg, q_2 = 2 sin q_1, no gravity ---- */
+
+static const mdyn_body rods[] = {
+    MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0),
+              MDYN_RIGID(1, 0.5, 0, 0, MDYN_INERTIA(0, 1.0 / 12, 1.0 / 12, 0, 0, 0)),
+              MDYN_PASSIVE, "upper"),
+    MDYN_BODY(0, MDYN_TURNS(0, 0, 1), MDYN_AT(1, 0, 0),
+              MDYN_RIGID(1, 0.5, 0, 0, MDYN_INERTIA(0, 1.0 / 12, 1.0 / 12, 0, 0, 0)),
+              MDYN_PASSIVE, "lower"),
+};
+static mdyn_coupling follows[] = { MDYN_FOLLOWS(1, 0, 3) };
+static mdyn_model planar2g = MDYN_MODEL(rods, 2, follows, 1, MDYN_V3(0, 0, 0), 0.001);
+
+static void begin_planar2g(mdyn_softness softness) {
+    follows[0].softness = softness;
+    planar2g.curves = curves;
+    planar2g.curve_count = CURVES;
+    planar2g.solver.corrections = 1;
+    CHECK_EQUAL(mdyn_init(&sim, &planar2g), MDYN_OK);
+}
+
+/* The work of a torque of 1 N m is q_1: so is the kinetic energy. Force-free it is constant. */
+static void run_planar2g(mdyn_softness softness) {
+    double worst = 0, first;
+    mdyn_wide kinetic, potential;
+    begin_planar2g(softness);
+    for (int step = 0; step < 5000; step++) {
+        sim.tau[0] = real(1);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        mdyn_energy(&sim, &kinetic, &potential);
+        worst = fmax(worst, fabs(of_wide(kinetic) - of_real(sim.q[0])));
+    }
+    CHECK_NEAR(of_real(sim.q[0]), 3.9466, 1e-3);
+    CHECK_NEAR(worst, 0, POWER);
+
+    begin_planar2g(softness);
+    sim.v[0] = real(1.5);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[1]), 3, SPEED);
+    mdyn_energy(&sim, &kinetic, &potential);
+    first = of_wide(kinetic);
+    worst = 0;
+    for (int step = 0; step < 60000; step++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        mdyn_energy(&sim, &kinetic, &potential);
+        worst = fmax(worst, fabs(of_wide(kinetic) / first - 1));
+    }
+    CHECK_NEAR(worst, 0, ENERGY);
+    printf("planar2g: energy of 60 s to %.1e\n", worst);
+}
+
+static void test_planar2g(void) {
+    run_planar2g(row_form);
+    run_planar2g(as_it_is);
+}
+
+/* FDgq for a program that integrates by itself: planar2g by the classical Runge-Kutta method of q
+   and v, with gs of T. */
+static void test_runge_kutta(void) {
+    static const double weight[] = { 1, 2, 2, 1 }, part[] = { 0, 0.5, 0.5, 1 };
+    const double dt = 0.004;
+    double worst = 0, q[2] = { 0, 0 }, v[2] = { 0, 0 };
+    begin_planar2g(as_it_is);
+    CHECK_EQUAL(mdyn_independent_dofs(&sim), 1);
+    for (int step = 0; step < 1250; step++) {
+        double dq[2] = { 0, 0 }, dv[2] = { 0, 0 }, kq[2] = { 0, 0 }, kv[2] = { 0, 0 };
+        for (int stage = 0; stage < 4; stage++) {
+            mdyn_wide a[2];
+            for (int k = 0; k < 2; k++) {
+                sim.q[k] = real(q[k] + part[stage] * dt * kq[k]);
+                sim.v[k] = real(v[k] + part[stage] * dt * kv[k]);
+            }
+            sim.tau[0] = real(1);
+            CHECK_EQUAL(mdyn_stabilized_dynamics(&sim, MDYN_C(0.1), a), MDYN_OK);
+            for (int k = 0; k < 2; k++) {
+                kq[k] = v[k] + part[stage] * dt * kv[k]; /* by kv of the stage before */
+                kv[k] = of_wide(a[k]);
+                dq[k] += dt / 6 * weight[stage] * kq[k];
+                dv[k] += dt / 6 * weight[stage] * kv[k];
+            }
+        }
+        mdyn_wide kinetic, potential;
+        for (int k = 0; k < 2; k++) {
+            q[k] += dq[k];
+            v[k] += dv[k];
+            sim.q[k] = real(q[k]);
+            sim.v[k] = real(v[k]);
+        }
+        mdyn_energy(&sim, &kinetic, &potential);
+        worst = fmax(worst, fabs(of_wide(kinetic) - q[0]));
+    }
+    printf("planar2g by Runge-Kutta: %.1e\n", worst);
+    CHECK_NEAR(worst, 0, RUNGE_KUTTA);
+}
+
+/* ---- calls ---- */
+
+/* A sim goes on bit for bit after save and restore, by tables that stand elsewhere; other numbers
+   are another model. */
+static void test_save(void) {
+    static unsigned char bytes[sizeof(mdyn_sim) + 24];
+    mdyn_curve copy[CURVES];
+    mdyn_knot table[KNOTS];
+    mdyn_model elsewhere;
+    begin_planar2g(as_it_is);
+    for (int step = 0; step < 100; step++) {
+        sim.tau[0] = real(1);
+        mdyn_step(&sim);
+    }
+    CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_save(&sim, bytes, MDYN_SAVED_SIZE), MDYN_OK);
+    memcpy(copy, curves, sizeof copy);
+    memcpy(table, knots, sizeof table);
+    copy[1].knots = table;
+    elsewhere = planar2g;
+    elsewhere.curves = copy;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_OK);
+    for (int step = 0; step < 100; step++) {
+        mdyn_step(&sim);
+        mdyn_step(&other);
+    }
+    CHECK(memcmp(sim.q, other.q, sizeof sim.q) == 0 && memcmp(sim.v, other.v, sizeof sim.v) == 0);
+    CHECK_EQUAL(mdyn_verify(&other), MDYN_OK);
+    table[3].value = wide(7);
+    CHECK_EQUAL(mdyn_verify(&other), MDYN_ERR_TABLES);
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
+}
+
+static int refused(const mdyn_coupling *c) {
+    mdyn_model m = planar2g;
+    m.couplings = c;
+    return mdyn_init(&other, &m);
+}
+
+static void not_a_number(mdyn_real q, mdyn_curve_point *p, void *user) {
+    bad_wide(&p->slope, 0);
+    (void)q; (void)user;
+}
+
+static void test_refused(void) {
+    mdyn_coupling c = follows[0];
+    mdyn_curve own[CURVES];
+    mdyn_model m = planar2g;
+    mdyn_body limited[2];
+    int32_t turns;
+    begin_planar2g(as_it_is);
+    c.terms[1].curve = CURVES + 1;
+    CHECK_EQUAL(refused(&c), MDYN_ERR_CURVE);
+    c.terms[1].curve = 5; /* a coupler of one term */
+    CHECK_EQUAL(refused(&c), MDYN_ERR_CURVE);
+    c.terms[0].curve = 5;
+    CHECK_EQUAL(refused(&c), MDYN_OK);
+    c = follows[0];
+    c.level = MDYN_VELOCITY;
+    CHECK_EQUAL(refused(&c), MDYN_ERR_CURVE);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_ERR_CURVE);
+    CHECK_EQUAL(mdyn_rebase(&sim, 0, &turns), MDYN_ERR_CURVED);
+    CHECK_EQUAL(mdyn_rebase(&sim, 1, &turns), MDYN_OK);
+
+    /* the slope of the first term: cos q vanishes at 1.57 */
+    memcpy(limited, rods, sizeof limited);
+    m.bodies = limited;
+    c = follows[0];
+    c.terms[0].curve = 4;
+    m.couplings = &c;
+    limited[1].lower = wide(-1.5);
+    limited[1].upper = wide(1.5);
+    CHECK(mdyn_init(&other, &m) >= 0);
+    limited[1].upper = wide(1.7);
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_SLOPE);
+    CHECK_EQUAL(other.culprit.index, 0);
+    CHECK_NEAR(of_real(other.culprit.place), 1.5707963267948966, LEVEL);
+
+    /* a function that gives no number; one that begins to */
+    memcpy(own, curves, sizeof own);
+    m = planar2g;
+    m.curves = own;
+    own[3].function = not_a_number;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_NOT_FINITE);
+    own[3].function = two_sin;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_OK);
+    own[3].function = not_a_number;
+    CHECK_EQUAL(mdyn_step(&other), MDYN_ERR_NOT_FINITE);
+    CHECK_EQUAL(other.culprit.index, 0);
+    own[3].function = NULL;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CURVE);
+    m.curves = NULL;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_NULL);
+    m.curve_count = 256;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CAPACITY_CURVES);
+}
+
+/* ---- the place at which a slope vanishes ---- */
+
+enum { LEVEL_KNOTS = 9 };
+static mdyn_knot level_knots[LEVEL_KNOTS];
+
+static ld slope_at(const mdyn_curve *c, ld q) {
+    ld x = q - (ld)of_wide(c->reference), s = 0, h;
+    int k = 0;
+    if (c->kind == MDYN_CURVE_POLYNOMIAL) {
+        for (k = 4; k > 0; k--) {
+            s = k * (ld)of_wide(c->a[k]) + x * s;
+        }
+        return s;
+    }
+    while (k + 2 < c->knot_count && (ld)of_wide(c->knots[k + 1].q) <= q) {
+        k++;
+    }
+    const mdyn_knot *a = c->knots + k;
+    ld ma = (ld)of_wide(a->curvature), mb = (ld)of_wide(a[1].curvature);
+    h = (ld)of_wide(a[1].q) - (ld)of_wide(a->q);
+    x = fminl(fmaxl(q - (ld)of_wide(a->q), 0), h);
+    return ((ld)of_wide(a[1].value) - (ld)of_wide(a->value)) / h - h * (2 * ma + mb) / 6
+        + ma * x + (mb - ma) * x * x / (2 * h);
+}
+
+/* A random curve as first term: refused at the first change of sign that 20001 places show. */
+static void test_level_places(void) {
+    static mdyn_curve curve[1];
+    mdyn_coupling c = follows[0];
+    mdyn_body limited[2];
+    int level = 0, kept = 0, grazing = 0;
+    memcpy(limited, rods, sizeof limited);
+    mdyn_model m = planar2g;
+    m.bodies = limited;
+    m.couplings = &c;
+    m.curves = curve;
+    m.curve_count = 1;
+    c.terms[0].curve = 1;
+    c.terms[1].curve = 0;
+    for (int n = 0; n < 400; n++) {
+        double lower = random_in(-2, 0), upper = random_in(0.1, 2), q = -2.5;
+        memset(curve, 0, sizeof curve);
+        curve->kind = n % 2 ? MDYN_CURVE_SPLINE : MDYN_CURVE_POLYNOMIAL;
+        curve->reference = wide(random_in(-1, 1));
+        for (int k = 0; k < 5; k++) {
+            curve->a[k] = wide(random_in(-1, 1) / (k > 1 ? k * k : 1));
+        }
+        for (int k = 0; k < LEVEL_KNOTS; k++) {
+            q += random_in(0.2, 0.9);
+            level_knots[k].q = wide(q);
+            level_knots[k].value = wide(q + random_in(-0.4, 0.4));
+        }
+        curve->knots = level_knots;
+        curve->knot_count = LEVEL_KNOTS;
+        CHECK_EQUAL(mdyn_fill_spline(level_knots, LEVEL_KNOTS, scratch), MDYN_OK);
+        limited[1].lower = wide(lower);
+        limited[1].upper = wide(upper);
+        lower = of_wide(limited[1].lower);
+        upper = of_wide(limited[1].upper);
+
+        ld first = slope_at(curve, (ld)lower), least = fabsl(first), change = 1e9L;
+        for (int k = 1; k <= 20000 && change > 1e8L; k++) {
+            ld place = (ld)lower + ((ld)upper - (ld)lower) * k / 20000, s = slope_at(curve, place);
+            least = fminl(least, fabsl(s));
+            change = s * first <= 0 ? place : change;
+        }
+        int code = mdyn_init(&other, &m);
+        if (change > 1e8L && least < BY_SCALAR(1e-6L, 3e-3L, 1e-3L)) { /* rounding decides */
+            grazing++;
+            continue;
+        }
+        if (change > 1e8L) {
+            CHECK(code >= 0);
+            kept++;
+            continue;
+        }
+        level++;
+        if (CHECK_EQUAL(code, MDYN_ERR_SLOPE)) {
+            CHECK_EQUAL(other.culprit.index, 0);
+            CHECK_NEAR(of_real(other.culprit.place), (double)change, 2.1e-4);
+            CHECK_NEAR((double)slope_at(curve, (ld)of_real(other.culprit.place)), 0,
+                       LEVEL);
+        }
+    }
+    CHECK(level > 100 && kept > 50 && grazing < 20);
+
+    /* x^3 + 1 touches; half a line; no limits: not asked */
+    static const mdyn_curve cube = MDYN_POLYNOMIAL(0.25, 1, 0, 0, 1, 0);
+    static const mdyn_curve far = MDYN_POLYNOMIAL(0, 0, 1, -0.0001, 0, 0);
+    curve[0] = cube;
+    limited[1].lower = wide(-1);
+    limited[1].upper = wide(1);
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_SLOPE);
+    CHECK_NEAR(of_real(other.culprit.place), 0.25, PLACE);
+    limited[1].lower = wide(0.5);
+    CHECK(mdyn_init(&other, &m) >= 0);
+    curve[0] = far;
+    CHECK(mdyn_init(&other, &m) >= 0);
+    limited[1].upper = MDYN_UNLIMITED;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_SLOPE);
+    CHECK_NEAR(of_real(other.culprit.place), 5000, 5000 * LEVEL);
+    limited[1].lower = limited[1].upper = wide(0);
+    CHECK(mdyn_init(&other, &m) >= 0);
+}
+
+/* ---- ranges through curves ---- */
+
+/* A chain: q_1 = 0.7 q_0 + 0.1, 2 q_2 = f(q_1) - 0.2, q_3 = -1.5 q_2 + 0.2, all with limits. */
+static mdyn_body chain[4];
+static mdyn_curve bent[1];
+
+static int chain_is_within(ld q0) {
+    ld q[4] = { q0, 0.7L * q0 + 0.1L };
+    mdyn_curve_point p;
+    CHECK_EQUAL(mdyn_evaluate_curve(bent, real((double)q[1]), &p), MDYN_OK);
+    q[2] = ((ld)of_real(p.value) - 0.2L) / 2;
+    q[3] = -1.5L * q[2] + 0.2L;
+    for (int i = 0; i < 4; i++) {
+        if (q[i] < (ld)of_wide(chain[i].lower) || q[i] > (ld)of_wide(chain[i].upper)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void test_ranges(void) {
+    static const mdyn_coupling couplings[] = {
+        MDYN_MIMIC(1, 0, 0.7, 0.1),
+        { { MDYN_TERM(2, 2), MDYN_CURVED_TERM(1, -1, 0) }, MDYN_C(0.2), MDYN_COUPLING_END_ },
+        MDYN_MIMIC(3, 2, -1.5, 0.2),
+    };
+    enum { PLACES = 3000 };
+    mdyn_model m = planar2g;
+    int several = 0, empty = 0, narrowed = 0;
+    m.bodies = chain;
+    m.body_count = 4;
+    m.couplings = couplings;
+    m.coupling_count = 3;
+    m.curves = bent;
+    m.curve_count = 1;
+    for (int n = 0; n < 200; n++) {
+        double q = -2.5;
+        for (int i = 0; i < 4; i++) {
+            chain[i] = rods[i > 0];
+            chain[i].parent = (int16_t)(i - 1);
+            chain[i].lower = wide(random_in(-2, -0.2));
+            chain[i].upper = wide(random_in(0.2, 2));
+        }
+        bent->kind = (mdyn_curve_kind)(n % 3);
+        bent->reference = wide(random_in(-1, 1));
+        for (int k = 0; k < 5; k++) {
+            bent->a[k] = wide(random_in(-2, 2));
+        }
+        for (int k = 0; k < LEVEL_KNOTS; k++) {
+            q += random_in(0.2, 0.9);
+            level_knots[k].q = wide(q);
+            level_knots[k].value = wide(random_in(-3, 3));
+        }
+        CHECK_EQUAL(mdyn_fill_spline(level_knots, LEVEL_KNOTS, scratch), MDYN_OK);
+        bent->knots = level_knots;
+        bent->knot_count = LEVEL_KNOTS;
+        bent->function = two_sin;
+        bent->user_data = &two;
+        CHECK(mdyn_init(&other, &m) >= 0);
+        const double here = random_in(-2, 2);
+        other.q[0] = real(here);
+        other.q[1] = real(0.7 * here + 0.1);
+
+        /* runs of places within all limits; the one nearest to here */
+        double first = 0, want_first = 0, want_last = 0, nearest = 1e9, step = 5.0 / PLACES;
+        int runs = 0, inside = 0;
+        for (int k = 0; k <= PLACES + 1; k++) {
+            double place = -2.5 + step * k;
+            int now = k <= PLACES && chain_is_within((ld)place);
+            if (now && !inside) {
+                first = place;
+            }
+            if (inside && !now) {
+                double last = place - step;
+                double off = here < first ? first - here : here > last ? here - last : 0;
+                runs++;
+                if (off < nearest) {
+                    nearest = off;
+                    want_first = first;
+                    want_last = last;
+                }
+            }
+            inside = now;
+        }
+        mdyn_wide lower, upper;
+        int code = mdyn_range(&other, 0, &lower, &upper);
+        if (runs == 0) { /* or less than a step wide */
+            CHECK(code == MDYN_WARN_EMPTY_RANGE || of_wide(upper) - of_wide(lower) < 2 * step);
+            empty++;
+            continue;
+        }
+        several += runs > 1;
+        CHECK_EQUAL(code, MDYN_OK);
+        if (fabs(of_wide(lower) - want_first) > 2 * step
+            && of_wide(upper) - of_wide(lower) < 2 * step) {
+            continue; /* an interval between two places is nearer */
+        }
+        CHECK_NEAR(of_wide(lower), want_first, 1.01 * step);
+        CHECK_NEAR(of_wide(upper), want_last, 1.01 * step);
+        narrowed++;
+    }
+    CHECK(several > 20 && narrowed > 100);
+
+    /* the posture goes where the follower may be */
+    CHECK(mdyn_settle(&other) >= 0);
+}
+
+/* Texts, capacity, and a curve that takes the place of another while the mechanism moves. */
+static void test_texts(void) {
+    char text[200];
+    mdyn_capacity need;
+    mdyn_coupling c = follows[0];
+    begin_planar2g(row_form);
+    CHECK_EQUAL(mdyn_explain(&sim, MDYN_ROW_COUPLING, 0, text, sizeof text), MDYN_OK);
+    CHECK_TEXT(text, "coupling 0: q(lower) - curve 3(q(upper)) = 0 [rad]; hard, erp 0.2");
+    CHECK_EQUAL(mdyn_required(&planar2g, &need), MDYN_OK);
+    CHECK_EQUAL(need.curves, 1);
+    c.terms[0].curve = c.terms[1].curve = 5;
+    c.terms[0].coefficient = wide(2);
+    c.offset = wide(0.5);
+    CHECK(mdyn_set_coupling(&sim, 0, &c) >= 0);
+    CHECK_EQUAL(mdyn_explain(&sim, MDYN_ROW_COUPLING, 0, text, sizeof text), MDYN_OK);
+    CHECK_TEXT(text, "coupling 0: 2 curve 4(q(lower), q(upper)) + 0.5 = 0 [rad]; hard, erp 0.2");
+    CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+}
+
+/* MuJoCo's polycoef with references: the macro against the formula. */
+static void test_polycoef(void) {
+    static const mdyn_curve polycoef[] = { MDYN_MUJOCO_POLYCOEF(0.3, -2.54, 0.5, 0.25, 0.125,
+                                                                0.7, -0.4) };
+    static const mdyn_coupling couplings[] = { MDYN_FOLLOWS(1, 0, 0) };
+    mdyn_model m = planar2g;
+    m.couplings = couplings;
+    m.curves = polycoef;
+    m.curve_count = 1;
+    CHECK(mdyn_init(&sim, &m) >= 0);
+    for (int n = 0; n < 20; n++) {
+        double q = random_in(-1, 1), x = q + 0.4, y;
+        sim.q[0] = real(q);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+        y = 0.3 - 2.54 * x + 0.5 * x * x + 0.25 * x * x * x + 0.125 * x * x * x * x;
+        CHECK_NEAR(of_real(sim.q[1]) - 0.7, y, 10 * PLACE);
+    }
+}
+
+int main(int argc, char **argv) {
+    static void (*const tests[])(void) = {
+        test_values, test_spline, test_refused_curves, test_rows, test_default, test_row_form,
+        test_projection,
+        test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
+        test_ranges, test_texts, test_polycoef
+    };
+    check_begin(argc, argv);
+    fill_tables();
+    for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
+        random_seed((uint64_t)i + 1);
+        tests[i]();
+    }
+    return check_end();
+}

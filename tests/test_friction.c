@@ -1,0 +1,116 @@
+/* Coulomb friction of user rows and contacts: in two stages against the dense solution of
+   truth_step.h; on an incline, and of a cone, in closed form. */
+#include "knobs.h"
+#include "check.h"
+#include "truth.h"
+#include "truth_step.h"
+#include "rows_on_bodies.h"
+#include "boxes.h"
+
+/* The bound of friction by the dense impulse of its leader in s; 0: none yet. */
+static void bound_friction(int stage) {
+    for (int i = 0; i < dense.rows; i++) {
+        truth_row *r = &dense.row[i];
+        if (r->leader >= 0) {
+            r->most = stage ? r->mu * fabsl(dense.lambda[r->leader]) : 0;
+            r->least = -r->most;
+        }
+    }
+}
+
+/* Friction in two stages: first without, then with the bounds that this gave. */
+static void two_stages(mdyn_method method) {
+    outcomes o = { 0 };
+    for (int n = 0; n < 50; n++) {
+        random_seed(500 + (uint64_t)n);
+        draw_mechanism(4, 20, FLOATING);
+        solve_well(method);
+        mech.model.solver.friction_law = MDYN_TWO_STAGE;
+        mech.model.user_row_count = 2;
+        random_user_row(&user_row[0], 5);
+        random_user_row(&user_row[1], 3);
+        user_row[1].mu = wide(0.5);
+        start();
+        sim_random(&sim, &mech.model, 2, 5);
+        look();
+        truth_step_begin(&dense, &t, &mech.model, &sim);
+        hits = n % 2;
+        random_hit(&hit[0]);
+        if (!step_goes(&o)) {
+            continue;
+        }
+        dense_rows(&o);
+        for (int stage = 0; stage < 2; stage++) {
+            bound_friction(stage);
+            truth_step_solve(&dense, t.dofs);
+        }
+        o.worst = worse(o.worst, gap_of_speeds());
+        CHECK_NEAR(gap_of_speeds(), 0.0, BY_SCALAR(5e-13, 3e-4, 5e-5));
+        o.compared++;
+    }
+    hits = 0;
+    CHECK_EQUAL(o.compared, 50);
+    tell_outcomes("two stages", &o);
+}
+
+/* ---- boxes ---- */
+
+/* A box sticks below the angle atan mu, and slides above it with g (sin - mu cos); along the
+   diagonal a pyramid holds sqrt 2 times as much, a cone does not. */
+static void incline(mdyn_method method) {
+    static const double angles[] = { 26, 27, 34, 36 };
+    for (int n = 0; n < 24; n++) {
+        mdyn_friction_law law = (mdyn_friction_law)(n % 3);
+        if (method == MDYN_DANTZIG && law == MDYN_CONE) {
+            continue;
+        }
+        double angle = angles[n / 6] * 3.141592653589793 / 180, s = sin(angle), c = cos(angle);
+        int diagonal = n / 3 % 2, steps = method == MDYN_TGS ? 75 : 300;
+        double hold = 0.5 * (diagonal && law != MDYN_CONE ? sqrt(2) : 1);
+        double want = fmax(0, 9.81 * (s - hold * c)) * steps * 0x1p-10;
+        boxes(1, law);
+        solve_by(method);
+        mech.model.gravity.x = wide(9.81 * s * (diagonal ? sqrt(0.5) : 1));
+        mech.model.gravity.y = wide(9.81 * s * (diagonal ? sqrt(0.5) : 0));
+        mech.model.gravity.z = wide(-9.81 * c);
+        CHECK_EQUAL(mdyn_set_gravity(&sim, &mech.model.gravity), MDYN_OK);
+        for (int k = 0; k < steps; k++) {
+            touch(1, 0.5, k % 2);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        CHECK_NEAR(hypot(of_real(sim.v[3]), of_real(sim.v[4])), want, BY_SCALAR(1e-14, 5e-6, 5e-7));
+        CHECK_NEAR(of_real(sim.q[2]), 0.05, BY_SCALAR(1e-15, 3e-8, 2e-9));
+    }
+}
+
+/* A cone's friction is against the slip, whatever its direction; a body's weight times mu. */
+static void cone(void) {
+    for (int n = 0; n < 16; n++) {
+        double angle = 0.3 + n * 0.39, v = 2;
+        mdyn_contact c;
+        memset(&c, 0, sizeof c);
+        boxes(1, MDYN_CONE);
+        sim.v[3] = real(v * cos(angle));
+        sim.v[4] = real(v * sin(angle));
+        c.b = MDYN_WORLD; /* at the center of mass: nothing turns */
+        c.normal.z = real(1);
+        c.point.z = real(0.05);
+        c.mu = wide(0.5);
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        v -= 0.5 * 9.81 * 0x1p-10;
+        CHECK_NEAR(of_real(sim.v[3]), v * cos(angle), BY_SCALAR(2e-15, 1e-6, 3e-8));
+        CHECK_NEAR(of_real(sim.v[4]), v * sin(angle), BY_SCALAR(2e-15, 1e-6, 3e-8));
+    }
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    two_stages(MDYN_PGS);
+    two_stages(MDYN_DANTZIG);
+    incline(MDYN_PGS);
+    incline(MDYN_TGS);
+    incline(MDYN_DANTZIG);
+    cone();
+    return check_end();
+}

@@ -1,0 +1,121 @@
+/* Coordinates, velocities and commands by body beside the arrays; numbers that were meant for a DoF
+   that the model does not have.
+
+   The truth: where joints of 1, 0, 3 and 6 DoF stand in the arrays, counted by hand. */
+#define MIMICDYN_MAX_BODIES 6
+#define MIMICDYN_MAX_DOFS 14
+#define MIMICDYN_IMPLEMENTATION
+#include "../mimicdyn.h"
+#include "check.h"
+
+enum { WHEEL, PLATE, BALL, SHIP, TAIL, BODIES };
+static const int dofs[] = { 1, 0, 3, 6, 1 }, coordinates[] = { 1, 0, 4, 7, 1 };
+static const int first_dof[] = { 0, -1, 1, 4, 10 }, first_coordinate[] = { 0, -1, 1, 5, 12 };
+static mdyn_body body[BODIES];
+static mdyn_model model;
+static mdyn_sim sim;
+
+static void begin(void) {
+    static const mdyn_joint joint[] = { MDYN_REVOLUTE, MDYN_FIXED, MDYN_SPHERICAL, MDYN_FREE,
+                                        MDYN_PRISMATIC };
+    memset(body, 0, sizeof body);
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < BODIES; i++) {
+        body[i].parent = (int16_t)(i == SHIP ? MDYN_WORLD : i - 1);
+        body[i].joint = joint[i];
+        body[i].mass = wide(1);
+        body[i].inertia.xx = body[i].inertia.yy = body[i].inertia.zz = wide(1);
+    }
+    model.bodies = body;
+    model.body_count = BODIES;
+    model.dt = wide(0.001);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+}
+
+static int is_no_number(mdyn_real x) {
+#if MDYN_SCALAR == MDYN_SCALAR_FIXED
+    return x == INT64_MIN;
+#else
+    return isnan(x);
+#endif
+}
+
+static void test_by_body(void) {
+    begin();
+    for (int i = -1; i <= BODIES; i++) {
+        const int there = i >= 0 && i < BODIES, d = there ? dofs[i] : 0;
+        const int c = there ? coordinates[i] : 0;
+        CHECK_EQUAL(mdyn_first_dof(&sim, i), d > 0 ? first_dof[i] : MDYN_ERR_INDEX);
+        CHECK_EQUAL(mdyn_first_coordinate(&sim, i), c > 0 ? first_coordinate[i] : MDYN_ERR_INDEX);
+        for (int k = -1; k < 8; k++) {
+            const mdyn_real x = real(i + 0.125 * k);
+            const int dof_code = k >= 0 && k < d ? MDYN_OK : MDYN_ERR_INDEX;
+            const int coordinate_code = k >= 0 && k < c ? MDYN_OK : MDYN_ERR_INDEX;
+            CHECK_EQUAL(mdyn_set_tau(&sim, i, k, x), dof_code);
+            CHECK_EQUAL(mdyn_set_v(&sim, i, k, x), dof_code);
+            CHECK_EQUAL(mdyn_set_q(&sim, i, k, x), coordinate_code);
+            CHECK(is_no_number(mdyn_v(&sim, i, k)) == (dof_code != MDYN_OK));
+            CHECK(is_no_number(mdyn_q(&sim, i, k)) == (coordinate_code != MDYN_OK));
+            if (dof_code == MDYN_OK) {
+                CHECK_NEAR(of_real(sim.tau[first_dof[i] + k]), of_real(x), 0);
+                CHECK_NEAR(of_real(sim.v[first_dof[i] + k]), of_real(x), 0);
+                CHECK_NEAR(of_real(mdyn_v(&sim, i, k)), of_real(x), 0);
+            }
+            if (coordinate_code == MDYN_OK) {
+                CHECK_NEAR(of_real(sim.q[first_coordinate[i] + k]), of_real(x), 0);
+                CHECK_NEAR(of_real(mdyn_q(&sim, i, k)), of_real(x), 0);
+            }
+        }
+        CHECK_EQUAL(mdyn_set_target(&sim, i, real(2)), d > 0 ? MDYN_OK : MDYN_ERR_INDEX);
+        CHECK_EQUAL(mdyn_set_target_velocity(&sim, i, real(3)), d > 0 ? MDYN_OK : MDYN_ERR_INDEX);
+        if (d > 0) {
+            CHECK_NEAR(of_real(sim.target[first_dof[i]]), 2, 0);
+            CHECK_NEAR(of_real(sim.target_velocity[first_dof[i]]), 3, 0);
+        }
+    }
+    CHECK_EQUAL(mdyn_set_tau(NULL, 0, 0, real(0)), MDYN_ERR_NULL);
+    CHECK(is_no_number(mdyn_q(NULL, 0, 0)));
+    memset(&sim, 0, sizeof sim);
+    CHECK_EQUAL(mdyn_set_q(&sim, 0, 0, real(0)), MDYN_ERR_NOT_READY);
+}
+
+/* A number beyond the last DoF is named with its array; q, v stay; 0 is nothing. */
+static void test_beyond(void) {
+    mdyn_real *const array[] = { sim.v, sim.tau, sim.target, sim.target_velocity };
+    static const int name[] = { MDYN_IN_V, MDYN_IN_TAU, MDYN_IN_TARGET, MDYN_IN_TARGET_VELOCITY };
+    for (int a = 0; a < 4; a++) {
+        for (int k = 11; k < MIMICDYN_MAX_DOFS; k++) {
+            begin();
+            array[a][k] = real(k % 2 ? -1e-3 : 5);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_BEYOND);
+            CHECK_EQUAL(sim.culprit.index, k);
+            CHECK_EQUAL(sim.culprit.array, name[a]);
+            array[a][k] = real(-0.0);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            array[a][10] = real(0.5);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+    }
+}
+
+/* MDYN_ERR_STATE names the array too. */
+static void test_state(void) {
+    mdyn_real *const place[] = { &sim.q[12], &sim.v[10], &sim.tau[10], &sim.wrench[4].force.y };
+    static const int name[] = { MDYN_IN_Q, MDYN_IN_V, MDYN_IN_TAU, MDYN_IN_WRENCH };
+    static const int index[] = { 12, 10, 10, 4 };
+    for (int a = 0; a < 4; a++) {
+        begin();
+        bad_real(place[a], 0);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE);
+        CHECK_EQUAL(sim.culprit.array, name[a]);
+        CHECK_EQUAL(sim.culprit.index, index[a]);
+    }
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    test_by_body();
+    test_beyond();
+    test_state();
+    return check_end();
+}

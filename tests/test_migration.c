@@ -1,0 +1,246 @@
+/* The conventions of other projects: each equation in the letters of its project, with its own
+   numbers, against what two or three joints on the world do under the macro that stands for it.
+   Ratios and offsets are odd on purpose: with 1 and 0 every sign is right. The guide for those who
+   come from elsewhere, examples/guide/coming-from.md, names these functions. */
+#include "knobs.h"
+#include "check.h"
+
+/* What the checks allow, some ten times the worst.
+                     F64    F32  FIXED */
+TOLERANCE(EQUATION, 3e-15,  1e-6, 3e-10); /* the project's equation */
+TOLERANCE(MOTION,   3e-15,  1e-6,  3e-8); /* 100 steps against the closed form */
+TOLERANCE(FORCE,    6e-14,  1e-4,  2e-7);
+TOLERANCE(CURVE,     1e-5,  1e-5,  1e-5); /* second order in dt, 1 ms */
+
+enum { A, B, D, JOINTS };
+#define STEPS 100
+static const double dt = 0.001;
+static const double inertia[JOINTS] = { 0.3, 0.7, 0.5 };
+static mdyn_body body[JOINTS];
+static mdyn_coupling coupling;
+static mdyn_model model;
+static mdyn_sim sim;
+
+static void begin(const mdyn_coupling *given) {
+    memset(body, 0, sizeof body);
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < JOINTS; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].armature = wide(inertia[i]);
+    }
+    coupling = *given;
+    model.bodies = body;
+    model.body_count = JOINTS;
+    model.couplings = &coupling;
+    model.coupling_count = 1;
+    model.dt = wide(dt);
+    CHECK(mdyn_init(&sim, &model) >= 0);
+}
+
+static double q(int joint) { return of_real(sim.q[joint]); }
+static double v(int joint) { return of_real(sim.v[joint]); }
+
+/* A leader at `at` and a torque of 2.5 N m on it; its follower as the project says,
+   q_f = ratio q_l + offset. The motion is that of one joint of inertia I_l + ratio^2 I_f, and the
+   coupling carries ratio I_f a. */
+static void follows(const mdyn_coupling *given, int follower, int leader, double ratio,
+                    double offset) {
+    const double at = 0.37, tau = 2.5;
+    const double a = tau/(inertia[leader] + ratio * ratio * inertia[follower]);
+    const double t = STEPS * dt;
+    mdyn_wide force = wide(0);
+    begin(given);
+    sim.q[leader] = real(at);
+    sim.q[follower] = real(ratio * at + offset);
+    sim.tau[leader] = real(tau);
+    for (int k = 0; k < STEPS; k++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(q(follower), ratio * q(leader) + offset, EQUATION);
+    CHECK_NEAR(v(follower), ratio * v(leader), EQUATION);
+    CHECK_NEAR(v(leader), a * t, MOTION);
+    CHECK_NEAR(q(leader), at + a * t * t/2, MOTION);
+    CHECK_EQUAL(mdyn_coupling_force(&sim, 0, coupling.terms[0].body == follower ? 0 : 1, &force),
+                MDYN_OK);
+    CHECK_NEAR(of_wide(force), ratio * inertia[follower] * a, FORCE);
+}
+
+/* URDF, Drake, Pinocchio, DART: q_f = multiplier q_l + offset. */
+static void test_urdf(void) {
+    const mdyn_coupling c = MDYN_MIMIC(B, A, -2.54, 0.3);
+    follows(&c, B, A, -2.54, 0.3);
+}
+
+/* A mimic with softness, a bound on its force, and a name. */
+static void test_mimic_with(void) {
+    const mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, -0.3, MDYN_HARD(0.5), 1000.0, "finger");
+    const mdyn_coupling weak = MDYN_MIMIC_WITH(B, A, 2.54, -0.3, MDYN_HARD(0.5), 0.75, NULL);
+    char text[120];
+    follows(&c, B, A, 2.54, -0.3);
+    CHECK(mdyn_explain(&sim, MDYN_ROW_COUPLING, 0, text, sizeof text) >= 0);
+    CHECK(strstr(text, "erp 0.5") != NULL);
+
+    /* a coupling of at most 0.75 N m moves the follower at 0.75/I_f */
+    begin(&weak);
+    sim.q[B] = real(-0.3);
+    sim.tau[A] = real(100.0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(v(B), dt * 0.75/inertia[B], MOTION);
+}
+
+/* SDF: q_f = multiplier (q_l - reference) + offset; a gearbox: theta_2 = -ratio theta_1. */
+static void test_sdf(void) {
+    const mdyn_coupling mimic = MDYN_SDF_MIMIC(B, A, 2.54, 0.2, 0.3);
+    const mdyn_coupling gearbox = MDYN_SDF_GEARBOX(A, B, 2.54);
+    follows(&mimic, B, A, 2.54, 0.3 - 2.54 * 0.2);
+    CHECK_NEAR(q(B), 2.54 * (q(A) - 0.2) + 0.3, EQUATION);
+    follows(&gearbox, B, A, -2.54, 0);
+}
+
+/* MuJoCo: y - y0 = a0 + a1 (x - x0), joint1 is y, joint2 is x, y0 and x0 their ref. */
+static void test_mujoco(void) {
+    const double y0 = 0.25, x0 = -0.4, a0 = 0.11, a1 = -2.54;
+    const mdyn_coupling c = MDYN_MUJOCO_JOINT(B, A, 0.11, -2.54, 0.25, -0.4);
+    follows(&c, B, A, a1, y0 + a0 - a1 * x0);
+    CHECK_NEAR(q(B) - y0, a0 + a1 * (q(A) - x0), EQUATION);
+}
+
+/* PhysX: q_A + gearRatio q_B + offset = 0; in USD, angles and offset in degrees. */
+static void test_physx(void) {
+    const double degree = acos(-1.0)/180;
+    const mdyn_coupling native = MDYN_PHYSX_MIMIC(A, B, 2.54, 0.3);
+    const mdyn_coupling usd = MDYN_PHYSX_MIMIC(A, B, 2.54, MDYN_DEGREES(17.0));
+    follows(&native, A, B, -2.54, -0.3);
+    CHECK_NEAR(q(A) + 2.54 * q(B) + 0.3, 0, EQUATION);
+    follows(&usd, A, B, -2.54, -17 * degree);
+    CHECK_NEAR(q(A)/degree + 2.54 * q(B)/degree + 17, 0, 3 * EQUATION/degree);
+}
+
+/* Bullet: q_A + gearRatio q_B = relativePositionTarget. */
+static void test_bullet(void) {
+    const mdyn_coupling c = MDYN_BULLET_GEAR(A, B, 2.54, 0.3);
+    follows(&c, A, B, -2.54, 0.3);
+}
+
+/* Two wheels of 17 and 31 teeth; ODE's transmission of radii 0.017 and 0.031 is the same. */
+static void test_wheels(void) {
+    const mdyn_coupling teeth = MDYN_GEAR(A, 17, B, 31, 0), inner = MDYN_GEAR(A, 17, B, -31, 0);
+    const mdyn_coupling radii = MDYN_GEAR(A, 0.017, B, 0.031, 0);
+    follows(&teeth, B, A, -17.0/31, 0);
+    follows(&inner, B, A, 17.0/31, 0);
+    follows(&radii, B, A, -17.0/31, 0);
+}
+
+/* Planetary gears: Willis (w_out - w_carrier)/(w_in - w_carrier) = ratio; Chrono
+   r1 w1 + r2 w2 + r3 w3 = 0 with (1 - t0, t0, -1); torques are as the coefficients. */
+static void planetary(const mdyn_coupling *given) {
+    const double ratio = -2.54, c[JOINTS] = { 1 - ratio, ratio, -1 }; /* carrier, in, out */
+    const double tau[JOINTS] = { 1.5, -0.75, 2 };
+    double r = 0, drive = 0;
+    begin(given);
+    for (int i = 0; i < JOINTS; i++) {
+        sim.tau[i] = real(tau[i]);
+        r += c[i] * c[i]/inertia[i];
+        drive += c[i] * tau[i]/inertia[i];
+    }
+    for (int k = 0; k < STEPS; k++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    for (int i = 0; i < JOINTS; i++) {
+        mdyn_wide force = wide(0);
+        CHECK_NEAR(v(i), STEPS * dt * (tau[i] - c[i] * drive/r)/inertia[i], MOTION);
+        CHECK_EQUAL(mdyn_coupling_force(&sim, 0, i, &force), MDYN_OK);
+        CHECK_NEAR(of_wide(force), -c[i] * drive/r, FORCE);
+    }
+    CHECK_NEAR(v(D) - v(A), ratio * (v(B) - v(A)), EQUATION);
+}
+
+static void test_planetary(void) {
+    const mdyn_coupling willis = MDYN_WILLIS(A, B, D, -2.54);
+    const mdyn_coupling chrono = MDYN_CHRONO_PLANETARY(A, 3.54, B, -2.54, D, -1);
+    planetary(&willis);
+    planetary(&chrono);
+}
+
+/* ---- compliance ---- */
+
+/* A joint tied to another that is as good as fixed, 0.2 rad off: by how much after `t`. */
+static double decay(const mdyn_coupling *given, double t) {
+    begin(given);
+    body[A].armature = wide(1e6);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.q[B] = real(0.2);
+    for (int k = 0; k * dt < t - dt/2; k++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    return q(B);
+}
+
+/* x of x'' + 2 zeta omega x' + omega^2 x = 0 from 0.2 at rest, zeta < 1. */
+static double oscillation(double omega, double zeta, double t) {
+    const double w = omega * sqrt(1 - zeta * zeta);
+    return 0.2 * exp(-zeta * omega * t) * (cos(w * t) + zeta * omega/w * sin(w * t));
+}
+
+/* PhysX: naturalFrequency (radians per second) and dampingRatio. */
+static void test_physx_compliance(void) {
+    const mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0, MDYN_FREQUENCY(20.0, 0.3), 0, NULL);
+    CHECK_NEAR(decay(&c, 0.1), oscillation(20, 0.3, 0.1), CURVE);
+}
+
+/* MuJoCo: solref = (timeconst, dampratio) is a frequency of 1/(timeconst dampratio); its other
+   form, (-stiffness, -damping), is taken per inertia of the row. */
+static void test_mujoco_compliance(void) {
+    const mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0,
+                                            MDYN_FREQUENCY(1/(0.05 * 0.5), 0.5), 0, NULL);
+    CHECK_NEAR(decay(&c, 0.1), oscillation(1/(0.05 * 0.5), 0.5, 0.1), 8 * CURVE);
+}
+
+/* Drake, Chrono and all who give a spring and a damper: kp, kd on the row itself. */
+static void test_spring_compliance(void) {
+    const mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0, MDYN_SPRING(280.0, 8.4), 0, NULL);
+    CHECK_NEAR(decay(&c, 0.1), oscillation(20, 0.3, 0.1), CURVE);
+}
+
+/* ODE: with the CFM that acts on the force, one step of a row takes
+   (ERP C/h + C')/(r + CFM/h); ERP = h kp/(h kp + kd), CFM = 1/(h kp + kd) hold kp C at rest. */
+static void test_ode_compliance(void) {
+    const double kp = 280, kd = 84, tau = 5;
+    const double ERP = dt * kp/(dt * kp + kd), CFM = 1/(dt * kp + kd);
+    mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0, MDYN_ODE(0, 0), 0, NULL);
+    double impulse;
+    c.softness.a = wide(ERP);
+    c.softness.b = wide(CFM);
+    begin(&c);
+    model.solver.scheme = MDYN_EXPLICIT;
+    body[A].armature = wide(1e6);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.q[B] = real(0.2);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    impulse = (ERP * 0.2/dt)/(1/inertia[B] + 2.54 * 2.54/1e6 + CFM/dt);
+    CHECK_NEAR(v(B), -impulse/inertia[B], MOTION);
+
+    sim.tau[B] = real(tau);
+    for (int k = 0; k < 5000; k++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(q(B) - 2.54 * q(A), tau/kp, BY_SCALAR(7e-7, 7e-7, 7e-7));
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    test_urdf();
+    test_mimic_with();
+    test_sdf();
+    test_mujoco();
+    test_physx();
+    test_bullet();
+    test_wheels();
+    test_planetary();
+    test_physx_compliance();
+    test_mujoco_compliance();
+    test_spring_compliance();
+    test_ode_compliance();
+    return check_end();
+}

@@ -1,0 +1,203 @@
+/* What limits and ratios leave a joint, and fixed joints in couplings.
+
+   The truth: a leader of range [a, b] and a follower q_f = ratio q + offset with limits [l, u]
+   leave the intersection of [a, b] and ([l, u] - offset)/ratio. */
+#include "knobs.h"
+#include "check.h"
+#include "sims.h"
+
+static mdyn_body body[8];
+static mdyn_coupling coupling[8];
+static mdyn_model model;
+static mdyn_sim sim;
+
+/* Rotors without limits; no coupling. */
+static void begin(int bodies) {
+    memset(body, 0, sizeof body);
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < bodies; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].armature = wide(1);
+    }
+    model.bodies = body;
+    model.body_count = bodies;
+    model.couplings = coupling;
+    model.dt = wide(0.001);
+}
+
+static void limit(int i, double lower, double upper) {
+    body[i].lower = wide(lower);
+    body[i].upper = wide(upper);
+}
+
+static void couple(int follower, int leader, double ratio, double offset) {
+    coupling[model.coupling_count++] = mimic_of(follower, leader, ratio, offset);
+}
+
+/* The Robotiq 2F-85 as its file has it: all followers within [0, 0.8757], two of them with -1. */
+static void test_gripper(void) {
+    static const double ratio[] = { 1, -1, 1, -1, 1 };
+    begin(6);
+    limit(0, 0, 0.8);
+    for (int i = 1; i < 6; i++) {
+        couple(i, 0, ratio[i - 1], 0);
+        limit(i, 0, 0.8757);
+    }
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_FROZEN_RANGE);
+    CHECK_EQUAL(sim.culprit.code, MDYN_WARN_FROZEN_RANGE);
+    CHECK_EQUAL(sim.culprit.index, 2);
+    limit(2, -0.8757, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_FROZEN_RANGE);
+    CHECK_EQUAL(sim.culprit.index, 4);
+    limit(4, 0, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    limit(0, 0, 0); /* a leader without limits keeps those of its followers */
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    limit(4, 0, 0.8757);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_FROZEN_RANGE);
+}
+
+/* Random leader and follower: warned of if, and only if, less than half is left. */
+static void test_half(void) {
+    int warned = 0, left_alone = 0;
+    random_seed(1);
+    for (int i = 0; i < 3000; i++) {
+        const double a = random_in(-3, 3), b = a + random_in(0.1, 3);
+        const double sign = random_int(2) ? 1 : -1, ratio = sign * random_in(0.2, 5);
+        const double offset = random_in(-1, 1), middle = random_in(a, b);
+        const double from = fmax(a, middle - random_in(0.01, 2)), to = middle + random_in(0.01, 2);
+        const double one = ratio * from + offset, other = ratio * to + offset;
+        const double share = (fmin(to, b) - from) / (b - a);
+        begin(3);
+        limit(0, a, b);
+        couple(1, 0, ratio, offset);
+        limit(1, fmin(one, other), fmax(one, other));
+        if (fabs(share - 0.5) < 0.01) {
+            continue;
+        }
+        if (i % 3 == 0) { /* over a joint between them that has no limits */
+            body[2] = body[1];
+            limit(1, 0, 0);
+            couple(2, 1, 1, 0);
+        }
+        CHECK_EQUAL(but_for_start(mdyn_init(&sim, &model)),
+                    share < 0.5 ? MDYN_WARN_FROZEN_RANGE : MDYN_OK);
+        CHECK(share > 0.5 || sim.culprit.index == (i % 3 == 0 ? 2 : 1));
+        warned += share < 0.5;
+        left_alone += share > 0.5;
+    }
+    CHECK(warned > 500 && left_alone > 500);
+}
+
+/* A follower whose range its leader does not use up is nothing to warn of, and neither are soft
+   couplings, a range that is empty, or a leader that its own limits lock. */
+static void test_no_frozen_range(void) {
+    begin(2);
+    limit(0, 0, 1);
+    couple(1, 0, 1, 0);
+    limit(1, -10, 10);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    limit(1, 0, 0.1);
+    coupling[0].effort = wide(1);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    coupling[0].effort = wide(0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_FROZEN_RANGE);
+    limit(1, 2, 3);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_EMPTY_RANGE);
+    limit(0, 0.5, 0.5);
+    limit(1, 0, 1);
+    CHECK_EQUAL(but_for_start(mdyn_init(&sim, &model)), MDYN_OK);
+}
+
+/* q1 = 2 q0, q1 = 3 q0 + offset: independent, and q0 = -offset is all that is left. Likewise a
+   cycle of ratios whose product is not 1, and a gear of three joints on one shaft. */
+static void test_locked(void) {
+    for (int kind = 0; kind < 3; kind++) {
+        for (int fits = 0; fits < 2; fits++) {
+            begin(3);
+            couple(1, 0, 2, 0);
+            if (kind == 0) {
+                couple(1, 0, fits ? 2 : 3, 0.25 * !fits);
+            } else {
+                couple(2, 1, 0.5, 0);
+                couple(2, 0, 1 + 0.001 * !fits, 0);
+            }
+            if (kind == 2) {
+                mdyn_coupling gear = MDYN_GEAR3(0, 1, 1, 1, 2, -3, 0); /* q0 + 2 q0 - 3 q0 */
+                gear.terms[2].coefficient = wide(fits ? -3 : -3.5);
+                coupling[2] = gear;
+            }
+            CHECK_EQUAL(mdyn_init(&sim, &model), fits ? MDYN_WARN_REDUNDANT : MDYN_WARN_LOCKED);
+            CHECK_EQUAL(sim.culprit.index, kind == 0 ? 1 : 2);
+        }
+    }
+}
+
+/* A joint that was made fixed, with the tags of its couplings kept. */
+static void test_fixed_joints(void) {
+    for (int i = 0; i < 2; i++) {
+        begin(2);
+        couple(1, 0, 2, 0);
+        body[i].joint = MDYN_FIXED;
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TERM_FIXED);
+        CHECK_EQUAL(sim.culprit.index, 0);
+    }
+    begin(2);
+    couple(1, 0, 2, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    coupling[0].terms[1].body = 2;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TERM);
+    coupling[0].terms[1].body = 0;
+    coupling[0].terms[1].axis = 1;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TERM_AXIS);
+    coupling[0].terms[1].axis = 0;
+    coupling[0].terms[0].body = 0;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_TERM_TWICE);
+}
+
+/* Which bound a limit or the range of a coupling acts at, in every mode: a rotor is pushed against
+   it; inside of it none. */
+static void test_acting_bounds(void) {
+    static const mdyn_limits limits[] = { MDYN_SPECULATIVE, MDYN_ENGAGED };
+    for (int mode = 0; mode < 4; mode++) {
+        for (int push = -1; push <= 1; push++) {
+            for (int by_coupling = 0; by_coupling < 2; by_coupling++) {
+                mdyn_row_report r;
+                begin(1);
+                if (by_coupling) {
+                    mdyn_coupling one = MDYN_MIMIC(0, 0, 0, 0);
+                    one.terms[1].coefficient = wide(0);
+                    one.lower = wide(-0.25);
+                    one.upper = wide(0.25);
+                    coupling[0] = one;
+                    model.coupling_count = 1;
+                } else {
+                    limit(0, -0.25, 0.25);
+                }
+                model.solver.method = mode / 2 ? MDYN_TGS : MDYN_PGS;
+                model.solver.limits = limits[mode % 2];
+                CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+                sim.tau[0] = real(10.0 * push);
+                for (int s = 0; s < 600; s++) {
+                    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+                }
+                CHECK_EQUAL(mdyn_report_row(&sim, by_coupling ? MDYN_ROW_COUPLING : MDYN_ROW_LIMIT,
+                                            0, &r), MDYN_OK);
+                CHECK_EQUAL(r.flags & (MDYN_ROW_AT_LOWER | MDYN_ROW_AT_UPPER),
+                            push < 0 ? MDYN_ROW_AT_LOWER : push > 0 ? MDYN_ROW_AT_UPPER : 0);
+            }
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    check_begin(argc, argv);
+    test_gripper();
+    test_half();
+    test_no_frozen_range();
+    test_locked();
+    test_fixed_joints();
+    test_acting_bounds();
+    return check_end();
+}
