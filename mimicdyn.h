@@ -679,7 +679,8 @@ typedef struct mdyn_body {
       MDYN_FREQUENCY(omega, zeta)  kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
                                    over the motions that hard rows leave (MDYN_EXPLICIT: of the
                                    row alone), M with armature and dt damping of this step; omega
-                                   in rad/s; hard if omega is 0
+                                   in rad/s; hard if omega is 0. Where hard rows leave no motion
+                                   there is no mass to hold: no force, and MDYN_ROW_REDUNDANT
    All zero: MDYN_HARD(0.2), and a coupling may be eliminated (see mdyn_coupling). In substeps dt is
    that of a substep; the erp of a hard row is shared among them. With MDYN_EXPLICIT each substep
    has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd)).
@@ -11622,6 +11623,44 @@ MD_STATIC md_num md_row_inverse_mass(const mdyn_sim *sim, const md_row *row, int
     return md_div(md_squares_value(r), md_mul(row->scale, row->scale));
 }
 
+#if MDYN_BODY_ROWS_ > 0
+
+/* A body row is dependent if less than MD_RANK_TOLERANCE of this squared length remains: of the
+   length that the whitened row would have without cancellation, times 4^2 for the inertia of the
+   joints on the path. */
+MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
+{
+    md_num length = md_mul(MD_K(4), row->scale);
+    return md_mul(md_mul(length, length), md_body_row_at(sim, row)->max_length2);
+}
+
+#else
+
+MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
+{
+    (void)sim; (void)row;
+    return MD_K(0);
+}
+
+#endif
+
+/* Whether a row is linearly dependent on earlier ones: `left` of its squared length is left, and
+   `owned` lies in their span. */
+MD_INLINE int md_is_dependent(md_num left, md_num owned)
+{
+    return !md_less(md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), md_add(left, owned)), left);
+}
+
+/* Whether the entries of the row in sim->row_x from `free` on are rounding beside those before,
+   which lie in the span of other rows. */
+MD_STATIC int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, int free)
+{
+    md_num left = md_squares_value(md_add_row_squares(sim, 0, free, row->end));
+    md_num owned = md_squares_value(md_add_row_squares(sim, 0, row->first, free));
+    return md_is_dependent(left, md_is_body_row(row)
+        ? md_max(owned, md_body_row_max_length2(sim, row)) : owned);
+}
+
 /* The weight, 1/3 to 1, by which md_set_spring spreads the stiffness of a weak spring over the
    step. 1/3 makes its frequency right to fourth order; n springs on one joint are stable with it as
    long as their s add up to 4 at most. */
@@ -11671,8 +11710,8 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
 }
 
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
-   `free`; a hard row keeps the cfm that it has. Returns 0 if the row
-   exerts no force: gains of zero, or a frequency on a row that moves no mass. */
+   `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of zero,
+   or a frequency on a row that moves no mass. */
 MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row, int free,
                                 int springs)
 {
@@ -11697,7 +11736,7 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
     if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA) {
         md_num r = md_uses_midpoint(sim) ? row->inverse_mass
                                          : md_row_inverse_mass(sim, row, row->first);
-        if (md_is_zero(r)) return 0;
+        if (md_row_leaves_nothing(sim, row, md_uses_midpoint(sim) ? free : row->first)) return 0;
         /* kd = 2 omega zeta / r */
         b = md_div(md_mul(md_mul(MD_K(2), a), b), r);
         /* kp = omega^2 / r */
@@ -11796,6 +11835,7 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
         md_num z;
         for (; i != d->body; i = sim->link[i].parent)
             md_vec_add_cross(&p.ang, &sim->body_state[i].arm, &p.lin);
+
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
         z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(sim->row_J[k], 0), z));
         sim->row_J[k] = MD_U(0);
@@ -11922,15 +11962,6 @@ MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
     return has_force;
 }
 
-/* A body row is dependent if less than MD_RANK_TOLERANCE of this squared length remains: of the
-   length that the whitened row would have without cancellation, times 4^2 for the inertia of the
-   joints on the path. */
-MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
-{
-    md_num length = md_mul(MD_K(4), row->scale);
-    return md_mul(md_mul(length, length), md_body_row_at(sim, row)->max_length2);
-}
-
 #else
 
 MD_INLINE void md_whiten_row_on_bodies(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
@@ -11939,12 +11970,6 @@ MD_INLINE int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode, 
 {
     (void)sim; (void)row; (void)mode; (void)free;
     return 0;
-}
-
-MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
 }
 
 #endif
@@ -12060,22 +12085,20 @@ MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_u
                                row->tau_shared, u);
 }
 
-/* Whether a row depends on earlier equality rows; whether it contradicts them. */
+/* Bits of row->standing. The row is set up and stays so until M is factored anew, which every new
+   layout and every change of mode causes; it takes part; it depends on earlier rows; it depends on
+   them and has no force. */
+enum { MD_STANDING = 1, MD_STANDS_IN = 2, MD_STANDS_REDUNDANT = 4, MD_STANDS_IDLE = 8 };
+
+/* Whether a row with a force depends on earlier equality rows; whether it contradicts them. */
 MD_INLINE int md_row_is_redundant(const md_row *row)
 {
-    return MD_HAS(REDUNDANT) && row->flags & MDYN_ROW_REDUNDANT;
+    return MD_HAS(REDUNDANT) && row->standing & MD_STANDS_REDUNDANT;
 }
 
 MD_INLINE int md_row_is_contradictory(const md_row *row)
 {
     return MD_HAS(REDUNDANT) && row->flags & MDYN_ROW_CONTRADICTORY;
-}
-
-/* Whether a row is linearly dependent on earlier ones: `left` of its squared length is left, and
-   `owned` lies in their span. */
-MD_INLINE int md_is_dependent(md_num left, md_num owned)
-{
-    return !md_less(md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), md_add(left, owned)), left);
 }
 
 /* The Householder reflection that turns w = sim->row_x, at the pivot p and at `count` entries from
@@ -12259,10 +12282,6 @@ MD_INLINE void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
 
-/* Bits of row->standing. The row is set up and stays so until M is factored anew, which every new
-   layout and every change of mode causes; it takes part; it depends on earlier rows. */
-enum { MD_STANDING = 1, MD_STANDS_IN = 2, MD_STANDS_REDUNDANT = 4 };
-
 /* Whether row k, with the terms in sim->terms, keeps its vector, compliance and bounds from step to
    step: without a tree J and M are constant. Not constant are the cfm of a soft range, which acts
    in a part of the step, and bounds by the impulse of another row. */
@@ -12297,8 +12316,8 @@ MD_STATIC uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int 
     md_orthogonalize_row(sim, k, direct, reflected);
     is_independent = direct ? md_qr_pivot(sim, row, row->inverse_rest)
                             : md_project_out(sim, row, row->inverse_rest, row->length);
-    if (!has_force) return 0;
-    return is_independent ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
+    if (is_independent) return has_force ? MD_STANDS_IN : 0;
+    return has_force ? MD_STANDS_REDUNDANT : MD_STANDS_IDLE;
 }
 
 /* Sets up row k for a solve: vector, compliance, bounds and targets. Needs L and the rows set up
@@ -12307,7 +12326,7 @@ MD_STATIC uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int 
 MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
-    uint8_t is = row->standing, in;
+    int is = row->standing, in;
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
@@ -12318,16 +12337,17 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     }
 
     /* what does not change from step to step */
-    if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !is)) {
+    if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !(is & MD_STANDING))) {
         is = md_set_up_vector(sim, k, mode, direct);
-        row->standing = (uint8_t)(md_row_may_stand(sim, row) ? is | MD_STANDING : 0);
+        if (md_row_may_stand(sim, row)) is |= MD_STANDING;
+        row->standing = (uint8_t)is;
     } else if (MD_ROW_IS(row, DRIVE)) {
         md_bound_drive(sim, row, md_values_of_dof(sim, row->index));
     }
-    in = (uint8_t)((is & MD_STANDS_IN) != 0);
-    row->in_equality = (uint8_t)(direct ? in : 0);
-    row->in_inequality = (uint8_t)(direct ? 0 : in);
-    row->flags = (uint8_t)(is & MD_STANDS_REDUNDANT ? MDYN_ROW_REDUNDANT : 0);
+    in = (is & MD_STANDS_IN) != 0;
+    row->in_equality = (uint8_t)(direct && in);
+    row->in_inequality = (uint8_t)(!direct && in);
+    row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
     if (!md_is_body_row(row)) md_evaluate_row(sim, row);
     md_set_targets(sim, row, mode);
@@ -15519,12 +15539,16 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         o->error = row->error;
         o->v_lo = row->v_lo;
         o->v_hi = row->v_hi;
-        /* after a relaxation: the targets of the solve that gave v */
+        /* after a relaxation: the targets of the solve that gave v; without a force: none */
         if (bias != MD_BIAS_ALL) {
             o->v_lo = md_target_lo(row, bias);
             o->v_hi = md_target_hi(row, bias);
         }
         o->cfm_lambda = md_mul(row->cfm, row->lambda);
+        if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
+            o->v_lo = MD_NO_MIN;
+            o->v_hi = MD_NO_MAX;
+        }
         if (md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
         o->warm_start = row->warm_start;
@@ -15532,7 +15556,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         /* redundant and contradictory rows are counted; couplings break */
         if (!flags) continue;
         sim->culprit.sticky |= o->flags;
-        if (md_row_is_redundant(row)) sim->report.redundant++;
+        if (flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
         if (md_row_is_contradictory(row)) sim->report.contradictory++;
         if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && row->kind == MDYN_ROW_COUPLING
             && !md_is_zero(o->impulse) && md_coupling_at(sim, row->index)->breaks) {

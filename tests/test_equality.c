@@ -212,6 +212,47 @@ static void test_frequency(void) {
     }
 }
 
+/* A frequency on a row that hard rows determine wholly has no mass to hold: no force, whatever its
+   digits, and the report says so; the motion is that of the hard rows alone. */
+static void test_frequency_without_mass(void) {
+    static const double f[][2] = { { 1, 0 }, { 1, -1 }, { 5.1, 0.9 }, { 1.7, 0.3 } };
+    mdyn_row_report report;
+    for (int k = 0; k < 16; k++) {
+        mdyn_coupling hard = MDYN_GEAR(0, 1.7, 1, 0.3, 0), still = MDYN_MIMIC(1, 0, 1.0, 0.0);
+        mdyn_coupling soft = MDYN_GEAR(0, 0, 1, 0, 0.5);
+        mdyn_softness rigid = MDYN_HARD(0.2), frequency = MDYN_FREQUENCY(25, 1);
+        int only = k % 4 < 2; /* one joint fixed by two gears, or two held in one ratio */
+        if (k & 8) hard.softness = still.softness = rigid; /* a row, else eliminated */
+        if (k & 4) frequency.a = wide(0.1);
+        rotors(3, 0x1p-10);
+        couple(hard);
+        if (only) couple(still);
+        soft.terms[0].coefficient = wide(f[k % 4][0]);
+        soft.terms[1].coefficient = wide(f[k % 4][1]);
+        soft.softness = frequency;
+        mdyn_model fewer = mech.model;
+        couple(soft);
+        CHECK(mdyn_init(&sim, &fewer) >= 0);
+        CHECK(mdyn_init(&other, &mech.model) >= 0);
+        sim.v[0] = other.v[0] = real(only ? 0 : 0.3);
+        sim.v[1] = other.v[1] = real(only ? 0 : -1.7);
+        for (int i = 0; i < 100; i++) {
+            sim.tau[0] = other.tau[0] = real(5);
+            CHECK(mdyn_step(&sim) >= 0);
+            CHECK(mdyn_step(&other) >= 0);
+        }
+        int row = only ? 2 : 1;
+        CHECK_NEAR(of_real(other.v[0]), of_real(sim.v[0]), 1e-6);
+        CHECK_NEAR(of_real(other.v[1]), of_real(sim.v[1]), 1e-6);
+        CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, row, &report), MDYN_OK);
+        CHECK_EQUAL(report.flags, MDYN_ROW_REDUNDANT);
+        CHECK(of_wide(report.impulse) == 0);
+        CHECK(of_wide(report.residual) == 0);
+        CHECK_EQUAL(other.report.redundant, 1);
+        CHECK_EQUAL(other.report.contradictory, 0);
+    }
+}
+
 /* One leader, eleven followers. */
 static void test_fan(void) {
     rotors(12, 0x1p-10);
@@ -519,7 +560,7 @@ int main(int argc, char **argv) {
         { 4, test_spring }, { 5, test_frequency }, { 6, test_fan }, { 7, test_chain_of_mimics },
         { 8, test_multiplier_zero }, { 9, test_redundant }, { 10, test_contradictory },
         { 11, test_compromise }, { 12, test_two_ratios }, { 13, test_coupled_dynamics },
-        { 14, test_iterated }, { 15, test_passive }
+        { 14, test_iterated }, { 15, test_passive }, { 16, test_frequency_without_mass }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

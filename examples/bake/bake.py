@@ -49,8 +49,8 @@ static int bake_rows(mdyn_sim *sim)
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
         if (md_row_is_eliminated(sim, row)) continue;
-        if (!row->standing) md_set_up_row(sim, k, MD_MODE_STEP, 0);
-        if (!row->standing) left = k;
+        if (!(row->standing & MD_STANDING)) md_set_up_row(sim, k, MD_MODE_STEP, 0);
+        if (!(row->standing & MD_STANDING)) left = k;
     }
     md_clear_solve(sim);
     for (k = sim->entries; k < MIMICDYN_MAX_ENTRIES; k++) sim->shared.entry[k] = 0;
@@ -108,13 +108,13 @@ static void bake_keep_row(md_row *row)
     row->kind = all.kind;
     row->unbounded = all.unbounded;
     row->is_implied = all.is_implied;
-    row->standing = all.standing;
+    row->standing = (uint8_t)(all.standing & MD_STANDING ? all.standing : 0);
     row->first = all.first;
     row->lone = all.lone;
     row->shared = all.shared;
     row->end = all.end;
     row->pivot = all.pivot;
-    if (MIMICDYN_TREE || !all.standing) return;
+    if (!row->standing) return;
 
     /* vector, compliance and bounds, which are set up once */
     row->is_spring = all.is_spring;
