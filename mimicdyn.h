@@ -11710,8 +11710,8 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
 }
 
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
-   `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of zero,
-   or a frequency on a row that moves no mass. */
+   `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
+   zero, or a frequency on a row that moves no mass. */
 MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row, int free,
                                 int springs)
 {
