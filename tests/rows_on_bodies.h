@@ -35,7 +35,7 @@ typedef struct outcomes {
     int independent, dependent; /* of those compared: the rows are linearly independent, or not */
     int idle_rows;     /* rows in which no joint has a part */
     int edges;         /* rows at the edge of a bound, of which flags are not compared */
-    int last_idle;     /* of the last step: idle rows that are hard */
+    int last_idle;     /* of the last step: idle rows that are hard or by frequency */
     int last_hopeless; /* and of these, those that ask for a velocity */
     double worst;      /* largest gap of those compared */
 } outcomes;
@@ -97,8 +97,11 @@ static inline void soften(truth_row *r, const mdyn_softness *s, ld dt, ld *erp) 
     } else if (s->kind == MDYN_KP_KD) {
         t_spring(a, b, dt, erp, &r->cfm);
     } else if (s->kind == MDYN_OMEGA_ZETA && a > 0) {
-        ld inertia = fmaxl(t_row_inertia(&dense, &t, r), IDLE);
-        t_spring(a * a / inertia, 2 * a * b / inertia, dt, erp, &r->cfm);
+        ld inertia = t_row_inertia(&dense, &t, r);
+        r->cfm = HUGE_VALL; /* an idle row has no force */
+        if (inertia > IDLE) {
+            t_spring(a * a / inertia, 2 * a * b / inertia, dt, erp, &r->cfm);
+        }
     }
 }
 
@@ -346,8 +349,9 @@ static inline void dense_rows(outcomes *o) {
             continue;
         }
         CHECK_EQUAL(mdyn_report_row(&sim, r->kind, r->index, &got), MDYN_OK);
-        CHECK(r->cfm > 0 || (got.flags & MDYN_ROW_REDUNDANT && of_wide(got.impulse) == 0));
-        o->last_idle += r->cfm == 0;
+        int soft = r->cfm > 0 && isfinite(r->cfm);
+        CHECK(soft || (got.flags & MDYN_ROW_REDUNDANT && of_wide(got.impulse) == 0));
+        o->last_idle += !soft;
         o->last_hopeless += r->cfm == 0 && fabsl(r->low) > BY_SCALAR(1e-3L, 1, 1);
         o->idle_rows++;
     }

@@ -256,6 +256,35 @@ static void redundant_rows(void) {
     }
 }
 
+/* The same rows with a frequency: those that hold anyway move no mass and have no force; the loop
+   hangs by the others as by springs. */
+static void redundant_soft_rows(void) {
+    static const double turn[4] = { 1, 0, 0, 0 };
+    for (int hinge = 0; hinge < 2; hinge++) {
+        const mdyn_softness frequency = MDYN_FREQUENCY(60, 1);
+        four_bar(hinge ? MDYN_CLOSE_HINGE : MDYN_CLOSE_POINT, turn);
+        closure[0].softness = frequency;
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        sim.q[0] = real(-1.0);
+        sim.q[1] = real(-0.3403014857573752);
+        sim.q[2] = real(-0.8082002360264687);
+        for (int n = 0; n < 500; n++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(sim.report.redundant, hinge ? 3 : 1);
+            CHECK_EQUAL(sim.report.contradictory, 0);
+            for (int k = 0; k < (hinge ? 5 : 3); k++) {
+                mdyn_row_report r;
+                CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CLOSURE, k, &r), MDYN_OK);
+                CHECK_EQUAL(r.flags, k == 1 || k > 2 ? MDYN_ROW_REDUNDANT : 0);
+                if (r.flags) CHECK(of_wide(r.impulse) == 0 && of_wide(r.residual) == 0);
+                else CHECK_NEAR(of_wide(r.residual), 0, BY_SCALAR(1e-13, 1e-5, 1e-6));
+            }
+        }
+        CHECK(loop_gap() < 0.02);
+        CHECK(loop_gap() > 1e-4); /* it yields */
+    }
+}
+
 /* From far off, the loop is closed and its speeds fit; where it cannot be, it says so. */
 static void projected_loops(void) {
     static const double straight[4] = { 1, 0, 0, 0 };
@@ -486,6 +515,7 @@ int main(int argc, char **argv) {
     closures_in_parts(MDYN_DANTZIG, 1);
     closures_in_parts(MDYN_PGS, 2);
     redundant_rows();
+    redundant_soft_rows();
     projected_loops();
     accelerations_of_loops();
     refused_closures();
