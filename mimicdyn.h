@@ -1563,7 +1563,6 @@ typedef struct md_curves {
     md_num tie_error[MIMICDYN_MAX_COUPLINGS];   /* C at the start of the step, if above rounding */
 } md_curves;
 
-#if MDYN_BODY_ROWS_ > 0
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
     int16_t term_count, leader;                /* row whose impulse bounds this one; -1: none */
@@ -1583,8 +1582,7 @@ typedef struct md_body_row {
     md_num value_after;                        /* C after the step */
     md_unit u_bound;
 } md_body_row;
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
+
 typedef struct md_contact_point {
     int16_t a, b;
     uint16_t key;
@@ -1600,7 +1598,6 @@ typedef struct md_contact_cache {
     uint16_t key;
     md_vec impulse; /* normal, two tangents */
 } md_contact_cache;
-#endif
 
 enum { MDYN_WHITENED_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
 
@@ -1665,6 +1662,26 @@ typedef union md_shared {
 #define MD_MOMENTUM_MEMBERS \
     md_momentum momentum[MD_ROOM(MIMICDYN_MAX_DOFS / 6)]; /* of floating trees: md_momentum_of */ \
     uint8_t momentum_is_known;                   /* they are those of this state */
+#define MD_ROW_TABLE_MEMBERS \
+    const mdyn_closure *closure_table; \
+    const mdyn_user_row *user_row_table; /* NULL: none */ \
+    mdyn_row_function row_function;      /* NULL: none */ \
+    void *user_data; \
+    int16_t closures, user_rows;
+#define MD_BODY_ROW_MEMBERS \
+    int16_t lasting_row_count;            /* rows other than those of contacts */ \
+    uint8_t friction_stage;               /* MDYN_TWO_STAGE: 1 frictionless, 2 fixed bounds */ \
+    md_body_row body_row[MD_ROOM(MDYN_BODY_ROWS_)]; \
+    md_num row_jacobian[MIMICDYN_MAX_DOFS];      /* J of the row on bodies at hand */ \
+    md_num row_jacobian_size[MIMICDYN_MAX_DOFS]; /* size of each element's largest term */
+#define MD_CONTACT_MEMBERS \
+    int16_t contacts; \
+    uint8_t contacts_are_new;             /* set since the last step */ \
+    md_contact_point contact[MD_ROOM(MIMICDYN_MAX_CONTACTS)]; \
+    md_contact_cache contact_cache[MD_ROOM(MIMICDYN_MAX_CONTACTS)];
+#define MD_SAVED_MEMBERS \
+    mdyn_real q_saved[MDYN_MAX_COORDINATES], v_saved[MIMICDYN_MAX_DOFS]; \
+    md_tail q_tail_saved[MDYN_MAX_COORDINATES], v_tail_saved[MIMICDYN_MAX_DOFS];
 
 /* On a body: moment about its origin [N m], force [N], world axes. */
 typedef struct mdyn_wrench { mdyn_real3 moment, force; } mdyn_wrench;
@@ -1743,11 +1760,7 @@ typedef struct mdyn_sim {
     const mdyn_body *body_table;
     const mdyn_coupling *coupling_table;
 #if MDYN_BODY_ROWS_ > 0
-    const mdyn_closure *closure_table;
-    const mdyn_user_row *user_row_table; /* NULL: none */
-    mdyn_row_function row_function;      /* NULL: none */
-    void *user_data;
-    int16_t closures, user_rows;
+    MD_ROW_TABLE_MEMBERS                 /* of closures and user rows */
 #endif
     uint32_t table_sum;                  /* of model, couplings, closures and user rows at init */
     mdyn_wide3 gravity;
@@ -1805,17 +1818,10 @@ typedef struct mdyn_sim {
     md_substep_row substep_row[MDYN_SUBSTEP_ROWS_];
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
 #if MDYN_BODY_ROWS_ > 0
-    int16_t lasting_row_count;            /* rows other than those of contacts */
-    uint8_t friction_stage;               /* MDYN_TWO_STAGE: 1 frictionless, 2 fixed bounds */
-    md_body_row body_row[MDYN_BODY_ROWS_];
-    md_num row_jacobian[MIMICDYN_MAX_DOFS];      /* J of the row on bodies at hand */
-    md_num row_jacobian_size[MIMICDYN_MAX_DOFS]; /* size of each element's largest term */
+    MD_BODY_ROW_MEMBERS
 #endif
 #if MIMICDYN_MAX_CONTACTS > 0
-    int16_t contacts;
-    uint8_t contacts_are_new;             /* set since the last step */
-    md_contact_point contact[MIMICDYN_MAX_CONTACTS];
-    md_contact_cache contact_cache[MIMICDYN_MAX_CONTACTS];
+    MD_CONTACT_MEMBERS
 #endif
 
     /* Plan: >>plan, >>build. */
@@ -1840,9 +1846,7 @@ typedef struct mdyn_sim {
     md_row_result row_result[MIMICDYN_MAX_ROWS];
 
 #if MIMICDYN_MAX_BODY_ROWS > 0 || MIMICDYN_MAX_CURVES > 0
-    /* State to restore after an error of mdyn_project, which writes it. */
-    mdyn_real q_saved[MDYN_MAX_COORDINATES], v_saved[MIMICDYN_MAX_DOFS];
-    md_tail q_tail_saved[MDYN_MAX_COORDINATES], v_tail_saved[MIMICDYN_MAX_DOFS];
+    MD_SAVED_MEMBERS                 /* state to restore after an error of mdyn_project */
 #endif
 
     md_place entry_column[MIMICDYN_MAX_ENTRIES]; /* of shared.entry: >>plan */
@@ -1854,6 +1858,9 @@ typedef struct mdyn_sim {
 /* Parts of the sim that a build may lack. Its code names them all the same, behind a condition that
    is constant, so that the compiler leaves it out. */
 #define MD_HAS_CURVES (MIMICDYN_MAX_CURVES > 0)
+#define MD_HAS_BODY_ROWS (MDYN_BODY_ROWS_ > 0)       /* closures, user rows or contacts */
+#define MD_HAS_CLOSURES (MIMICDYN_MAX_BODY_ROWS > 0) /* and user rows */
+#define MD_HAS_CONTACTS (MIMICDYN_MAX_CONTACTS > 0)
 #if MIMICDYN_TREE
 typedef mdyn_sim md_tree;
 typedef md_link md_body;
@@ -1878,6 +1885,26 @@ typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #else
 typedef struct md_momenta { MD_MOMENTUM_MEMBERS } md_momenta;
 #define MD_MOMENTA(sim) ((void)(sim), (md_momenta *)0)
+#endif
+#if MDYN_BODY_ROWS_ > 0
+typedef mdyn_sim md_body_rows;
+#define MD_BODY_ROWS(sim) (sim)
+#else
+typedef struct md_body_rows { MD_ROW_TABLE_MEMBERS MD_BODY_ROW_MEMBERS } md_body_rows;
+#define MD_BODY_ROWS(sim) ((void)(sim), (md_body_rows *)0)
+#endif
+#if MIMICDYN_MAX_CONTACTS > 0
+typedef mdyn_sim md_contacts;
+#define MD_CONTACTS(sim) (sim)
+#else
+typedef struct md_contacts { MD_CONTACT_MEMBERS } md_contacts;
+#define MD_CONTACTS(sim) ((void)(sim), (md_contacts *)0)
+#endif
+#if MIMICDYN_MAX_BODY_ROWS > 0 || MIMICDYN_MAX_CURVES > 0
+#define MD_SAVED(sim) (sim)
+#else
+typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
+#define MD_SAVED(sim) ((void)(sim), (md_saved *)0)
 #endif
 #if MIMICDYN_MAX_CURVES > 0
 #define MD_CURVES(sim) (&(sim)->curve_part)
@@ -5700,8 +5727,6 @@ MD_SHARED const md_joint_values *md_values_of_dof(const mdyn_sim *sim, int k)
     return &sim->joint_values[sim->dof[k].body];
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The last DoF on the path from the root to a body; -1: none, the body is fixed in the world. */
 MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
 {
@@ -5709,8 +5734,6 @@ MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
         if (sim->link[body].dofs) return sim->link[body].dof + sim->link[body].dofs - 1;
     return -1;
 }
-
-#endif
 
 /* The rotation Q from the frame used inside to the body's of the table, and which of its axes is
    the joint's. Inside, a joint moves along x, y or z. An axis that is one of these in the table
@@ -5874,7 +5897,11 @@ MD_INLINE int md_has_mu(const mdyn_coupling *c)
     return MIMICDYN_LOSSES && !md_wide_is_zero(c->mu);
 }
 
-#if MIMICDYN_MAX_BODY_ROWS > 0
+/* Whether the model has closures. */
+MD_INLINE int md_has_closures(const mdyn_sim *sim)
+{
+    return MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->closures > 0;
+}
 
 /* Constraint rows of a closure: one for each relative velocity that it prevents; 0: unknown kind */
 MD_STATIC int md_closure_row_count(mdyn_closure_kind kind)
@@ -5882,8 +5909,6 @@ MD_STATIC int md_closure_row_count(mdyn_closure_kind kind)
     return kind == MDYN_CLOSE_POINT ? 3 : kind == MDYN_CLOSE_HINGE ? 5
         : kind == MDYN_CLOSE_WELD ? 6 : kind == MDYN_CLOSE_DISTANCE ? 1 : 0;
 }
-
-#endif
 
 /* ---- settings of the solver ---- */
 
@@ -10147,12 +10172,10 @@ MD_INLINE md_num md_error_rounding(const mdyn_sim *sim)
     return md_uses_relaxation(sim) ? MD_K(MD_EPSILON) : MD_K(64 * MD_EPSILON);
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* What a row on bodies has beside md_row. */
 MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
 {
-    return &sim->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
 }
 
 /* The unit of C: 1 for joint rows, closures and contacts; the largest coefficient of a user row. */
@@ -10161,7 +10184,7 @@ MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
     const md_body_row *r;
     md_num square = MD_K(0);
     int p;
-    if (row->kind != MDYN_ROW_USER) return MD_K(1);
+    if (!MD_HAS_CLOSURES || row->kind != MDYN_ROW_USER) return MD_K(1);
     r = md_body_row_at(sim, row);
     for (p = 0; p < r->term_count; p++) {
         const md_force *f = &r->wrench[p];
@@ -10169,16 +10192,6 @@ MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
     }
     return md_sqrt(square);
 }
-
-#else
-
-MD_INLINE md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(1);
-}
-
-#endif
 
 /* Sets the flag of the row in sim->has_position_error if |row->error| exceeds the rounding of C,
    md_error_rounding sum of |coefficient| (1 + |q|); of a row on bodies md_error_rounding of its
@@ -10516,19 +10529,26 @@ MD_INLINE void md_target_row(mdyn_sim *sim, md_row *row)
    sparsity of J, may change from step to step. Body row j is row
    sim->joint_row_count + j of the sim. */
 
-#if MDYN_BODY_ROWS_ > 0
+MD_INLINE int md_is_body_row(const md_row *row)
+{
+    return MD_HAS_BODY_ROWS && row->kind > MDYN_ROW_LIMIT;
+}
 
-MD_INLINE int md_is_body_row(const md_row *row) { return row->kind > MDYN_ROW_LIMIT; }
+/* Whether this step has any. */
+MD_INLINE int md_has_body_rows(const mdyn_sim *sim)
+{
+    return MD_HAS_BODY_ROWS && sim->rows > sim->joint_row_count;
+}
 
 MD_INLINE md_body_row *md_body_row_of(mdyn_sim *sim, const md_row *row)
 {
-    return &sim->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
 }
 
 /* Body row j without terms, C = 0, unlimited force. */
 MD_STATIC md_body_row *md_clear_body_row(mdyn_sim *sim, int j, const mdyn_softness *softness)
 {
-    md_body_row *r = &sim->body_row[j];
+    md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
     r->term_count = 0;
     r->leader = -1;
     r->unbounded = 0;
@@ -10581,7 +10601,8 @@ MD_INLINE int md_body_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
 /* Whether a row is a user's range of positions: MDYN_ENGAGED treats it like a limit. */
 MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
 {
-    return row->kind == MDYN_ROW_USER && md_body_row_at(sim, row)->level == MDYN_POSITION
+    return MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER
+        && md_body_row_at(sim, row)->level == MDYN_POSITION
         && md_body_row_has_range(md_body_row_at(sim, row));
 }
 
@@ -10590,6 +10611,7 @@ MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
    md_body_row_jacobian. */
 MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *wrench)
 {
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     md_force f = *wrench;
     md_num ang2 = md_dot(&f.ang, &f.ang), lin2 = md_dot(&f.lin, &f.lin), size;
     int i, k;
@@ -10601,8 +10623,8 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
             size = d->kind == MD_LINEAR ? lin2 : ang2;
             if (d->kind == MD_HELICAL)
                 size = md_add(ang2, md_mul(md_mul(MD_COLUMN(d)->pitch, MD_COLUMN(d)->pitch), lin2));
-            sim->row_jacobian[k] = md_add(sim->row_jacobian[k], md_dof_dot_force(d, &f));
-            sim->row_jacobian_size[k] = md_max(sim->row_jacobian_size[k], size);
+            rows->row_jacobian[k] = md_add(rows->row_jacobian[k], md_dof_dot_force(d, &f));
+            rows->row_jacobian_size[k] = md_max(rows->row_jacobian_size[k], size);
         }
         if (link->parent < 0) break;
 
@@ -10615,12 +10637,13 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
 /* sim->row_jacobian, sim->row_jacobian_size = the sums over all terms of a body row. */
 MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
 {
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     int p, i, k;
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
-            sim->row_jacobian[k] = sim->row_jacobian_size[k] = MD_K(0);
+            rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                sim->row_jacobian[sim->G_y[i]] = sim->row_jacobian_size[sim->G_y[i]] = MD_K(0);
+                rows->row_jacobian[sim->G_y[i]] = rows->row_jacobian_size[sim->G_y[i]] = MD_K(0);
         }
 
     /* a wrench, or the coefficients of up to six joint velocities */
@@ -10629,8 +10652,8 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
         if (!r->is_joint_term[p]) md_add_wrench_jacobian(sim, r->body[p], &r->wrench[p]);
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++) {
             const md_vec *c = k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin;
-            md_num x = md_vec_get(c, k % 3), *size = &sim->row_jacobian_size[link->dof + k];
-            sim->row_jacobian[link->dof + k] = md_add(sim->row_jacobian[link->dof + k], x);
+            md_num x = md_vec_get(c, k % 3), *size = &rows->row_jacobian_size[link->dof + k];
+            rows->row_jacobian[link->dof + k] = md_add(rows->row_jacobian[link->dof + k], x);
             *size = md_max(*size, md_mul(x, x));
         }
     }
@@ -10667,7 +10690,8 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
     int p, i, k;
     for (p = 0; p < r->term_count && md_tie_count(sim); p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
-            md_num *J = sim->row_jacobian, *size = sim->row_jacobian_size;
+            md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
+            md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
             if (!md_is_follower(sim, k)) continue;
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
                 const int y = sim->G_y[i];
@@ -10683,16 +10707,17 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
 MD_STATIC void md_finish_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row, int k,
                                       md_num *largest)
 {
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     const md_num rounding = MD_K(4096 * MD_EPSILON * MD_EPSILON);
-    const md_num inverse = sim->inverse_diagonal[k], size = sim->row_jacobian_size[k];
+    const md_num inverse = sim->inverse_diagonal[k], size = rows->row_jacobian_size[k];
     const md_scale e = md_dof_scale(&sim->dof[k]);
-    md_num x = sim->row_jacobian[k];
+    md_num x = rows->row_jacobian[k];
 
     /* a size of 0: no term acts there, or an earlier path has been there already */
     if (md_is_zero(size)) return;
     if (!md_less(md_mul(rounding, size), md_mul(x, x))) x = MD_K(0);
-    sim->row_jacobian[k] = x;
-    sim->row_jacobian_size[k] = MD_K(0);
+    rows->row_jacobian[k] = x;
+    rows->row_jacobian_size[k] = MD_K(0);
 
     if (!md_is_zero(x)) {
         md_num whitened = md_mul(size, md_mul(inverse, inverse));
@@ -10812,55 +10837,6 @@ MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
     return md_is_body_row(row) && md_body_row_at(sim, row)->leader >= 0;
 }
 
-#else
-
-/* Without rows on bodies these are constants, and the compiler drops the code that depends on
-   them. */
-
-MD_INLINE int md_is_body_row(const md_row *row) { (void)row; return 0; }
-
-MD_INLINE int md_body_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return 1;
-}
-
-MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return 0;
-}
-
-MD_INLINE md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
-{
-    (void)sim; (void)row; (void)x;
-    return MD_K(0);
-}
-
-MD_INLINE void md_evaluate_body_row(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
-
-MD_INLINE void md_body_row_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
-                                 mdyn_wide *upper)
-{
-    (void)sim; (void)row; (void)lower; (void)upper;
-}
-
-MD_INLINE void md_target_body_row(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
-
-MD_INLINE const mdyn_softness *md_body_row_softness(const mdyn_sim *sim, const md_row *row)
-{
-    (void)row;
-    return &md_coupling_at(sim, 0)->softness;
-}
-
-MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return 0;
-}
-
-#endif
-
 /* ---- properties of a row, and targets in a mode ---- */
 
 /* Whether a joint row is a range: a limit, or a coupling with lower < upper. */
@@ -10935,8 +10911,6 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
    axis for points and welds, turns with body b for hinges, and is p/|p| for distances. A hinge and
    a weld have the three rows of a point first. A unit impulse is n on a and -n on b: a force at the
    closure points, or a moment for the other rows of hinge and weld. */
-
-#if MIMICDYN_MAX_BODY_ROWS > 0
 
 /* Checks user row i of `rows`, from the table or as the callback left it. Returns MDYN_OK,
    MDYN_ERR_NOT_FINITE, MDYN_ERR_SOFTNESS or MDYN_ERR_USER_ROW with i as the culprit. */
@@ -11171,7 +11145,7 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
    mdyn_init laid out for it from body row j on; otherwise an error. */
 MD_STATIC int md_recheck_closure(mdyn_sim *sim, int i, int j)
 {
-    const mdyn_closure *c = &sim->closure_table[i];
+    const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
     int n = 0, code = md_check_closure(sim, c, i, sim->bodies);
     if (code != MDYN_OK) return code;
     for (j += sim->joint_row_count; n < 6 && j + n < sim->rows; n++)
@@ -11183,7 +11157,7 @@ MD_STATIC int md_recheck_closure(mdyn_sim *sim, int i, int j)
 /* Fills in the rows of closure i from body row j on. Returns the next free body row. */
 MD_STATIC int md_update_closure(mdyn_sim *sim, int i, int j)
 {
-    const mdyn_closure *c = &sim->closure_table[i];
+    const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
     md_closure_pose l;
     md_vec n;
     int k;
@@ -11259,33 +11233,31 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
 {
     int i, code;
     size_t k;
-    for (i = 0; i < sim->user_rows; i++) {
+    for (i = 0; i < MD_BODY_ROWS(sim)->user_rows; i++) {
         mdyn_user_row row;
         for (k = 0; k < sizeof row; k++) ((unsigned char *)&row)[k] = 0;
-        if (sim->user_row_table) row = sim->user_row_table[i];
-        if (sim->row_function) {
+        if (MD_BODY_ROWS(sim)->user_row_table) row = MD_BODY_ROWS(sim)->user_row_table[i];
+        if (MD_BODY_ROWS(sim)->row_function) {
             sim->ready_mark = MD_IN_CALLBACK;
-            sim->row_function(sim, i, &row, sim->user_data);
+            MD_BODY_ROWS(sim)->row_function(sim, i, &row, MD_BODY_ROWS(sim)->user_data);
             sim->ready_mark = MD_BUSY;
         }
-        code = md_check_user_row(sim, &row, i, sim->user_rows, sim->bodies);
+        code = md_check_user_row(sim, &row, i, MD_BODY_ROWS(sim)->user_rows, sim->bodies);
         if (code != MDYN_OK) return code;
         md_load_user_row(sim, &row, j + i, j);
     }
 
     /* A row that bounds another is solved together with it, so not as an unbounded one. It must not
        be bounded by a third. */
-    for (i = 0; i < sim->user_rows; i++) {
-        const int leader = sim->body_row[j + i].leader;
+    for (i = 0; i < MD_BODY_ROWS(sim)->user_rows; i++) {
+        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].leader;
         if (leader < 0) continue;
-        if (sim->body_row[leader - sim->joint_row_count].leader >= 0)
+        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].leader >= 0)
             return md_blame(sim, MDYN_ERR_USER_ROW, i);
-        sim->body_row[leader - sim->joint_row_count].unbounded = 0;
+        MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].unbounded = 0;
     }
     return MDYN_OK;
 }
-
-#endif
 
 /* ============================================================================ // >>contacts
    Contacts, and the update of all rows on bodies before a solve.
@@ -11303,15 +11275,13 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
    Contacts last for one step: those set between two steps are used by the next one, remain for
    queries after it, and are dropped when the following step begins or others are set. */
 
-#if MIMICDYN_MAX_CONTACTS > 0
-
 /* The arms of the contacts in the poses in which the user found them. In the poses of the middle of
    a step, the contact point of a rolling wheel would no longer be below its center. */
 MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
 {
     int i, k;
-    for (i = 0; i < sim->contacts; i++) {
-        md_contact_point *c = &sim->contact[i];
+    for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) {
+        md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
         for (k = 0; k < 2; k++) {
             const int body = k ? c->b : c->a;
             md_vec_zero(&c->arm[k]);
@@ -11325,8 +11295,8 @@ MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
 MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
 {
     static const mdyn_softness hard = MDYN_HARD(0);
-    const md_contact_point *c = &sim->contact[i];
-    const int j = sim->lasting_row_count - sim->joint_row_count + 3 * i;
+    const md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
+    const int j = MD_BODY_ROWS(sim)->lasting_row_count - sim->joint_row_count + 3 * i;
     int k;
 
     /* The normal, k = 0: C = -depth in [0, unlimited]. The tangents are hard: their C' = 0 has no
@@ -11345,27 +11315,26 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
     }
 }
 
-#endif
-
-#if MDYN_BODY_ROWS_ > 0
+MD_STATIC void md_update_contacts(mdyn_sim *sim)
+{
+    int i;
+    for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
+}
 
 /* All rows on bodies at the present q and v: those of closures and, for a step, of the user and of
    contacts. Returns an error of the kinematics or of a user row. */
 MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
 {
-    int i, j = 0, code = md_refresh_kinematics(sim);
-    (void)is_step; (void)j;
+    int i, j = 0, code;
+    if (!MD_HAS_BODY_ROWS) return MDYN_OK;
+    code = md_refresh_kinematics(sim);
     MD_TREE(sim)->state_is_of_step = 0;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    for (i = 0; i < sim->closures && code == MDYN_OK; i++) {
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures && code == MDYN_OK; i++) {
         code = md_recheck_closure(sim, i, j);
         if (code == MDYN_OK) j = md_update_closure(sim, i, j);
     }
-    if (is_step && code == MDYN_OK) code = md_update_user_rows(sim, j);
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
-    for (i = 0; i < sim->contacts && is_step && code == MDYN_OK; i++) md_update_contact(sim, i);
-#endif
+    if (MD_HAS_CLOSURES && is_step && code == MDYN_OK) code = md_update_user_rows(sim, j);
+    if (MD_HAS_CONTACTS && is_step && code == MDYN_OK) md_update_contacts(sim);
 
     /* for joint rows md_plan_rows does this */
     for (i = sim->joint_row_count; i < sim->rows; i++)
@@ -11376,65 +11345,37 @@ MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
 /* The rows of contacts are the last ones of the sim. */
 MD_STATIC void md_drop_contacts(mdyn_sim *sim)
 {
-    sim->rows = sim->lasting_row_count;
-#if MIMICDYN_MAX_CONTACTS > 0
-    sim->contacts = 0;
-    sim->contacts_are_new = 0;
-#endif
+    if (!MD_HAS_CONTACTS) return;
+    sim->rows = MD_BODY_ROWS(sim)->lasting_row_count;
+    MD_CONTACTS(sim)->contacts = 0;
+    MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
 /* The rows on bodies for a step. Contacts that an earlier step has used are dropped. Returns what
    md_update_body_rows does. */
 MD_STATIC int md_update_step_rows(mdyn_sim *sim)
 {
-    return sim->rows > sim->joint_row_count ? md_update_body_rows(sim, 1) : MDYN_OK;
+    return md_has_body_rows(sim) ? md_update_body_rows(sim, 1) : MDYN_OK;
 }
 
 /* Before q moves to the middle of the step: drops the contacts of the last step, and finds the arms
    of the new ones. */
 MD_STATIC int md_open_contacts(mdyn_sim *sim)
 {
-#if MIMICDYN_MAX_CONTACTS > 0
     int code;
-    if (!sim->contacts_are_new) md_drop_contacts(sim);
-    if (sim->contacts == 0) return MDYN_OK;
+    if (!MD_HAS_CONTACTS) return MDYN_OK;
+    if (!MD_CONTACTS(sim)->contacts_are_new) md_drop_contacts(sim);
+    if (MD_CONTACTS(sim)->contacts == 0) return MDYN_OK;
     code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) md_find_contact_arms(sim);
     return code;
-#else
-    (void)sim;
-    return MDYN_OK;
-#endif
 }
 
 /* A step has used the contacts. They stay readable until the next one. */
 MD_INLINE void md_consume_contacts(mdyn_sim *sim)
 {
-    (void)sim;
-#if MIMICDYN_MAX_CONTACTS > 0
-    sim->contacts_are_new = 0;
-#endif
+    if (MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
 }
-
-#else /* no rows on bodies */
-
-MD_INLINE int md_update_body_rows(mdyn_sim *sim, int is_step)
-{
-    (void)sim; (void)is_step;
-    return MDYN_OK;
-}
-
-MD_INLINE void md_drop_contacts(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE int md_update_step_rows(mdyn_sim *sim) { (void)sim; return MDYN_OK; }
-
-MD_INLINE int md_open_contacts(mdyn_sim *sim) { (void)sim; return MDYN_OK; }
-
-MD_INLINE void md_consume_contacts(mdyn_sim *sim) { (void)sim; }
-
-#endif
-
-#if MIMICDYN_MAX_CONTACTS > 0
 
 /* MDYN_OK, MDYN_ERR_STATE, MDYN_ERR_NOT_FINITE, MDYN_ERR_CONTACT or MDYN_ERR_SOFTNESS with i as
    the culprit. A normal must have an element of at least 1e-6. */
@@ -11459,8 +11400,8 @@ MD_STATIC int md_check_contact(mdyn_sim *sim, const mdyn_contact *c, int i)
    and key among the first `cached` of sim->contact_cache, resolved in the new directions. */
 MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int cached)
 {
-    md_contact_point *to = &sim->contact[i];
-    const md_contact_cache *cache = sim->contact_cache;
+    md_contact_point *to = &MD_CONTACTS(sim)->contact[i];
+    const md_contact_cache *cache = MD_CONTACTS(sim)->contact_cache;
     md_vec n;
     md_mat F;
     int j, k;
@@ -11482,7 +11423,7 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
     /* The third column of F is the normal, the first two are the tangents. The result is empty and
        not one of the last step; only the warm start is known. */
     for (k = 0; k < 3; k++) {
-        const int row = sim->lasting_row_count + 3 * i + k;
+        const int row = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
         md_row_result *o = &sim->row_result[row];
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
         md_row_at(sim, row)->kind = MDYN_ROW_CONTACT;
@@ -11500,9 +11441,9 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
    is changed then but the culprit. O(count^2) comparisons of keys. */
 MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int count)
 {
-    const int cached = sim->contacts;
+    const int cached = MD_CONTACTS(sim)->contacts;
     int i, k, code;
-    if (sim->lasting_row_count + 3 * count > MIMICDYN_MAX_ROWS)
+    if (MD_BODY_ROWS(sim)->lasting_row_count + 3 * count > MIMICDYN_MAX_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, -1);
 
     /* all are checked before one is stored */
@@ -11514,9 +11455,10 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
     /* The impulses of the present contacts as vectors in world axes: the tangents of a new contact
        may be turned against those of the old one. */
     for (i = 0; i < cached; i++) {
-        const md_contact_point *c = &sim->contact[i];
-        md_contact_cache *t = &sim->contact_cache[i];
-        const md_row_result *result = &sim->row_result[sim->lasting_row_count + 3 * i];
+        const md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
+        md_contact_cache *t = &MD_CONTACTS(sim)->contact_cache[i];
+        const md_row_result *result
+            = &sim->row_result[MD_BODY_ROWS(sim)->lasting_row_count + 3 * i];
         t->a = c->a;
         t->b = c->b;
         t->key = c->key;
@@ -11528,14 +11470,12 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
     for (i = 0; i < count; i++) md_store_contact(sim, &contacts[i], i, cached);
 
     /* the next step uses them */
-    sim->contacts = (int16_t)count;
-    sim->rows = (int16_t)(sim->lasting_row_count + 3 * count);
-    sim->contacts_are_new = 1;
+    MD_CONTACTS(sim)->contacts = (int16_t)count;
+    sim->rows = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + 3 * count);
+    MD_CONTACTS(sim)->contacts_are_new = 1;
     MD_TREE(sim)->state_is_of_step = 0;
     return MDYN_OK;
 }
-
-#endif
 
 /* ============================================================================== // >>whiten
    From the Jacobian of a row to its whitened vector x = L^-T J^T.
@@ -11569,8 +11509,6 @@ MD_STATIC md_num md_row_inverse_mass(const mdyn_sim *sim, const md_row *row, int
     return md_div(md_squares_value(r), md_mul(row->scale, row->scale));
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* A body row is dependent if less than MD_RANK_TOLERANCE of this squared length remains: of the
    length that the whitened row would have without cancellation, times 4^2 for the inertia of the
    joints on the path. */
@@ -11579,16 +11517,6 @@ MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
     md_num length = md_mul(MD_K(4), row->scale);
     return md_mul(md_mul(length, length), md_body_row_at(sim, row)->max_length2);
 }
-
-#else
-
-MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-#endif
 
 /* Whether a row is linearly dependent on earlier ones: `left` of its squared length is left, and
    `owned` lies in their span. */
@@ -11841,8 +11769,6 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
     return md_ldexp(MD_K(1), -e);
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* sim->row_x = row->scale L^-T J^T of a body row, with row->scale and row->Jv. */
 MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 {
@@ -11857,8 +11783,8 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
                 for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
                     const int y = sim->G_y[i];
-                    sim->row_J[y] = md_unit_of(md_mul(row->scale, sim->row_jacobian[y]),
-                                               md_dof_scale(&sim->dof[y]));
+                    const md_num J = md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[y]);
+                    sim->row_J[y] = md_unit_of(J, md_dof_scale(&sim->dof[y]));
                 }
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
@@ -11899,18 +11825,6 @@ MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
     row->v_hi = row->v_lo;
     return has_force;
 }
-
-#else
-
-MD_INLINE void md_whiten_row_on_bodies(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
-
-MD_INLINE int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode, int free)
-{
-    (void)sim; (void)row; (void)mode; (void)free;
-    return 0;
-}
-
-#endif
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
    row and row->scale are reduced first until the sum is O(1). */
@@ -12331,8 +12245,6 @@ MD_STATIC int md_forward_substitute(mdyn_sim *sim)
     return redundant;
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The violation of a redundant body row, in its unit of C', up to which it is no contradiction:
    position errors of dependent closures agree to first order only (1 %), and no better than the
    rounding of C divided by the step. */
@@ -12342,16 +12254,6 @@ MD_STATIC md_num md_body_row_slack(const mdyn_sim *sim, const md_row *row)
                              md_body_row_at(sim, row)->value_size);
     return md_add(md_mul(MD_K(0.01), md_abs(row->v_lo)), rounding);
 }
-
-#else
-
-MD_INLINE md_num md_body_row_slack(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-#endif
 
 /* *violation = the target of a redundant row minus the value that the other rows determine.
    Returns whether it exceeds rounding: MD_CONSISTENCY_TOLERANCE of the numbers it is a sum of. */
@@ -12653,7 +12555,8 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, const md_row_re
 MD_STATIC int md_row_in_mode(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
     if (!row->unbounded) return 0;
-    if (row->kind == MDYN_ROW_CLOSURE) return md_softness_is_hard(md_body_row_softness(sim, row));
+    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
+        return md_softness_is_hard(md_body_row_softness(sim, row));
     return MD_ROW_IS(row, COUPLING)
         && md_softness_is_hard(&md_coupling_at(sim, row->index)->softness)
         && (mode != MD_MODE_POSITION || !md_is_of_velocity(md_coupling_at(sim, row->index)));
@@ -12824,8 +12727,6 @@ MD_STATIC void md_mark_path(mdyn_sim *sim, int k, md_span *span)
     }
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* Marks in sim->mark the DoFs between a row's bodies and the world: the independent ones, and their
    ancestors in the elimination tree. */
 MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
@@ -12837,15 +12738,6 @@ MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
                 md_mark_path(sim, sim->G_y[i], span);
 }
-
-#else
-
-MD_INLINE void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
-{
-    (void)sim; (void)row; (void)span;
-}
-
-#endif
 
 /* Those of a row where couplings have curves: slopes may be 0 here and not elsewhere, so all of its
    joints count, and nothing that cancels between joints that are tied. */
@@ -13519,7 +13411,7 @@ MD_INLINE int md_row_changes(const mdyn_sim *sim, const md_row *row)
 MD_STATIC int md_rows_change(const mdyn_sim *sim)
 {
     int k;
-    if (MDYN_BODY_ROWS_ > 0 && sim->rows > sim->joint_row_count) return 1;
+    if (md_has_body_rows(sim)) return 1;
     for (k = 0; md_has_curves(sim) && k < sim->rows; k++)
         if (md_row_changes(sim, md_row_at(sim, k))) return 1;
     return 0;
@@ -13617,19 +13509,11 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Source: ODE, SOR-PGS of its quickstep solver; PhysX mimic joints, equation (16), with the
    accumulated impulse. */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* Keeps the friction bound of the first stage (MDYN_TWO_STAGE) in the exponent of this block. */
 MD_INLINE void md_save_friction_bound(mdyn_sim *sim, const md_row *row)
 {
     if (md_has_leader(sim, row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
 }
-
-#else
-
-MD_INLINE void md_save_friction_bound(mdyn_sim *sim, const md_row *row) { (void)sim; (void)row; }
-
-#endif
 
 /* Stores the current friction bound as the row's impulse bounds, independent of the block. */
 MD_INLINE void md_store_friction_bound(md_row *row, md_scale e)
@@ -13783,8 +13667,6 @@ MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
 
 /* ---- Coulomb friction of contacts and user rows ---- */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* Gives the two tangent rows of a contact, `first` and the row after it, a common scale: then the
    friction cone is a circle in their u_lambda. A friction visit moves both rows at once, so the
    scale is chosen such that the larger eigenvalue of their block
@@ -13828,7 +13710,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
 MD_STATIC void md_prepare_friction(mdyn_sim *sim)
 {
     int k;
-    sim->friction_stage = 0;
+    MD_BODY_ROWS(sim)->friction_stage = 0;
     for (k = sim->joint_row_count; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
         md_body_row *r = md_body_row_of(sim, row);
@@ -13850,8 +13732,8 @@ MD_STATIC md_unit md_present_friction_bound(const mdyn_sim *sim, const md_row *r
 {
     const md_body_row *r = md_body_row_at(sim, row);
     const md_row *normal = &sim->row[r->leader];
-    if (sim->friction_stage == 2) return r->u_bound;
-    return sim->friction_stage == 1 || !normal->in_inequality ? MD_U(0)
+    if (MD_BODY_ROWS(sim)->friction_stage == 2) return r->u_bound;
+    return MD_BODY_ROWS(sim)->friction_stage == 1 || !normal->in_inequality ? MD_U(0)
         : md_unit_mul_num(md_unit_abs(normal->u_lambda), r->u_mu);
 }
 
@@ -13929,30 +13811,6 @@ MD_STATIC int md_next_friction(const mdyn_sim *sim, const md_row *row, md_unit *
     else if (cone == 0) to[0] = md_next_impulse(sim, row, MD_U(1), md_unit_neg(bound), bound);
     return cone == 0 ? 1 : cone == 1 ? 2 : 0;
 }
-
-#else
-
-MD_INLINE void md_prepare_friction(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE int md_next_friction(const mdyn_sim *sim, const md_row *row, md_unit *to)
-{
-    (void)sim; (void)row; (void)to;
-    return 0;
-}
-
-MD_INLINE md_unit md_friction_bound(mdyn_sim *sim, md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_U(0);
-}
-
-MD_INLINE md_unit md_visit_friction(mdyn_sim *sim, md_row *row, md_unit omega)
-{
-    (void)sim; (void)row; (void)omega;
-    return MD_U(0);
-}
-
-#endif
 
 /* ---- rows that miss their targets ---- */
 
@@ -14275,12 +14133,10 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
             d->two_sided[i].x_cap = md_ldexp(md_mul(md_mul(sim->h, md_of_wide(effort)),
                                                     row->length), -e);
     }
-#if MDYN_BODY_ROWS_ > 0
-    if (md_has_leader(sim, row) && sim->friction_stage == 0) {
+    if (md_has_leader(sim, row) && MD_BODY_ROWS(sim)->friction_stage == 0) {
         leader = md_body_row_at(sim, row)->leader;
         mu = md_body_row_at(sim, row)->u_mu;
     }
-#endif
 
     /* in the numbering of the LCP */
     if (leader < 0) return 0;
@@ -14545,34 +14401,25 @@ MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t since)
 
 #endif
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The first stage of MDYN_TWO_STAGE: solves without friction, then fixes mu times the resulting
    normal impulses as the friction bounds of the second. Nothing to do under the other laws. */
 MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 {
     int k;
-    if (sim->solver.friction_law != MDYN_TWO_STAGE
-        || sim->rows == sim->joint_row_count) return;
-    sim->friction_stage = 1;
+    if (!md_has_body_rows(sim) || sim->solver.friction_law != MDYN_TWO_STAGE) return;
+    MD_BODY_ROWS(sim)->friction_stage = 1;
     md_solve_inequalities(sim, e, sim->iterations);
     sim->step_misses |= sim->misses;
 
     /* stage 0 takes the bounds from the normal impulses at hand */
-    sim->friction_stage = 0;
+    MD_BODY_ROWS(sim)->friction_stage = 0;
     for (k = sim->joint_row_count; k < sim->rows; k++)
         if (md_has_leader(sim, md_row_at(sim, k))) {
             md_friction_bound(sim, md_row_at(sim, k));
             md_store_friction_bound(md_row_at(sim, k), e);
         }
-    sim->friction_stage = 2;
+    MD_BODY_ROWS(sim)->friction_stage = 2;
 }
-
-#else
-
-MD_INLINE void md_solve_frictionless(mdyn_sim *sim, md_scale e) { (void)sim; (void)e; }
-
-#endif
 
 /* ---- the active set ---- */
 
@@ -15078,8 +14925,6 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e)
     return -1;
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* f += J^T s of a row on bodies */
 MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
 {
@@ -15103,15 +14948,6 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
         }
     }
 }
-
-#else
-
-MD_INLINE void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
-{
-    (void)sim; (void)row; (void)s; (void)to;
-}
-
-#endif
 
 /* The impulses that rows give to the free motion, into sim->y_force before it is reduced. */
 MD_STATIC void md_give_impulses(mdyn_sim *sim)
@@ -15208,7 +15044,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
     k = md_prepare_rows(sim, mode);
     if (k != MDYN_OK) return k;
-    if (mode == MD_MODE_STEP && sim->rows > sim->joint_row_count) md_prepare_friction(sim);
+    if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
 
     do {
         /* the free motion du = h L^-T y_force, in the exponent that all rows need */
@@ -15297,8 +15133,6 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    that their momenta demand (>>dynamics). A refused step restores q, v and their tails
    (md_leave_middle). */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* C of a row on bodies at the end of a midpoint step, to second order. */
 MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_body_row *r)
 {
@@ -15318,7 +15152,7 @@ MD_STATIC void md_find_body_row_velocities(mdyn_sim *sim)
     md_find_body_velocities(sim);
     for (j = 0; j < sim->rows - sim->joint_row_count; j++) {
         const md_row *row = md_row_at(sim, sim->joint_row_count + j);
-        md_body_row *r = &sim->body_row[j];
+        md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
         r->velocity_after = MD_K(0);
         for (p = 0; p < r->term_count; p++) {
             const md_force *f = &r->wrench[p];
@@ -15356,30 +15190,6 @@ MD_INLINE void md_set_value_after(const mdyn_sim *sim, const md_row *row, md_val
 {
     md_sum_set(&value->sum, md_to_wide(md_body_row_at(sim, row)->value_after));
 }
-
-#else
-
-/* Builds without rows on bodies: every row is on joint velocities, its C linear in q. */
-MD_INLINE void md_find_body_row_velocities(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE md_num md_body_row_velocity(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-MD_INLINE md_num md_body_row_turn(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-MD_INLINE void md_set_value_after(const mdyn_sim *sim, const md_row *row, md_value *value)
-{
-    (void)sim; (void)row; (void)value;
-}
-
-#endif
 
 /* Checks that arrays over DoF are 0 beyond the model's, and that the targets of drives are in
    range; without a drive a target may have any value. */
@@ -15561,8 +15371,6 @@ MD_STATIC void md_add_dof_impulse(mdyn_sim *sim, int k, md_num impulse)
                       &MD_COLUMN(&sim->dof[k])->axis);
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The wrenches of a row on bodies, times its impulse, on the trees of floating roots. */
 MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num lambda)
 {
@@ -15578,15 +15386,6 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
                 md_mul(lambda, md_vec_get(k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin, k % 3)));
     }
 }
-
-#else
-
-MD_INLINE void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num lambda)
-{
-    (void)sim; (void)row; (void)lambda;
-}
-
-#endif
 
 /* A body that turns by more than this in a step [rad] causes a second solve. A slider on a body
    that turns by x has a Coriolis mode of 2 x, whose amplitude then grows by 3e-4 a step at most. */
@@ -15666,10 +15465,7 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
 MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
 {
     md_num before, after, speed;
-    int k, code;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    int i, j = 0;
-#endif
+    int i, j = 0, k, code;
     if (md_leaves_out_bodies(sim)) return MDYN_OK;
     md_find_bias_lag(sim, &before, &speed);
 
@@ -15678,13 +15474,11 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
         MD_TREE(sim)->bias_velocity[k] = md_add(md_of_real(sim->v[k]),
                                                 md_mul(MD_K(0.5), sim->dv[k]));
     md_update_poses(sim);
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    for (i = 0; i < sim->closures; i++) {
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
         code = md_recheck_closure(sim, i, j);
         if (code != MDYN_OK) return code;
         j = md_update_closure(sim, i, j);
     }
-#endif
     md_find_step_forces(sim);
     code = md_solve_constraints(sim, MD_MODE_STEP);
     if (code != MDYN_OK) return code;
@@ -15859,7 +15653,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (MD_FLOATING_TREES && floating) md_advance_momenta(sim);
     md_accumulate_v(sim, sim->dv);
     md_follow_velocities(sim);
-    if (MDYN_BODY_ROWS_ > 0 && sim->rows > sim->joint_row_count) md_find_body_row_velocities(sim);
+    if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
     /* q from the middle of the step, or from its start */
     md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide);
@@ -15979,7 +15773,7 @@ MD_STATIC int md_find_constrained_accelerations(mdyn_sim *sim)
 /* Rows on bodies at the present q and v, for accelerations there. */
 MD_STATIC int md_update_present_rows(mdyn_sim *sim)
 {
-    return sim->rows > sim->joint_row_count ? md_update_body_rows(sim, 0) : MDYN_OK;
+    return md_has_body_rows(sim) ? md_update_body_rows(sim, 0) : MDYN_OK;
 }
 
 /* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq in `joint_force` and dv in `y_force`
@@ -16285,12 +16079,13 @@ MD_STATIC int md_check_coupling(const mdyn_sim *sim, const mdyn_coupling *c, int
     return MDYN_OK;
 }
 
-#if MIMICDYN_MAX_BODY_ROWS > 0
-
 /* Checks closures and user rows; returns the number of their constraint rows, or an error. */
 MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
 {
     int i, code, n = model->user_row_count;
+    if (!MD_HAS_CLOSURES && (model->closure_count != 0 || n != 0))
+        return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
+    if (!MD_HAS_CLOSURES) return 0;
 
     /* counts before pointers before elements, so that nothing is read that is not there */
     if (model->closure_count < 0 || model->user_row_count < 0
@@ -16319,17 +16114,6 @@ MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
     }
     return n;
 }
-
-#else
-
-/* A build without rows on bodies: the model may have none. */
-MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
-{
-    if (model->closure_count == 0 && model->user_row_count == 0) return 0;
-    return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
-}
-
-#endif
 
 /* MDYN_OK for components of gravity up to 1e6 m/s^2. */
 MD_STATIC int md_check_gravity(const mdyn_wide3 *g)
@@ -16615,16 +16399,10 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
 MD_STATIC void md_require_body_rows(const mdyn_model *model, mdyn_capacity *c)
 {
     const int32_t joint_rows = c->rows;
+    int i;
     c->body_rows = model->user_row_count;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    {
-        int i;
-        for (i = 0; i < model->closure_count; i++)
-            c->body_rows += md_closure_row_count(model->closures[i].kind);
-    }
-#else
-    c->body_rows += 6 * model->closure_count;
-#endif
+    for (i = 0; i < model->closure_count; i++)
+        c->body_rows += MD_HAS_CLOSURES ? md_closure_row_count(model->closures[i].kind) : 6;
     c->rows += c->body_rows + 3 * MIMICDYN_MAX_CONTACTS;
     if (c->rows == joint_rows) return;
 
@@ -17159,12 +16937,14 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
     sum += md_sum_bytes(sim->coupling_table, (size_t)sim->couplings * sizeof *m->couplings, 2000);
 
     /* tables that this build has: of closures and user rows, of curves with their knots */
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    sum += md_sum_bytes(sim->closure_table, (size_t)sim->closures * sizeof *m->closures, 3000);
-    if (sim->user_row_table)
-        sum += md_sum_bytes(sim->user_row_table, (size_t)sim->user_rows * sizeof *m->user_rows,
-                            4000);
-#endif
+    if (MD_HAS_CLOSURES) {
+        const md_body_rows *rows = MD_BODY_ROWS(sim);
+        sum += md_sum_bytes(rows->closure_table, (size_t)rows->closures * sizeof *m->closures,
+                            3000);
+        if (rows->user_row_table)
+            sum += md_sum_bytes(rows->user_row_table,
+                                (size_t)rows->user_rows * sizeof *m->user_rows, 4000);
+    }
     if (MD_HAS_CURVES && MD_CURVES(sim)->count > 0) {
         const md_curves *curves = MD_CURVES(sim);
         int k;
@@ -17556,17 +17336,17 @@ MD_STATIC void md_count_springs(mdyn_sim *sim)
         md_find_row_terms(sim, md_row_at(sim, i), t);
         for (k = 1; k < t->count; k++) md_tie_dofs(sim, t->dof[k], t->dof[0]);
     }
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    for (i = 0; i < sim->closures; i++) {
-        const mdyn_closure *c = &sim->closure_table[i];
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
+        const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
         const int a = md_carrying_dof(sim, c->a), b = md_carrying_dof(sim, c->b);
         if (a >= 0 && b >= 0) md_tie_dofs(sim, a, b);
         extra += !md_softness_is_hard(&c->softness) * md_closure_row_count(c->kind);
     }
-    for (k = 1; sim->user_rows > 0 && k < sim->dofs; k++) md_tie_dofs(sim, k, 0);
     /* user rows may act on any tree */
-    extra += sim->user_rows;
-#endif
+    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->user_rows > 0) {
+        for (k = 1; k < sim->dofs; k++) md_tie_dofs(sim, k, 0);
+        extra += MD_BODY_ROWS(sim)->user_rows;
+    }
 
     /* soft couplings and drives of each group */
     for (i = 0; i < sim->joint_row_count; i++) {
@@ -17582,27 +17362,19 @@ MD_STATIC void md_count_springs(mdyn_sim *sim)
         sim->springs[k] = (int16_t)(extra + md_to_int(sim->dv[sim->springs[k]]));
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and
    go with each step, behind all of these. */
 MD_STATIC void md_build_body_rows(mdyn_sim *sim)
 {
-#if MIMICDYN_MAX_BODY_ROWS > 0
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     int i, k;
-    for (i = 0; i < sim->closures; i++)
-        for (k = 0; k < md_closure_row_count(sim->closure_table[i].kind); k++)
+    if (!MD_HAS_BODY_ROWS) return;
+    for (i = 0; MD_HAS_CLOSURES && i < rows->closures; i++)
+        for (k = 0; k < md_closure_row_count(rows->closure_table[i].kind); k++)
             md_add_row(sim, MDYN_ROW_CLOSURE, 6 * i + k);
-    for (i = 0; i < sim->user_rows; i++) md_add_row(sim, MDYN_ROW_USER, i);
-#endif
-    sim->lasting_row_count = sim->rows;
+    for (i = 0; MD_HAS_CLOSURES && i < rows->user_rows; i++) md_add_row(sim, MDYN_ROW_USER, i);
+    rows->lasting_row_count = sim->rows;
 }
-
-#else
-
-MD_INLINE void md_build_body_rows(mdyn_sim *sim) { (void)sim; }
-
-#endif
 
 /* ---- warnings ---- */
 
@@ -17743,12 +17515,12 @@ MD_STATIC void md_point_to_tables(mdyn_sim *sim, const mdyn_model *model)
     sim->coupling_table = model->couplings;
 
     /* tables that this build has */
-#if MDYN_BODY_ROWS_ > 0
-    sim->closure_table = model->closures;
-    sim->user_row_table = model->user_rows;
-    sim->row_function = model->row_function;
-    sim->user_data = model->user_data;
-#endif
+    if (MD_HAS_BODY_ROWS) {
+        MD_BODY_ROWS(sim)->closure_table = model->closures;
+        MD_BODY_ROWS(sim)->user_row_table = model->user_rows;
+        MD_BODY_ROWS(sim)->row_function = model->row_function;
+        MD_BODY_ROWS(sim)->user_data = model->user_data;
+    }
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->table = model->curves;
         MD_CURVES(sim)->count = (int16_t)model->curve_count;
@@ -17762,10 +17534,10 @@ MD_STATIC void md_take_tables(mdyn_sim *sim, const mdyn_model *model)
     md_point_to_tables(sim, model);
     sim->bodies = (int16_t)model->body_count;
     sim->couplings = sim->rows = (int16_t)model->coupling_count;
-#if MDYN_BODY_ROWS_ > 0
-    sim->closures = (int16_t)model->closure_count;
-    sim->user_rows = (int16_t)model->user_row_count;
-#endif
+    if (MD_HAS_BODY_ROWS) {
+        MD_BODY_ROWS(sim)->closures = (int16_t)model->closure_count;
+        MD_BODY_ROWS(sim)->user_rows = (int16_t)model->user_row_count;
+    }
 
     /* the values; the sums are of the tables as they were at init */
     sim->gravity = model->gravity;
@@ -18038,12 +17810,13 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     /* the counts, and leaders that are named by row */
     sim->rows = (int16_t)(sim->rows + by);
     sim->joint_row_count = (int16_t)(sim->joint_row_count + by);
-#if MDYN_BODY_ROWS_ > 0
-    sim->lasting_row_count = (int16_t)(sim->lasting_row_count + by);
-    for (k = 0; k < sim->rows - sim->joint_row_count; k++)
-        if (sim->body_row[k].leader >= 0)
-            sim->body_row[k].leader = (int16_t)(sim->body_row[k].leader + by);
-#endif
+    if (MD_HAS_BODY_ROWS)
+        MD_BODY_ROWS(sim)->lasting_row_count
+            = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
+    for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
+        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].leader;
+        if (*leader >= 0) *leader = (int16_t)(*leader + by);
+    }
 }
 
 /* Inserts a joint row in the order of md_build_rows, without a result. */
@@ -18411,25 +18184,23 @@ MD_STATIC int md_project_couplings(mdyn_sim *sim)
 
 /* ---- mass metric, with closures and curves ---- */
 
-#if MIMICDYN_MAX_BODY_ROWS > 0 || MIMICDYN_MAX_CURVES > 0
-
 /* Saves the state with its tails: a Newton step may fail when others have moved the state
    already. */
 MD_STATIC void md_save_state(mdyn_sim *sim)
 {
-    md_copy(sim->q_saved, sim->q, sim->coordinates);
-    md_copy(sim->v_saved, sim->v, sim->dofs);
-    md_copy_tails(sim->q_tail_saved, sim->q_tail, sim->coordinates);
-    md_copy_tails(sim->v_tail_saved, sim->v_tail, sim->dofs);
+    md_copy(MD_SAVED(sim)->q_saved, sim->q, sim->coordinates);
+    md_copy(MD_SAVED(sim)->v_saved, sim->v, sim->dofs);
+    md_copy_tails(MD_SAVED(sim)->q_tail_saved, sim->q_tail, sim->coordinates);
+    md_copy_tails(MD_SAVED(sim)->v_tail_saved, sim->v_tail, sim->dofs);
 }
 
 /* q, v and their tails as they were before the call. */
 MD_STATIC void md_restore_state(mdyn_sim *sim)
 {
-    md_copy(sim->q, sim->q_saved, sim->coordinates);
-    md_copy(sim->v, sim->v_saved, sim->dofs);
-    md_copy_tails(sim->q_tail, sim->q_tail_saved, sim->coordinates);
-    md_copy_tails(sim->v_tail, sim->v_tail_saved, sim->dofs);
+    md_copy(sim->q, MD_SAVED(sim)->q_saved, sim->coordinates);
+    md_copy(sim->v, MD_SAVED(sim)->v_saved, sim->dofs);
+    md_copy_tails(sim->q_tail, MD_SAVED(sim)->q_tail_saved, sim->coordinates);
+    md_copy_tails(sim->v_tail, MD_SAVED(sim)->v_tail_saved, sim->dofs);
     md_accept_state(sim);
 }
 
@@ -18446,9 +18217,7 @@ MD_STATIC int md_solve_projection(mdyn_sim *sim, enum md_mode mode)
    a part of this. */
 MD_STATIC md_num md_row_value_size(const mdyn_sim *sim, const md_row *row)
 {
-#if MDYN_BODY_ROWS_ > 0
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->value_size;
-#endif
     return md_add(MD_K(1), md_sum_bends(sim, row->index, MD_BEND_VALUE));
 }
 
@@ -18536,18 +18305,12 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
     return unsolved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
 
-#endif
-
 /* MDYN_MASS_METRIC. With MIMICDYN_EXACT 0 a second projection removes what iteration left. */
 MD_STATIC int md_project_mass_metric(mdyn_sim *sim)
 {
     int code;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    if (sim->closures > 0) return md_project_closures(sim);
-#endif
-#if MIMICDYN_MAX_CURVES > 0
-    if (md_has_curves(sim)) return md_project_closures(sim);
-#endif
+    if (md_has_closures(sim) || (MD_HAS_CURVES && md_has_curves(sim)))
+        return md_project_closures(sim);
     code = md_project_couplings(sim);
     if (!MIMICDYN_EXACT && code == MDYN_OK) (void)md_project_couplings(sim);
     return code;
@@ -18612,9 +18375,7 @@ MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
     if (code == MDYN_OK) code = md_move_all_inside(sim, 1);
     if (code == MDYN_OK) code = md_project_followers(sim, MDYN_FOLLOWERS);
     if (code != MDYN_OK && code != MDYN_WARN_CONTRADICTION) return code;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    again = sim->closures > 0;
-#endif
+    again = md_has_closures(sim);
 
     /* what chains of several couplings leave: limits and projection alternate */
     for (turn = 0; turn < 200 && (again || md_warn_pose(sim, 1) != MDYN_OK); turn++) {
@@ -19012,8 +18773,6 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const mdy
 
 /* ---- rows on bodies ---- */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* A quantity between two bodies: "gap between 0 and 2". */
 MD_STATIC void md_print_pair(md_printer *out, const mdyn_sim *sim, const char *what, int a, int b)
 {
@@ -19031,7 +18790,7 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 {
     static const char axes[][14] = { ", along x", ", along y", ", along z", ", about x",
                                      ", about y", ", about z" };
-    const mdyn_closure *c = &sim->closure_table[index / 6];
+    const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[index / 6];
     const int k = index % 6, hinge = c->kind == MDYN_CLOSE_HINGE && k > 2;
 
     md_print_name(out, c->name);
@@ -19055,7 +18814,8 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index,
                                  const md_body_row *r)
 {
-    const mdyn_user_row *table = sim->user_row_table ? &sim->user_row_table[index] : NULL;
+    const mdyn_user_row *rows = MD_BODY_ROWS(sim)->user_row_table;
+    const mdyn_user_row *table = rows ? &rows[index] : NULL;
     const int range = md_body_row_has_range(r);
     int k;
 
@@ -19093,8 +18853,7 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
    friction along two tangents, each bounded by mu times the force of row 0. */
 MD_STATIC void md_print_contact(md_printer *out, const mdyn_sim *sim, const md_row *row)
 {
-#if MIMICDYN_MAX_CONTACTS > 0
-    const md_contact_point *c = &sim->contact[row->index / 3];
+    const md_contact_point *c = &MD_CONTACTS(sim)->contact[row->index / 3];
     if (row->index % 3 == 0) {
         md_print_pair(out, sim, ": gap between ", c->a, c->b);
         md_print(out, " >= 0 [m]");
@@ -19106,27 +18865,16 @@ MD_STATIC void md_print_contact(md_printer *out, const mdyn_sim *sim, const md_r
     md_print_pair(out, sim, ": slip velocity between ", c->a, c->b);
     md_print_value(out, " = 0 while |force| <= ", c->mu, " force of contact ");
     md_print_int(out, row->index - row->index % 3);
-#else
-    (void)out; (void)sim; (void)row;
-#endif
 }
 
 /* The row of a closure, a contact or a callback, behind its kind and index. */
 MD_STATIC void md_print_body_row(md_printer *out, const mdyn_sim *sim, const md_row *row)
 {
-    if (row->kind == MDYN_ROW_CLOSURE) md_print_closure(out, sim, row->index);
-    else if (row->kind == MDYN_ROW_CONTACT) md_print_contact(out, sim, row);
-    else md_print_user_row(out, sim, row->index, md_body_row_at(sim, row));
+    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT) md_print_contact(out, sim, row);
+    else if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
+        md_print_closure(out, sim, row->index);
+    else if (MD_HAS_CLOSURES) md_print_user_row(out, sim, row->index, md_body_row_at(sim, row));
 }
-
-#else
-
-MD_INLINE void md_print_body_row(md_printer *out, const mdyn_sim *sim, const md_row *row)
-{
-    (void)out; (void)sim; (void)row;
-}
-
-#endif
 
 /* ---- rows of one joint ---- */
 
@@ -19581,13 +19329,12 @@ MD_STATIC int md_row_is_known(const mdyn_sim *sim, int k)
     if (row->kind <= MDYN_ROW_LIMIT)
         return row->index < sim->dofs && md_body_has_row(md_values_of_dof(sim, row->index),
                                                          row->kind);
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    if (row->kind == MDYN_ROW_CLOSURE) return row->index < 6 * sim->closures;
-    if (row->kind == MDYN_ROW_USER) return row->index < sim->user_rows;
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
-    if (row->kind == MDYN_ROW_CONTACT) return row->index < 3 * sim->contacts;
-#endif
+    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
+        return row->index < 6 * MD_BODY_ROWS(sim)->closures;
+    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER)
+        return row->index < MD_BODY_ROWS(sim)->user_rows;
+    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
+        return row->index < 3 * MD_CONTACTS(sim)->contacts;
     return 0;
 }
 
@@ -19614,30 +19361,32 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
-/* Rows on bodies and contacts. */
+/* Rows on bodies. */
 MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
 {
-    int ok = 1;
-    (void)sim;
-#if MDYN_BODY_ROWS_ > 0
-    int j, p;
-
-    ok = md_is_between(sim->joint_row_count, sim->lasting_row_count, sim->rows);
+    int j, p, ok = 1;
+    if (!MD_HAS_BODY_ROWS) return 1;
+    ok = md_is_between(sim->joint_row_count, MD_BODY_ROWS(sim)->lasting_row_count, sim->rows);
     for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
-        const md_body_row *r = &sim->body_row[j];
+        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
         ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
             && md_is_between(-1, r->leader, sim->rows - 1);
         for (p = 0; ok && p < r->term_count; p++)
             ok = md_is_between(0, r->body[p], sim->bodies - 1);
     }
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
+    return ok;
+}
 
-    ok &= sim->rows == sim->lasting_row_count + 3 * sim->contacts;
-    for (j = 0; ok && j < sim->contacts; j++)
-        ok = md_is_between(-1, sim->contact[j].a, sim->bodies - 1)
-            && md_is_between(-1, sim->contact[j].b, sim->bodies - 1);
-#endif
+/* Contacts, whose rows are the last. */
+MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
+{
+    const md_contacts *of = MD_CONTACTS(sim);
+    int j, ok;
+    if (!MD_HAS_CONTACTS) return 1;
+    ok = sim->rows == MD_BODY_ROWS(sim)->lasting_row_count + 3 * of->contacts;
+    for (j = 0; ok && j < of->contacts; j++)
+        ok = md_is_between(-1, of->contact[j].a, sim->bodies - 1)
+            && md_is_between(-1, of->contact[j].b, sim->bodies - 1);
     return ok;
 }
 
@@ -19655,7 +19404,8 @@ MD_STATIC int md_verify_tables(mdyn_sim *sim)
 MD_STATIC int md_is_sound(const mdyn_sim *sim)
 {
     return md_sum_constants(sim) == sim->constants_sum && md_dofs_are_valid(sim)
-        && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim);
+        && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim)
+        && md_contacts_are_valid(sim);
 }
 
 /* The whole of mdyn_verify. */
@@ -19798,19 +19548,15 @@ MD_STATIC void md_return_to_end(mdyn_sim *sim)
 /* sim->shared.body.wrench -= what rows on bodies exerted in the last step. */
 MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
 {
-#if MDYN_BODY_ROWS_ > 0
     int k, p;
     /* terms on joint velocities act at the joint, between the body and what it is on */
-    for (k = sim->joint_row_count; k < sim->rows; k++) {
+    for (k = sim->joint_row_count; MD_HAS_BODY_ROWS && k < sim->rows; k++) {
         const md_body_row *r = md_body_row_at(sim, md_row_at(sim, k));
         const md_num force = md_neg(md_mul(sim->inverse_dt, sim->row_result[k].impulse));
         for (p = 0; p < r->term_count && !md_is_zero(force); p++)
             if (!r->is_joint_term[p])
                 md_force_add_scaled(&MD_WORK(sim)->body.wrench[r->body[p]], force, &r->wrench[p]);
     }
-#else
-    (void)sim;
-#endif
 }
 
 /* Adds to the wrench of each welded body on `on` that which gives its own mass the motion of `on`,
@@ -20505,9 +20251,9 @@ MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigne
     md_copy_bytes(sim, bytes + MD_SAVED_WORDS * sizeof(uint32_t), sizeof *sim);
     i = sim->ready_mark == MD_READY && sim->bodies == m->body_count
         && sim->couplings == m->coupling_count && md_is_sound(sim);
-#if MDYN_BODY_ROWS_ > 0
-    i = i && sim->closures == m->closure_count && sim->user_rows == m->user_row_count;
-#endif
+    if (MD_HAS_BODY_ROWS)
+        i = i && MD_BODY_ROWS(sim)->closures == m->closure_count
+            && MD_BODY_ROWS(sim)->user_rows == m->user_row_count;
     if (MD_HAS_CURVES) i = i && MD_CURVES(sim)->count == m->curve_count;
     if (!i) {
         sim->ready_mark = 0;
@@ -20860,9 +20606,7 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
     if (count < 0 || count > MIMICDYN_MAX_CONTACTS)
         return md_leave(sim, md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1));
     if (count > 0 && !contacts) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, -1));
-#if MIMICDYN_MAX_CONTACTS > 0
-    code = md_store_contacts(sim, contacts, count);
-#endif
+    if (MD_HAS_CONTACTS) code = md_store_contacts(sim, contacts, count);
     return md_leave(sim, code);
 }
 
@@ -21016,13 +20760,11 @@ MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *te
 
     k = md_find_row(sim, kind, index);
     if (k < 0) return md_blame(sim, MDYN_ERR_INDEX, index);
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    if (kind == MDYN_ROW_CLOSURE) {
-        const int code = md_check_closure(sim, &sim->closure_table[index / 6], index / 6,
-                                          sim->bodies);
+    if (MD_HAS_CLOSURES && kind == MDYN_ROW_CLOSURE) {
+        const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[index / 6];
+        const int code = md_check_closure(sim, c, index / 6, sim->bodies);
         if (code != MDYN_OK) return code;
     }
-#endif
     return md_explain_row(sim, k, text, size);
 }
 
