@@ -1863,7 +1863,7 @@ typedef struct mdyn_sim {
 #define MD_HAS_CONTACTS (MIMICDYN_MAX_CONTACTS > 0)
 #if MIMICDYN_TREE
 typedef mdyn_sim md_tree;
-typedef md_link md_body;
+typedef md_link md_body_part;
 typedef md_dof md_column;
 #define MD_TREE(sim) (sim)
 #define MD_WORK(sim) (&(sim)->shared.work)
@@ -1872,12 +1872,12 @@ typedef md_dof md_column;
 #define MD_COLUMN(dof) (dof)
 #else
 typedef struct md_tree { MD_TREE_MEMBERS } md_tree;
-typedef struct md_body { MD_BODY_MEMBERS } md_body;
+typedef struct md_body_part { MD_BODY_MEMBERS } md_body_part;
 typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_TREE(sim) ((void)(sim), (md_tree *)0)
 #define MD_WORK(sim) ((void)(sim), (md_work *)0)
 #define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
-#define MD_BODY(link) ((void)(link), (md_body *)0)
+#define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
 #endif
 #if MD_FLOATING_TREES
@@ -6516,7 +6516,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         md_force f;
         i = d->body;
         if (MD_BODY(&sim->link[i])->is_rotor) {
-            const md_body *rotor = MD_BODY(&sim->link[i]);
+            const md_body_part *rotor = MD_BODY(&sim->link[i]);
             const md_num inertia = md_sym_diagonal(&rotor->inertia, rotor->axis);
             *row = md_add(inertia, md_added_inertia(sim, k, dt));
             continue;
@@ -16981,7 +16981,7 @@ MD_STATIC uint32_t md_sum_constants(const mdyn_sim *sim)
    moving body, or the world, that it is welded to. */
 MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
 {
-    md_body *l = MD_BODY(link);
+    md_body_part *l = MD_BODY(link);
     const md_link *on = &sim->link[l->body_parent < 0 ? 0 : l->body_parent];
     md_mat R = l->rotation;
     md_vec p;
@@ -16997,7 +16997,7 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
 MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdyn_body *b)
 {
-    md_body *l = MD_BODY(link);
+    md_body_part *l = MD_BODY(link);
     md_mat Q, P, t, R;
     md_vec com, position;
     md_sym inertia;
@@ -17050,7 +17050,7 @@ MD_STATIC void md_build_pitch(mdyn_sim *sim, const md_link *link, const mdyn_bod
 /* The same of a free joint whose body has others welded to it: of all of them. */
 MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
 {
-    const md_body *l = MD_BODY(link);
+    const md_body_part *l = MD_BODY(link);
     md_sym inertia = l->inertia;
     md_num x[6];
     md_vec com, minus;
@@ -17070,7 +17070,7 @@ MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
 MD_STATIC void md_weld(mdyn_sim *sim, int i)
 {
     md_link *link = &sim->link[i];
-    md_body *l = MD_BODY(link);
+    md_body_part *l = MD_BODY(link);
     md_composite alone, all;
     int j, any = 0;
     alone.mass = l->mass;
@@ -17080,7 +17080,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
 
     /* a part, turned into the axes of i */
     for (j = i + 1; j < sim->bodies; j++) {
-        const md_body *on = MD_BODY(&sim->link[j]);
+        const md_body_part *on = MD_BODY(&sim->link[j]);
         md_composite part;
         if (sim->link[j].parent != i || !md_is_welded(&sim->link[j])) continue;
         MD_TREE(sim)->subtree[j].composite = alone;
@@ -17151,7 +17151,7 @@ MD_STATIC uint8_t md_dof_kind(mdyn_joint joint, int k)
 MD_STATIC void md_build_place(mdyn_sim *sim, int i)
 {
     md_link *link = &sim->link[i];
-    md_body *l = MD_BODY(link), *on = MD_BODY(&sim->link[link->parent < 0 ? i : link->parent]);
+    md_body_part *l = MD_BODY(link), *on = MD_BODY(&sim->link[link->parent < 0 ? i : link->parent]);
     l->is_single = (uint8_t)(link->dofs >= 3 && link->parent < 0);
     l->is_alone = link->parent < 0;
     if (link->parent < 0) return;
@@ -17772,8 +17772,8 @@ MD_STATIC int md_bytes_differ(const void *a, const void *b, size_t n)
 MD_STATIC int md_frame_is_kept(const mdyn_sim *sim, int i, const mdyn_body *b, const md_link *link)
 {
     const md_link *old = &sim->link[i];
-    const md_body *is = MD_BODY(link);
-    const md_body *was = MD_BODY(old);
+    const md_body_part *is = MD_BODY(link);
+    const md_body_part *was = MD_BODY(old);
     if ((int)b->joint != old->joint) return 0;
 
     /* without a tree there is no frame but that of the parent */
