@@ -1345,7 +1345,6 @@ typedef struct md_sym { md_num xx, yy, zz, xy, xz, yz; } md_sym;
 #endif
 #define MD_FLOATING_TREES (MIMICDYN_QUATERNIONS && MIMICDYN_MAX_DOFS >= 6)
 #define MD_ROOM(capacity) ((capacity) > 0 ? (capacity) : 1) /* C has no arrays of no element */
-#if MIMICDYN_TREE
 typedef struct md_motion { md_vec ang, lin; } md_motion; /* angular, linear of the origin */
 typedef struct md_force { md_vec ang, lin; } md_force;   /* moment about the origin, force */
 typedef struct md_momentum { /* of a floating tree, about its mass center; world axes */
@@ -1375,7 +1374,25 @@ typedef union md_subtree {
     md_force wrench; /* of solves by articulated bodies: md_aba_inward, md_aba_outward */
     md_motion motion;
 } md_subtree;
-#endif
+
+/* Members that structs have in builds with a tree. Without one they are those of a struct of which
+   there is no object: see MD_TREE. */
+#define MD_BODY_MEMBERS \
+    uint8_t axis;                    /* 0, 1, 2 for x, y, z */ \
+    uint8_t is_oblique;              /* z was rotated into another direction, that of the table */ \
+    uint8_t rotation_is_identity; \
+    uint8_t is_single;               /* spherical or free, without parent or moving child: \
+                                        md_drift_single_body */ \
+    uint8_t is_alone;                /* no other joint moves in its tree */ \
+    int16_t body_parent;             /* of the table */ \
+    uint8_t carries;                 /* it is the parent of a body */ \
+    uint8_t is_rotor;                /* turns in the world about its mass center, carries nothing: \
+                                        >>kinematics */ \
+    md_mat rotation;                 /* of the joint in the parent's frame */ \
+    md_vec position; \
+    md_vec first_moment;             /* mass times center of mass */ \
+    md_sym inertia;                  /* about the origin */ \
+    md_num mass;
 
 /* Constants of a body and its joint, whose axis is x, y or z of the joint's frame. A body with a
    fixed joint is welded to the next one towards the world that moves, its `parent`: frame and
@@ -1385,20 +1402,7 @@ typedef struct md_link {
     uint8_t joint, dofs;             /* mdyn_joint; number of DoF */
     uint8_t table_sum;               /* of the body's table at mdyn_init: names an edited one */
 #if MIMICDYN_TREE
-    uint8_t axis;                    /* 0, 1, 2 for x, y, z */
-    uint8_t is_oblique;              /* z was rotated into another direction, that of the table */
-    uint8_t rotation_is_identity;
-    uint8_t is_single;               /* spherical or free, without parent or moving child:
-                                        md_drift_single_body */
-    uint8_t is_alone;                /* no other joint moves in its tree */
-    int16_t body_parent;             /* of the table */
-    uint8_t carries;                 /* it is the parent of a body */
-    uint8_t is_rotor; /* turns in the world about its mass center, carries nothing: >>kinematics */
-    md_mat rotation;                 /* of the joint in the parent's frame */
-    md_vec position;
-    md_vec first_moment;             /* mass times center of mass */
-    md_sym inertia;                  /* about the origin */
-    md_num mass;
+    MD_BODY_MEMBERS
 #endif
 } md_link;
 
@@ -1422,7 +1426,6 @@ typedef uint8_t md_place;
 typedef int16_t md_place;
 #endif
 
-#if MIMICDYN_TREE
 /* Pose and velocity products of a body, in world axes; written by >>kinematics. */
 typedef struct md_body_state {
     md_mat rotation;
@@ -1433,7 +1436,10 @@ typedef struct md_body_state {
     md_vec alpha, acc;    /* accelerations at zero joint accelerations, gravity as -g */
     md_mat rates;         /* acceleration of a point relative to the origin = rates * arm */
 } md_body_state;
-#endif
+
+#define MD_COLUMN_MEMBERS \
+    md_num pitch;       /* free joint: an element of its body's inertia about the mass center */ \
+    md_vec axis;        /* of S, world axes */
 
 /* A DoF: constants, its column S of the joint's motion subspace, and its part of a factor. */
 typedef struct md_dof {
@@ -1442,8 +1448,7 @@ typedef struct md_dof {
     uint8_t kind;       /* MD_ANGULAR, MD_LINEAR, MD_HELICAL */
     md_scale scale;     /* s: M is factored for velocities in units of 2^-s; floats: 0 */
 #if MIMICDYN_TREE
-    md_num pitch;       /* free joint: an element of its body's inertia about the mass center */
-    md_vec axis;        /* of S, world axes */
+    MD_COLUMN_MEMBERS
 #endif
 } md_dof;
 
@@ -1558,7 +1563,6 @@ typedef struct md_curves {
     md_num tie_error[MIMICDYN_MAX_COUPLINGS];   /* C at the start of the step, if above rounding */
 } md_curves;
 
-#if MDYN_BODY_ROWS_ > 0
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
     int16_t term_count, leader;                /* row whose impulse bounds this one; -1: none */
@@ -1578,8 +1582,7 @@ typedef struct md_body_row {
     md_num value_after;                        /* C after the step */
     md_unit u_bound;
 } md_body_row;
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
+
 typedef struct md_contact_point {
     int16_t a, b;
     uint16_t key;
@@ -1595,7 +1598,6 @@ typedef struct md_contact_cache {
     uint16_t key;
     md_vec impulse; /* normal, two tangents */
 } md_contact_cache;
-#endif
 
 enum { MDYN_WHITENED_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
 
@@ -1614,16 +1616,8 @@ enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
 /* Room for the non-zeros of G. */
 enum { MDYN_G_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) };
 
-/* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
-   afterwards. Only the rows of L stay, which stand first in each member and, without a tree, the
-   entries of standing rows, until M is factored anew. */
-typedef union md_shared {
-    md_unit entry[MIMICDYN_MAX_ENTRIES]; /* L by >>reduce, then rows by >>equality and >>pgs */
-    struct {
-        md_unit L[MDYN_MASS_SIZE_];
-        md_num mass_y[MDYN_MASS_SIZE_]; /* M_y, laid out as L: md_scale_mass, on the way to L */
-    } factor;
-#if MIMICDYN_TREE
+/* Memory of computations on bodies: MD_WORK, a part of md_shared. */
+typedef union md_work {
     struct {
         md_unit L[MDYN_MASS_SIZE_];
         md_force wrench[MIMICDYN_MAX_BODIES];  /* bias, momentum or impulse at each body's origin:
@@ -1637,15 +1631,60 @@ typedef union md_shared {
     } aba;
     md_force deep_W[MDYN_MASS_SIZE_ * sizeof(md_unit) / sizeof(md_force) + 1]; /* W of deep trees in
                                                   the place of their L: md_is_deep */
+} md_work;
+
+/* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
+   afterwards. Only the rows of L stay, which stand first in each member and, without a tree, the
+   entries of standing rows, until M is factored anew. */
+typedef union md_shared {
+    md_unit entry[MIMICDYN_MAX_ENTRIES]; /* L by >>reduce, then rows by >>equality and >>pgs */
+    struct {
+        md_unit L[MDYN_MASS_SIZE_];
+        md_num mass_y[MDYN_MASS_SIZE_]; /* M_y, laid out as L: md_scale_mass, on the way to L */
+    } factor;
+#if MIMICDYN_TREE
+    md_work work;
 #endif
 } md_shared;
 
 /* ---- the sim ---- */
 
-#if MIMICDYN_TREE
+/* Members of parts that a build may lack. */
+#define MD_TREE_MEMBERS \
+    md_body_state body_state[MIMICDYN_MAX_BODIES]; \
+    md_subtree subtree[MIMICDYN_MAX_BODIES]; \
+    md_num last_dv[MIMICDYN_MAX_DOFS];          /* dv of the last step */ \
+    md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
+                                                   extrapolated */ \
+    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of body_state: at the middle of a step */ \
+    uint8_t has_last_dv;                        /* last_dv can be extrapolated */ \
+    uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
+#define MD_MOMENTUM_MEMBERS \
+    md_momentum momentum[MD_ROOM(MIMICDYN_MAX_DOFS / 6)]; /* of floating trees: md_momentum_of */ \
+    uint8_t momentum_is_known;                   /* they are those of this state */
+#define MD_ROW_TABLE_MEMBERS \
+    const mdyn_closure *closure_table; \
+    const mdyn_user_row *user_row_table; /* NULL: none */ \
+    mdyn_row_function row_function;      /* NULL: none */ \
+    void *user_data; \
+    int16_t closures, user_rows;
+#define MD_BODY_ROW_MEMBERS \
+    int16_t lasting_row_count;            /* rows other than those of contacts */ \
+    uint8_t friction_stage;               /* MDYN_TWO_STAGE: 1 frictionless, 2 fixed bounds */ \
+    md_body_row body_row[MD_ROOM(MDYN_BODY_ROWS_)]; \
+    md_num row_jacobian[MIMICDYN_MAX_DOFS];      /* J of the row on bodies at hand */ \
+    md_num row_jacobian_size[MIMICDYN_MAX_DOFS]; /* size of each element's largest term */
+#define MD_CONTACT_MEMBERS \
+    int16_t contacts; \
+    uint8_t contacts_are_new;             /* set since the last step */ \
+    md_contact_point contact[MD_ROOM(MIMICDYN_MAX_CONTACTS)]; \
+    md_contact_cache contact_cache[MD_ROOM(MIMICDYN_MAX_CONTACTS)];
+#define MD_SAVED_MEMBERS \
+    mdyn_real q_saved[MDYN_MAX_COORDINATES], v_saved[MIMICDYN_MAX_DOFS]; \
+    md_tail q_tail_saved[MDYN_MAX_COORDINATES], v_tail_saved[MIMICDYN_MAX_DOFS];
+
 /* On a body: moment about its origin [N m], force [N], world axes. */
 typedef struct mdyn_wrench { mdyn_real3 moment, force; } mdyn_wrench;
-#endif
 
 /* A mechanism in motion. Between calls the members above the private ones are read and written
    freely: arrays over DoF are indexed by mdyn_first_dof, `q` by mdyn_first_coordinate (both are the
@@ -1710,8 +1749,7 @@ typedef struct mdyn_sim {
     md_tail q_tail_start[MDYN_MAX_COORDINATES]; /* in a midpoint step, whose start q_seen has */
     md_tail v_tail_start[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_DOFS : 1];
 #if MD_FLOATING_TREES
-    md_momentum momentum[MIMICDYN_MAX_DOFS / 6]; /* of floating trees: md_momentum_of */
-    uint8_t momentum_is_known;                   /* they are those of this state */
+    MD_MOMENTUM_MEMBERS
 #endif
 
     /* Constants: >>build, from the tables and what replaces them. A step reads these, never a table
@@ -1722,11 +1760,7 @@ typedef struct mdyn_sim {
     const mdyn_body *body_table;
     const mdyn_coupling *coupling_table;
 #if MDYN_BODY_ROWS_ > 0
-    const mdyn_closure *closure_table;
-    const mdyn_user_row *user_row_table; /* NULL: none */
-    mdyn_row_function row_function;      /* NULL: none */
-    void *user_data;
-    int16_t closures, user_rows;
+    MD_ROW_TABLE_MEMBERS                 /* of closures and user rows */
 #endif
     uint32_t table_sum;                  /* of model, couplings, closures and user rows at init */
     mdyn_wide3 gravity;
@@ -1751,14 +1785,7 @@ typedef struct mdyn_sim {
     uint8_t released[MIMICDYN_MAX_COUPLINGS];
 
 #if MIMICDYN_TREE
-    /* Kinematics: >>kinematics, >>dynamics. */
-    md_body_state body_state[MIMICDYN_MAX_BODIES];
-    md_subtree subtree[MIMICDYN_MAX_BODIES];
-    md_num last_dv[MIMICDYN_MAX_DOFS];          /* dv of the last step */
-    md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, extrapolated */
-    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of body_state: at the middle of a step */
-    uint8_t has_last_dv;                        /* last_dv can be extrapolated */
-    uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
+    MD_TREE_MEMBERS               /* kinematics: >>kinematics, >>dynamics */
 #endif
 
     md_num mass[MDYN_M_SIZE_];    /* M + dt damping: of each DoF, then of it and its ancestors */
@@ -1791,17 +1818,10 @@ typedef struct mdyn_sim {
     md_substep_row substep_row[MDYN_SUBSTEP_ROWS_];
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
 #if MDYN_BODY_ROWS_ > 0
-    int16_t lasting_row_count;            /* rows other than those of contacts */
-    uint8_t friction_stage;               /* MDYN_TWO_STAGE: 1 frictionless, 2 fixed bounds */
-    md_body_row body_row[MDYN_BODY_ROWS_];
-    md_num row_jacobian[MIMICDYN_MAX_DOFS];      /* J of the row on bodies at hand */
-    md_num row_jacobian_size[MIMICDYN_MAX_DOFS]; /* size of each element's largest term */
+    MD_BODY_ROW_MEMBERS
 #endif
 #if MIMICDYN_MAX_CONTACTS > 0
-    int16_t contacts;
-    uint8_t contacts_are_new;             /* set since the last step */
-    md_contact_point contact[MIMICDYN_MAX_CONTACTS];
-    md_contact_cache contact_cache[MIMICDYN_MAX_CONTACTS];
+    MD_CONTACT_MEMBERS
 #endif
 
     /* Plan: >>plan, >>build. */
@@ -1826,9 +1846,7 @@ typedef struct mdyn_sim {
     md_row_result row_result[MIMICDYN_MAX_ROWS];
 
 #if MIMICDYN_MAX_BODY_ROWS > 0 || MIMICDYN_MAX_CURVES > 0
-    /* State to restore after an error of mdyn_project, which writes it. */
-    mdyn_real q_saved[MDYN_MAX_COORDINATES], v_saved[MIMICDYN_MAX_DOFS];
-    md_tail q_tail_saved[MDYN_MAX_COORDINATES], v_tail_saved[MIMICDYN_MAX_DOFS];
+    MD_SAVED_MEMBERS                 /* state to restore after an error of mdyn_project */
 #endif
 
     md_place entry_column[MIMICDYN_MAX_ENTRIES]; /* of shared.entry: >>plan */
@@ -1840,6 +1858,54 @@ typedef struct mdyn_sim {
 /* Parts of the sim that a build may lack. Its code names them all the same, behind a condition that
    is constant, so that the compiler leaves it out. */
 #define MD_HAS_CURVES (MIMICDYN_MAX_CURVES > 0)
+#define MD_HAS_BODY_ROWS (MDYN_BODY_ROWS_ > 0)       /* closures, user rows or contacts */
+#define MD_HAS_CLOSURES (MIMICDYN_MAX_BODY_ROWS > 0) /* and user rows */
+#define MD_HAS_CONTACTS (MIMICDYN_MAX_CONTACTS > 0)
+#if MIMICDYN_TREE
+typedef mdyn_sim md_tree;
+typedef md_link md_body_part;
+typedef md_dof md_column;
+#define MD_TREE(sim) (sim)
+#define MD_WORK(sim) (&(sim)->shared.work)
+#define MD_WRENCHES(sim) ((sim)->wrench)
+#define MD_BODY(link) (link)
+#define MD_COLUMN(dof) (dof)
+#else
+typedef struct md_tree { MD_TREE_MEMBERS } md_tree;
+typedef struct md_body_part { MD_BODY_MEMBERS } md_body_part;
+typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
+#define MD_TREE(sim) ((void)(sim), (md_tree *)0)
+#define MD_WORK(sim) ((void)(sim), (md_work *)0)
+#define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
+#define MD_BODY(link) ((void)(link), (md_body_part *)0)
+#define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
+#endif
+#if MD_FLOATING_TREES
+#define MD_MOMENTA(sim) (sim)
+#else
+typedef struct md_momenta { MD_MOMENTUM_MEMBERS } md_momenta;
+#define MD_MOMENTA(sim) ((void)(sim), (md_momenta *)0)
+#endif
+#if MDYN_BODY_ROWS_ > 0
+typedef mdyn_sim md_body_rows;
+#define MD_BODY_ROWS(sim) (sim)
+#else
+typedef struct md_body_rows { MD_ROW_TABLE_MEMBERS MD_BODY_ROW_MEMBERS } md_body_rows;
+#define MD_BODY_ROWS(sim) ((void)(sim), (md_body_rows *)0)
+#endif
+#if MIMICDYN_MAX_CONTACTS > 0
+typedef mdyn_sim md_contacts;
+#define MD_CONTACTS(sim) (sim)
+#else
+typedef struct md_contacts { MD_CONTACT_MEMBERS } md_contacts;
+#define MD_CONTACTS(sim) ((void)(sim), (md_contacts *)0)
+#endif
+#if MIMICDYN_MAX_BODY_ROWS > 0 || MIMICDYN_MAX_CURVES > 0
+#define MD_SAVED(sim) (sim)
+#else
+typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
+#define MD_SAVED(sim) ((void)(sim), (md_saved *)0)
+#endif
 #if MIMICDYN_MAX_CURVES > 0
 #define MD_CURVES(sim) (&(sim)->curve_part)
 #else
@@ -3693,8 +3759,6 @@ MD_INLINE md_num md_det2(md_num a, md_num b, md_num c, md_num d)
     return md_sub(md_mul(a, b), md_mul(c, d));
 }
 
-#if MIMICDYN_TREE
-
 /* ---- vectors and matrices: blocks of integers m 2^e ----
    md_vec, md_mat and md_sym have 3, 9 and 6 integers m and their common exponent e, which follows
    them. The largest |m| is in [2^28, 2^29]; a block of zeros has the exponent MD_ZERO_EXPONENT.
@@ -4335,7 +4399,6 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 }
 
 #endif
-#endif
 
 /* ====================================================================================== // >>float
    Arithmetic of MIMICDYN_SCALAR F32 and F64. This room and >>fixed define the same operations; a
@@ -4840,8 +4903,6 @@ MD_INLINE md_num md_det2(md_num a, md_num b, md_num c, md_num d)
     return md_sub(md_mul(a, b), md_mul(c, d));
 }
 
-#if MIMICDYN_TREE
-
 /* ---- vectors and matrices ----
    By elements, in the axes x, y, z. Matrices are written out: every product and sum is a named
    operation on scalars, in a fixed order. */
@@ -5136,7 +5197,6 @@ MD_INLINE void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 }
 
 #endif
-#endif
 
 /* ===================================================================================== // >>common
    What both arithmetics share, written with the named operations.
@@ -5236,8 +5296,6 @@ MD_STATIC md_num md_quaternion_norm2(const mdyn_real *q)
                                  md_of_real(q[3]));
 }
 
-#if MIMICDYN_QUATERNIONS
-
 /* Symmetric 3x3 matrices as xx, yy, zz, xy, xz, yz. */
 MD_INLINE void md_sym6_vec(md_num *y, const md_num *a, const md_num *x)
 {
@@ -5265,10 +5323,6 @@ MD_OWN_FRAME void md_solve3(md_num *x, md_num A[3][3], const md_num *b)
     for (k = 0; k < 3; k++)
         x[k] = md_mul(inverse, md_sum3(n[k][0], b[0], n[k][1], b[1], n[k][2], b[2]));
 }
-
-#endif
-
-#if MIMICDYN_TREE
 
 /* Vectors of the public types. */
 MD_INLINE void md_vec_of_wide(md_vec *r, const mdyn_wide3 *x)
@@ -5436,8 +5490,6 @@ MD_STATIC void md_articulated_sub_square(md_articulated *a, const md_force *W)
     md_mat_sub_product(&a->cross, &W->ang, &W->lin);
     md_sym_sub_square(&a->linear, &W->lin);
 }
-
-#endif
 
 /* ---- arrays that the user fills: tables, coordinates, commands ---- */
 
@@ -5675,8 +5727,6 @@ MD_SHARED const md_joint_values *md_values_of_dof(const mdyn_sim *sim, int k)
     return &sim->joint_values[sim->dof[k].body];
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The last DoF on the path from the root to a body; -1: none, the body is fixed in the world. */
 MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
 {
@@ -5684,10 +5734,6 @@ MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
         if (sim->link[body].dofs) return sim->link[body].dof + sim->link[body].dofs - 1;
     return -1;
 }
-
-#endif
-
-#if MIMICDYN_TREE
 
 /* The rotation Q from the frame used inside to the body's of the table, and which of its axes is
    the joint's. Inside, a joint moves along x, y or z. An axis that is one of these in the table
@@ -5723,12 +5769,10 @@ MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
 MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
 {
     md_mat_of_quaternion(Q, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
-    if (body >= 0 && sim->link[body].is_oblique
+    if (body >= 0 && MD_BODY(&sim->link[body])->is_oblique
         && md_wides_in_range(&sim->body_table[body].axis.x, 3))
         md_axis_frame(&sim->body_table[body], Q);
 }
-
-#endif
 
 /* ---- numbers ---- */
 
@@ -5853,7 +5897,11 @@ MD_INLINE int md_has_mu(const mdyn_coupling *c)
     return MIMICDYN_LOSSES && !md_wide_is_zero(c->mu);
 }
 
-#if MIMICDYN_MAX_BODY_ROWS > 0
+/* Whether the model has closures. */
+MD_INLINE int md_has_closures(const mdyn_sim *sim)
+{
+    return MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->closures > 0;
+}
 
 /* Constraint rows of a closure: one for each relative velocity that it prevents; 0: unknown kind */
 MD_STATIC int md_closure_row_count(mdyn_closure_kind kind)
@@ -5861,8 +5909,6 @@ MD_STATIC int md_closure_row_count(mdyn_closure_kind kind)
     return kind == MDYN_CLOSE_POINT ? 3 : kind == MDYN_CLOSE_HINGE ? 5
         : kind == MDYN_CLOSE_WELD ? 6 : kind == MDYN_CLOSE_DISTANCE ? 1 : 0;
 }
-
-#endif
 
 /* ---- settings of the solver ---- */
 
@@ -5945,8 +5991,6 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
 
 enum { MD_KINEMATICS_OF_STEP = 2 }; /* kinematics_stale in a step: q is that of its middle */
 
-#if MIMICDYN_TREE
-
 /* Whether the present solve can ignore rotors; whether it can ignore all bodies, because all are
    rotors. */
 MD_INLINE int md_leaves_out_rotors(const mdyn_sim *sim)
@@ -5956,7 +6000,7 @@ MD_INLINE int md_leaves_out_rotors(const mdyn_sim *sim)
 
 MD_INLINE int md_leaves_out_bodies(const mdyn_sim *sim)
 {
-    return sim->has_constant_mass && md_leaves_out_rotors(sim);
+    return !MIMICDYN_TREE || (sim->has_constant_mass && md_leaves_out_rotors(sim));
 }
 
 /* ---- poses ---- */
@@ -5969,7 +6013,8 @@ MD_OWN_FRAME void md_rotate_quaternion_joints(mdyn_sim *sim)
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const mdyn_real *q = sim->q;
         k = md_quaternion_index(&sim->link[i]);
-        if (k >= 0) md_mat_of_quaternion(&sim->subtree[i].articulated.cross, md_of_real(q[k]),
+        if (k >= 0) md_mat_of_quaternion(&MD_TREE(sim)->subtree[i].articulated.cross,
+                                         md_of_real(q[k]),
             md_of_real(q[k + 1]), md_of_real(q[k + 2]), md_of_real(q[k + 3]));
     }
 }
@@ -5982,8 +6027,8 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
     const mdyn_real *q = sim->q + link->coordinate;
     const int i = (int)(link - sim->link);
     /* members that are scratch here */
-    md_mat *before = &sim->body_state[i].rates;
-    md_vec *shift = &sim->body_state[i].alpha;
+    md_mat *before = &MD_TREE(sim)->body_state[i].rates;
+    md_vec *shift = &MD_TREE(sim)->body_state[i].alpha;
     int k;
 
     /* A free joint's position is given in the axes before its motion. */
@@ -5995,9 +6040,9 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
 
     /* The velocities are in the body's axes: its columns are the axes of the DoF. */
     *before = *R;
-    md_mat_mul(R, before, &sim->subtree[i].articulated.cross);
+    md_mat_mul(R, before, &MD_TREE(sim)->subtree[i].articulated.cross);
     for (k = 0; k < link->dofs; k++)
-        md_mat_column(&sim->dof[link->dof + k].axis, R, k % 3);
+        md_mat_column(&MD_COLUMN(&sim->dof[link->dof + k])->axis, R, k % 3);
 }
 
 /* Rotation R of a body, arm from the parent's origin to its own, and the axes of its DoF. */
@@ -6006,27 +6051,28 @@ MD_OWN_FRAME void md_place_joint(mdyn_sim *sim, const md_link *link, const md_bo
 {
     const mdyn_real *q = sim->q + link->coordinate;
     const md_tail *tail = sim->q_tail + link->coordinate;
-    const md_mat *from = &link->rotation;
+    const md_mat *from = &MD_BODY(link)->rotation;
     md_dof *d = sim->dof + link->dof;
 
     /* The joint before its motion: `from` is its rotation, a constant in the world. */
     if (link->parent < 0) {
-        *arm = link->position;
+        *arm = MD_BODY(link)->position;
     } else {
-        md_mat_vec(arm, &parent->rotation, &link->position);
+        md_mat_vec(arm, &parent->rotation, &MD_BODY(link)->position);
         from = &parent->rotation;
-        if (!link->rotation_is_identity) {
-            md_mat_mul(R, &parent->rotation, &link->rotation);
+        if (!MD_BODY(link)->rotation_is_identity) {
+            md_mat_mul(R, &parent->rotation, &MD_BODY(link)->rotation);
             from = R;
         }
     }
 
     /* Rotation about the axis by q (in floats with its tail); a screw advances by pitch q too. */
     if (link->joint == MDYN_REVOLUTE || (MD_HAS(SCREW) && link->joint == MDYN_HELICAL)) {
-        md_mat_rotate_about(R, from, link->axis, q[0], tail[0]);
-        md_mat_column(&d->axis, R, link->axis);
+        md_mat_rotate_about(R, from, MD_BODY(link)->axis, q[0], tail[0]);
+        md_mat_column(&MD_COLUMN(d)->axis, R, MD_BODY(link)->axis);
         if (MD_HAS(SCREW) && link->joint == MDYN_HELICAL)
-            md_vec_add_scaled(arm, md_mul(d->pitch, md_of_real(q[0])), &d->axis);
+            md_vec_add_scaled(arm, md_mul(MD_COLUMN(d)->pitch, md_of_real(q[0])),
+                              &MD_COLUMN(d)->axis);
         return;
     }
 
@@ -6035,8 +6081,8 @@ MD_OWN_FRAME void md_place_joint(mdyn_sim *sim, const md_link *link, const md_bo
     switch (link->joint) {
     case MDYN_PRISMATIC:
         if (!MD_HAS(SLIDER)) break;
-        md_mat_column(&d->axis, R, link->axis);
-        md_vec_add_scaled(arm, md_of_real(q[0]), &d->axis);
+        md_mat_column(&MD_COLUMN(d)->axis, R, MD_BODY(link)->axis);
+        md_vec_add_scaled(arm, md_of_real(q[0]), &MD_COLUMN(d)->axis);
         break;
     case MDYN_SPHERICAL:
     case MDYN_FREE:
@@ -6055,8 +6101,8 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
     md_rotate_quaternion_joints(sim);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_body_state *p = &sim->body_state[i];
-        md_place_joint(sim, link, &sim->body_state[link->parent < 0 ? i : link->parent],
+        md_body_state *p = &MD_TREE(sim)->body_state[i];
+        md_place_joint(sim, link, &MD_TREE(sim)->body_state[link->parent < 0 ? i : link->parent],
                        &p->rotation, &p->arm);
     }
 }
@@ -6064,8 +6110,8 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
 /* First moment h and inertia I of a body about its origin, in world axes. */
 MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 {
-    md_sym_rotate(&p->inertia, &p->rotation, &link->inertia);
-    md_mat_vec(&p->first_moment, &p->rotation, &link->first_moment);
+    md_sym_rotate(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
+    md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
 }
 
 /* The same with the inertias, for M. */
@@ -6074,7 +6120,7 @@ MD_STATIC void md_find_inertias(mdyn_sim *sim)
     int i;
     md_find_poses(sim);
     for (i = 0; sim->kinematics_stale && i < sim->bodies; i++)
-        md_rotate_inertia(&sim->link[i], &sim->body_state[i]);
+        md_rotate_inertia(&sim->link[i], &MD_TREE(sim)->body_state[i]);
 }
 
 /* ---- velocities and accelerations ---- */
@@ -6083,9 +6129,9 @@ MD_STATIC void md_find_inertias(mdyn_sim *sim)
 MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
 {
     const int linear = md_dof_is_linear(d), helical = md_dof_is_helical(d);
-    if (!linear) md_vec_add_scaled(&a->ang, s, &d->axis);
-    if (helical) s = md_mul(s, d->pitch);
-    if (linear || helical) md_vec_add_scaled(&a->lin, s, &d->axis);
+    if (!linear) md_vec_add_scaled(&a->ang, s, &MD_COLUMN(d)->axis);
+    if (helical) s = md_mul(s, MD_COLUMN(d)->pitch);
+    if (linear || helical) md_vec_add_scaled(&a->lin, s, &MD_COLUMN(d)->axis);
 }
 
 /* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
@@ -6097,11 +6143,12 @@ MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_mo
 
     /* the common case: one angular column */
     if (link->joint == MDYN_REVOLUTE) {
-        md_vec_scale(&m->ang, sim->bias_velocity[link->dof], &sim->dof[link->dof].axis);
+        md_vec_scale(&m->ang, MD_TREE(sim)->bias_velocity[link->dof],
+                     &MD_COLUMN(&sim->dof[link->dof])->axis);
         return;
     }
     for (k = link->dof; k < link->dof + link->dofs; k++)
-        md_dof_add_motion(m, sim->bias_velocity[k], &sim->dof[k]);
+        md_dof_add_motion(m, MD_TREE(sim)->bias_velocity[k], &sim->dof[k]);
 }
 
 /* The whole of sim->body_state from q and v, by the equations at the top of this room. In a
@@ -6119,11 +6166,12 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_body_state *p = &sim->body_state[i];
-        const md_body_state *parent = &sim->body_state[link->parent < 0 ? i : link->parent];
+        md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_body_state *parent
+            = &MD_TREE(sim)->body_state[link->parent < 0 ? i : link->parent];
         md_motion joint; /* (w, u) */
         md_vec t;
-        if ((no_rotors && link->is_rotor) || (no_welded && md_is_welded(link))) continue;
+        if ((no_rotors && MD_BODY(link)->is_rotor) || (no_welded && md_is_welded(link))) continue;
         md_place_joint(sim, link, parent, &p->rotation, &p->arm);
         md_joint_velocity(sim, link, &joint);
 
@@ -6162,37 +6210,27 @@ MD_INLINE void md_update_poses(mdyn_sim *sim)
 /* Poses and bias accelerations of the present q and v. */
 MD_INLINE void md_update_kinematics(mdyn_sim *sim)
 {
-    md_copy_in(sim->bias_velocity, sim->v, sim->dofs);
+    if (!MIMICDYN_TREE) return; /* rotors have none */
+    md_copy_in(MD_TREE(sim)->bias_velocity, sim->v, sim->dofs);
     md_update_poses(sim);
 }
 
 /* The state is no longer that of the last step: forgets the momenta of floating trees. */
 MD_INLINE void md_forget_momentum(mdyn_sim *sim)
 {
-#if MD_FLOATING_TREES
-    sim->momentum_is_known = 0;
-#endif
-    sim->state_is_of_step = 0;
+    if (MD_FLOATING_TREES) MD_MOMENTA(sim)->momentum_is_known = 0;
+    if (MIMICDYN_TREE) MD_TREE(sim)->state_is_of_step = 0;
 }
 
 /* Ends the extrapolation of velocities from earlier steps. */
 MD_INLINE void md_drop_last_dv(mdyn_sim *sim)
 {
     int k;
+    if (!MIMICDYN_TREE) return;
     md_forget_momentum(sim);
-    sim->is_continued = sim->has_last_dv = 0;
-    for (k = 0; k < sim->dofs; k++) sim->middle_dv[k] = MD_K(0);
+    sim->is_continued = MD_TREE(sim)->has_last_dv = 0;
+    for (k = 0; k < sim->dofs; k++) MD_TREE(sim)->middle_dv[k] = MD_K(0);
 }
-
-#else
-
-MD_INLINE void md_update_kinematics(mdyn_sim *sim) { (void)sim; } /* rotors have none */
-
-MD_INLINE void md_forget_momentum(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE void md_drop_last_dv(mdyn_sim *sim) { (void)sim; }
-
-#endif
 
 /* Checks q and v if they have changed since they were last seen. */
 MD_STATIC int md_check_state(mdyn_sim *sim)
@@ -6237,8 +6275,6 @@ MD_STATIC int md_refresh_kinematics(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-#if MIMICDYN_TREE
-
 /* ---- queries: points and velocities in world axes ---- */
 
 /* Velocity of a body's origin: the sum of omega_p x r + u along the path to the root. */
@@ -6250,7 +6286,8 @@ MD_STATIC void md_origin_velocity(const mdyn_sim *sim, int body, md_vec *v)
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
         if (link->parent >= 0)
-            md_vec_add_cross(v, &sim->body_state[link->parent].omega, &sim->body_state[i].arm);
+            md_vec_add_cross(v, &MD_TREE(sim)->body_state[link->parent].omega,
+                             &MD_TREE(sim)->body_state[i].arm);
         md_joint_velocity(sim, link, &joint);
         md_vec_add(v, v, &joint.lin);
     }
@@ -6261,7 +6298,8 @@ MD_STATIC void md_origin_position(const mdyn_sim *sim, int body, md_vec *p)
 {
     int i;
     md_vec_zero(p);
-    for (i = body; i >= 0; i = sim->link[i].parent) md_vec_add(p, p, &sim->body_state[i].arm);
+    for (i = body; i >= 0; i = sim->link[i].parent)
+        md_vec_add(p, p, &MD_TREE(sim)->body_state[i].arm);
 }
 
 /* The arm from a body's origin to a point in the body's axes (NULL: the origin).
@@ -6279,7 +6317,7 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
     md_joint_frame(sim, body, &Q);
     md_vec_of_real(&p, point);
     md_mat_t_vec(&p, &Q, &p);
-    md_mat_vec(arm, &sim->body_state[body].rotation, &p);
+    md_mat_vec(arm, &MD_TREE(sim)->body_state[body].rotation, &p);
     return MDYN_OK;
 }
 
@@ -6292,13 +6330,9 @@ MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *pare
     md_vec_zero(&m->lin);
     if (parent) {
         *m = *parent;
-        md_vec_add_cross(&m->lin, &m->ang, &sim->body_state[i].arm);
+        md_vec_add_cross(&m->lin, &m->ang, &MD_TREE(sim)->body_state[i].arm);
     }
 }
-
-#endif
-
-#if MDYN_BODY_ROWS_ > 0 || MIMICDYN_QUATERNIONS
 
 /* sim->shared.body.motion := the velocities of all bodies, at their origins, by the present v. The
    poses are those of the last refresh: in a step those that its rows were set up with. */
@@ -6307,16 +6341,12 @@ MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
     int i, k;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_motion *motion = sim->shared.body.motion, *m = &motion[i];
+        md_motion *motion = MD_WORK(sim)->body.motion, *m = &motion[i];
         md_carry_motion(sim, i, link->parent < 0 ? NULL : &motion[link->parent], m);
         for (k = link->dof; k < link->dof + link->dofs; k++)
             md_dof_add_motion(m, md_of_real(sim->v[k]), &sim->dof[k]);
     }
 }
-
-#endif
-
-#if MDYN_BODY_ROWS_ > 0
 
 /* R = the rotation from the axes of a body (as the user knows them) to those of the world. */
 MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
@@ -6325,10 +6355,8 @@ MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
     md_joint_frame(sim, body, &Q);
     md_mat_transpose(&Q, &Q);
     if (body < 0) *R = Q;
-    else md_mat_mul(R, &sim->body_state[body].rotation, &Q);
+    else md_mat_mul(R, &MD_TREE(sim)->body_state[body].rotation, &Q);
 }
-
-#endif
 
 /* ============================================================================ // >>dynamics
    Mass matrix, bias force, inverse and forward dynamics, without any constraint:
@@ -6362,8 +6390,6 @@ MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
       L' = L + sum of moments dt,    p' = p + sum of forces dt,    travel = dt (p + p')/(2 m)
    and sets the root's velocity and position to agree with them after v and q have moved. */
 
-#if MIMICDYN_TREE
-
 /* ---- wrenches and columns S of the joints ---- */
 
 /* All are taken at the origin of the DoF's body, in world axes: a wrench is (moment n, force f), a
@@ -6375,9 +6401,10 @@ MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
 /* S^T f: the generalized force on DoF d by a wrench at its body's origin. */
 MD_INLINE md_num md_dof_dot_force(const md_dof *d, const md_force *f)
 {
-    if (md_dof_is_linear(d)) return md_dot(&d->axis, &f->lin);
-    if (!md_dof_is_helical(d)) return md_dot(&d->axis, &f->ang);
-    return md_add(md_dot(&d->axis, &f->ang), md_mul(d->pitch, md_dot(&d->axis, &f->lin)));
+    const md_column *S = MD_COLUMN(d);
+    if (md_dof_is_linear(d)) return md_dot(&S->axis, &f->lin);
+    if (!md_dof_is_helical(d)) return md_dot(&S->axis, &f->ang);
+    return md_add(md_dot(&S->axis, &f->ang), md_mul(S->pitch, md_dot(&S->axis, &f->lin)));
 }
 
 /* f = I (0, axis) of a composite body. */
@@ -6391,15 +6418,15 @@ MD_INLINE void md_composite_linear_force(md_force *f, const md_composite *in, co
 MD_INLINE void md_dof_composite_force(md_force *f, const md_composite *in, const md_dof *d)
 {
     if (md_dof_is_linear(d)) {
-        md_composite_linear_force(f, in, &d->axis);
+        md_composite_linear_force(f, in, &MD_COLUMN(d)->axis);
         return;
     }
-    md_sym_vec(&f->ang, &in->second_moment, &d->axis);
-    md_cross(&f->lin, &d->axis, &in->first_moment);
+    md_sym_vec(&f->ang, &in->second_moment, &MD_COLUMN(d)->axis);
+    md_cross(&f->lin, &MD_COLUMN(d)->axis, &in->first_moment);
     if (md_dof_is_helical(d)) {
         md_force g;
-        md_composite_linear_force(&g, in, &d->axis);
-        md_force_add_scaled(f, d->pitch, &g);
+        md_composite_linear_force(&g, in, &MD_COLUMN(d)->axis);
+        md_force_add_scaled(f, MD_COLUMN(d)->pitch, &g);
     }
 }
 
@@ -6415,19 +6442,17 @@ MD_INLINE void md_articulated_linear_force(md_force *f, const md_articulated *in
 MD_INLINE void md_dof_articulated_force(md_force *f, const md_articulated *in, const md_dof *d)
 {
     if (md_dof_is_linear(d)) {
-        md_articulated_linear_force(f, in, &d->axis);
+        md_articulated_linear_force(f, in, &MD_COLUMN(d)->axis);
         return;
     }
-    md_sym_vec(&f->ang, &in->angular, &d->axis);
-    md_mat_t_vec(&f->lin, &in->cross, &d->axis);
+    md_sym_vec(&f->ang, &in->angular, &MD_COLUMN(d)->axis);
+    md_mat_t_vec(&f->lin, &in->cross, &MD_COLUMN(d)->axis);
     if (md_dof_is_helical(d)) {
         md_force g;
-        md_articulated_linear_force(&g, in, &d->axis);
-        md_force_add_scaled(f, d->pitch, &g);
+        md_articulated_linear_force(&g, in, &MD_COLUMN(d)->axis);
+        md_force_add_scaled(f, MD_COLUMN(d)->pitch, &g);
     }
 }
-
-#endif
 
 /* ---- mass matrix ---- */
 
@@ -6444,26 +6469,33 @@ MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
     return md_add(md_of_wide(b->armature), damping);
 }
 
-#if MIMICDYN_TREE
-
 /* sim->subtree := I_c of each moving body, itself with all that it carries, at its origin. */
 MD_STATIC void md_composite_inertias(mdyn_sim *sim)
 {
     const int no_rotors = md_leaves_out_rotors(sim);
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_composite *in = &sim->subtree[i].composite;
-        if (md_is_welded(&sim->link[i]) || (no_rotors && sim->link[i].is_rotor)) continue;
-        in->mass = sim->link[i].mass;
-        in->first_moment = sim->body_state[i].first_moment;
-        in->second_moment = sim->body_state[i].inertia;
+        md_composite *in = &MD_TREE(sim)->subtree[i].composite;
+        if (md_is_welded(&sim->link[i])) continue;
+        if (no_rotors && MD_BODY(&sim->link[i])->is_rotor) continue;
+        in->mass = MD_BODY(&sim->link[i])->mass;
+        in->first_moment = MD_TREE(sim)->body_state[i].first_moment;
+        in->second_moment = MD_TREE(sim)->body_state[i].inertia;
     }
 
     /* inwards: each subtree is added to that of its parent */
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
-            md_composite_add_shifted(&sim->subtree[sim->link[i].parent].composite,
-                                     &sim->subtree[i].composite, &sim->body_state[i].arm);
+            md_composite_add_shifted(&MD_TREE(sim)->subtree[sim->link[i].parent].composite,
+                                     &MD_TREE(sim)->subtree[i].composite,
+                                     &MD_TREE(sim)->body_state[i].arm);
+}
+
+/* The same for rotors that no tree carries: M is diagonal. */
+MD_INLINE void md_find_rotor_masses(mdyn_sim *sim, md_num dt)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++) sim->mass[k] = md_added_inertia(sim, k, dt);
 }
 
 /* sim->mass := M + dt damping: row k from sim->M_first[k] on, its diagonal first, then those of the
@@ -6473,49 +6505,42 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     int i, j, k;
     sim->factored = MD_FACTOR_NONE;
     sim->has_constant_mass = 1;
+    if (!MIMICDYN_TREE) {
+        md_find_rotor_masses(sim, dt);
+        return;
+    }
     md_composite_inertias(sim);
     for (k = 0; k < sim->dofs; k++) {
         const md_dof *d = &sim->dof[k];
         md_num *row = sim->mass + sim->M_first[k];
         md_force f;
         i = d->body;
-        if (sim->link[i].is_rotor) {
-            const md_num inertia = md_sym_diagonal(&sim->link[i].inertia, sim->link[i].axis);
+        if (MD_BODY(&sim->link[i])->is_rotor) {
+            const md_body_part *rotor = MD_BODY(&sim->link[i]);
+            const md_num inertia = md_sym_diagonal(&rotor->inertia, rotor->axis);
             *row = md_add(inertia, md_added_inertia(sim, k, dt));
             continue;
         }
         sim->has_constant_mass = 0;
 
         /* f = I_c S_k, M_kk = S_k^T f + armature + dt damping */
-        md_dof_composite_force(&f, &sim->subtree[i].composite, d);
+        md_dof_composite_force(&f, &MD_TREE(sim)->subtree[i].composite, d);
         *row = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
 
         /* M_kj = S_j^T f, f shifted to the origin of j's body: the force does not change */
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
             d = &sim->dof[j];
             for (; i != d->body; i = sim->link[i].parent)
-                md_vec_add_cross(&f.ang, &sim->body_state[i].arm, &f.lin);
+                md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
             *++row = md_dof_dot_force(d, &f);
         }
     }
 }
 
-#else
-
-/* Rotors: M is diagonal. */
-MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
-{
-    int k;
-    sim->factored = MD_FACTOR_NONE;
-    sim->has_constant_mass = 1;
-    for (k = 0; k < sim->dofs; k++) sim->mass[k] = md_added_inertia(sim, k, dt);
-}
-
-#endif
-
-#if MIMICDYN_TREE
-
 /* ---- wrenches to joint forces: the inward half of RNEA ---- */
+
+/* Whether any external wrench is not 0. */
+MD_INLINE int md_has_wrench(const mdyn_sim *sim) { return MIMICDYN_TREE && sim->has_wrench; }
 
 MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w)
 {
@@ -6528,8 +6553,8 @@ MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_vec_zero(&sim->shared.body.wrench[i].ang);
-        md_vec_zero(&sim->shared.body.wrench[i].lin);
+        md_vec_zero(&MD_WORK(sim)->body.wrench[i].ang);
+        md_vec_zero(&MD_WORK(sim)->body.wrench[i].lin);
     }
 }
 
@@ -6538,8 +6563,8 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies && sim->has_wrench; i++) {
-        const mdyn_wrench *external = &sim->wrench[i];
-        md_force *f = &sim->shared.body.wrench[i];
+        const mdyn_wrench *external = &MD_WRENCHES(sim)[i];
+        md_force *f = &MD_WORK(sim)->body.wrench[i];
         md_vec t;
         if (md_wrench_is_zero(external)) continue;
         md_vec_of_real(&t, &external->moment);
@@ -6558,21 +6583,21 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
     int i;
-    if (md_leaves_out_bodies(sim) && !sim->has_wrench) return;
+    if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        const md_body_state *p = &sim->body_state[i];
-        md_force *f = &sim->shared.body.wrench[i];
+        const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        md_force *f = &MD_WORK(sim)->body.wrench[i];
         md_vec t, n;
-        if (link->is_rotor || md_is_welded(link)) {
+        if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
             continue;
         }
 
         /* of a single body, then of any other */
-        md_vec_scale(&t, link->mass, &p->acc);
-        if (turns && link->is_single) {
+        md_vec_scale(&t, MD_BODY(link)->mass, &p->acc);
+        if (turns && MD_BODY(link)->is_single) {
             f->lin = t;
             md_cross(&f->ang, &p->first_moment, &p->acc);
             continue;
@@ -6591,16 +6616,16 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 {
     int i, k = sim->dofs;
-    if (md_leaves_out_bodies(sim) && !sim->has_wrench) return;
+    if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        const md_force *f = &sim->shared.body.wrench[i];
+        const md_force *f = &MD_WORK(sim)->body.wrench[i];
         while (--k >= link->dof)
             b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
         k++;
         if (link->parent >= 0)
-            md_force_add_shifted(&sim->shared.body.wrench[link->parent], f,
-                                 &sim->body_state[i].arm);
+            md_force_add_shifted(&MD_WORK(sim)->body.wrench[link->parent], f,
+                                 &MD_TREE(sim)->body_state[i].arm);
     }
 }
 
@@ -6634,7 +6659,7 @@ MD_INLINE md_num md_aba_inverse(const mdyn_sim *sim, int k)
    and what the joint adds; W acts on nothing, so it is 0. */
 MD_STATIC int md_aba_factor_rotor(mdyn_sim *sim, const md_link *link, md_num dt, md_force *W)
 {
-    const md_num inertia = md_sym_diagonal(&link->inertia, link->axis);
+    const md_num inertia = md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis);
     const md_num D = md_add(inertia, md_added_inertia(sim, link->dof, dt));
     md_force none;
     md_vec_zero(&none.ang);
@@ -6666,15 +6691,17 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
 
     /* I_A of each body alone */
     for (i = 0; i < sim->bodies; i++)
-        if (!md_is_welded(&sim->link[i]) && !sim->link[i].is_rotor)
-            md_articulated_of_body(&sim->subtree[i].articulated, sim->link[i].mass,
-                                   &sim->body_state[i].first_moment, &sim->body_state[i].inertia);
+        if (!md_is_welded(&sim->link[i]) && !MD_BODY(&sim->link[i])->is_rotor)
+            md_articulated_of_body(&MD_TREE(sim)->subtree[i].articulated,
+                                   MD_BODY(&sim->link[i])->mass,
+                                   &MD_TREE(sim)->body_state[i].first_moment,
+                                   &MD_TREE(sim)->body_state[i].inertia);
 
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        md_articulated *in = &sim->subtree[i].articulated;
-        md_force *p = &sim->shared.aba.p[i];
-        if (link->is_rotor) {
+        md_articulated *in = &MD_TREE(sim)->subtree[i].articulated;
+        md_force *p = &MD_WORK(sim)->aba.p[i];
+        if (MD_BODY(link)->is_rotor) {
             k = link->dof;
             if (md_aba_factor_rotor(sim, link, dt, &W[k]) != MDYN_OK) return MDYN_ERR_SINGULAR;
             if (b) md_aba_inward_dof(sim, k, b, &W[k], p);
@@ -6699,9 +6726,10 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
         /* a welded body hands on the external wrench, its inertia is the parent's already */
         if (link->parent < 0) continue;
         if (!md_is_welded(link))
-            md_articulated_add_shifted(&sim->subtree[link->parent].articulated, in,
-                                       &sim->body_state[i].arm);
-        if (b) md_force_add_shifted(&sim->shared.aba.p[link->parent], p, &sim->body_state[i].arm);
+            md_articulated_add_shifted(&MD_TREE(sim)->subtree[link->parent].articulated, in,
+                                       &MD_TREE(sim)->body_state[i].arm);
+        if (b) md_force_add_shifted(&MD_WORK(sim)->aba.p[link->parent], p,
+                                    &MD_TREE(sim)->body_state[i].arm);
     }
     return MDYN_OK;
 }
@@ -6714,17 +6742,18 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
     int i, k = sim->dofs;
     for (i = 0; i < sim->bodies; i++) {
         if (md_is_welded(&sim->link[i])) continue;
-        md_vec_zero(&sim->subtree[i].wrench.ang);
-        md_vec_zero(&sim->subtree[i].wrench.lin);
+        md_vec_zero(&MD_TREE(sim)->subtree[i].wrench.ang);
+        md_vec_zero(&MD_TREE(sim)->subtree[i].wrench.lin);
     }
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        md_force *p = &sim->subtree[i].wrench;
+        md_force *p = &MD_TREE(sim)->subtree[i].wrench;
         if (md_is_welded(link)) continue;
         while (--k >= link->dof) md_aba_inward_dof(sim, k, b, &W[k], p);
         k++;
         if (link->parent >= 0)
-            md_force_add_shifted(&sim->subtree[link->parent].wrench, p, &sim->body_state[i].arm);
+            md_force_add_shifted(&MD_TREE(sim)->subtree[link->parent].wrench, p,
+                                 &MD_TREE(sim)->body_state[i].arm);
     }
 }
 
@@ -6736,9 +6765,10 @@ MD_STATIC void md_aba_outward(mdyn_sim *sim, const md_force *W)
     int i, k;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_motion *a = &sim->subtree[i].motion;
+        md_motion *a = &MD_TREE(sim)->subtree[i].motion;
         if (md_is_welded(link)) continue; /* sim->subtree has something else of it */
-        md_carry_motion(sim, i, link->parent < 0 ? NULL : &sim->subtree[link->parent].motion, a);
+        md_carry_motion(sim, i,
+                        link->parent < 0 ? NULL : &MD_TREE(sim)->subtree[link->parent].motion, a);
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
             md_num t = md_add(md_dot(&W[k].ang, &a->ang), md_dot(&W[k].lin, &a->lin));
@@ -6751,28 +6781,16 @@ MD_STATIC void md_aba_outward(mdyn_sim *sim, const md_force *W)
 /* sim->dv := M^-1 b, for the wrenches in sim->shared.body.wrench. */
 MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
 {
-    const int code = md_aba_factor(sim, MD_K(0), sim->shared.aba.W, b);
-    if (code == MDYN_OK) md_aba_outward(sim, sim->shared.aba.W);
+    int code, k;
+    if (!MIMICDYN_TREE) { /* no DoF acts on another */
+        for (k = 0; k < sim->dofs; k++)
+            sim->dv[k] = md_div(b[k], md_added_inertia(sim, k, MD_K(0)));
+        return MDYN_OK;
+    }
+    code = md_aba_factor(sim, MD_K(0), MD_WORK(sim)->aba.W, b);
+    if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->aba.W);
     return code;
 }
-
-#else
-
-/* Rotors have no bias force, and no DoF acts on another. */
-MD_INLINE void md_bias_wrenches(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE void md_rnea_backward(mdyn_sim *sim, md_num *b) { (void)sim; (void)b; }
-
-/* sim->dv = M^-1 b */
-MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
-{
-    int k;
-    for (k = 0; k < sim->dofs; k++)
-        sim->dv[k] = md_div(b[k], md_added_inertia(sim, k, MD_K(0)));
-    return MDYN_OK;
-}
-
-#endif
 
 /* ---- queries without constraints ---- */
 
@@ -6781,16 +6799,15 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
 MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
 {
     int code = md_check_numbers(sim, sim->tau, sim->dofs);
-#if MIMICDYN_TREE
     int i;
+    if (!MIMICDYN_TREE) return code;
     sim->has_wrench = 0;
     for (i = 0; i < sim->bodies && code == MDYN_OK; i++) {
-        if (md_wrench_is_zero(&sim->wrench[i])) continue;
-        if (md_check_numbers(sim, &sim->wrench[i].moment.x, 6) != MDYN_OK)
+        if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
+        if (md_check_numbers(sim, &MD_WRENCHES(sim)[i].moment.x, 6) != MDYN_OK)
             return md_blame(sim, MDYN_ERR_STATE, i);
         sim->has_wrench = 1;
     }
-#endif
     return code;
 }
 
@@ -6805,21 +6822,19 @@ MD_STATIC int md_find_free_accelerations(mdyn_sim *sim)
     return md_aba_solve(sim, sim->joint_force);
 }
 
-#if MIMICDYN_TREE
-
 /* f := the wrench that gives a link in the pose *p its acceleration m, with B of its rates:
       f = m a + B h,  n = R (I alpha + omega x I omega) + h x a */
 MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_state *p,
                                 const md_motion *m, const md_mat *B)
 {
     md_vec h, w, t;
-    md_mat_vec(&h, &p->rotation, &link->first_moment);
-    md_vec_scale(&t, link->mass, &m->lin);
+    md_mat_vec(&h, &p->rotation, &MD_BODY(link)->first_moment);
+    md_vec_scale(&t, MD_BODY(link)->mass, &m->lin);
     md_mat_vec_add(&f->lin, &t, B, &h);
     md_mat_t_vec(&w, &p->rotation, &m->ang);
-    md_sym_vec(&f->ang, &link->inertia, &w);
+    md_sym_vec(&f->ang, &MD_BODY(link)->inertia, &w);
     md_mat_t_vec(&w, &p->rotation, &p->omega);
-    md_sym_vec(&t, &link->inertia, &w);
+    md_sym_vec(&t, &MD_BODY(link)->inertia, &w);
     md_cross_add(&t, &f->ang, &w, &t);
     md_mat_vec(&f->ang, &p->rotation, &t);
     md_vec_add_cross(&f->ang, &h, &m->lin);
@@ -6840,10 +6855,10 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const int parent = link->parent;
-        md_body_state *p = &sim->body_state[i];
-        md_motion *m = &sim->shared.body.motion[i], joint;
-        md_force *f = &sim->shared.body.wrench[i];
-        md_mat *B = &sim->subtree[i].articulated.cross;
+        md_body_state *p = &MD_TREE(sim)->body_state[i];
+        md_motion *m = &MD_WORK(sim)->body.motion[i], joint;
+        md_force *f = &MD_WORK(sim)->body.wrench[i];
+        md_mat *B = &MD_TREE(sim)->subtree[i].articulated.cross;
         md_vec t;
         if (md_is_welded(link)) {
             md_vec_zero(&f->ang);
@@ -6857,15 +6872,15 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         md_vec_zero(&m->ang);
         m->lin = up;
         if (parent >= 0) {
-            const md_vec *omega = &sim->body_state[parent].omega;
+            const md_vec *omega = &MD_TREE(sim)->body_state[parent].omega;
             md_vec_add(&p->omega, omega, &joint.ang);
-            md_cross_add(&m->ang, &sim->shared.body.motion[parent].ang, omega, &joint.ang);
-            md_mat_vec_add(&m->lin, &sim->shared.body.motion[parent].lin,
-                           &sim->subtree[parent].articulated.cross, &p->arm);
+            md_cross_add(&m->ang, &MD_WORK(sim)->body.motion[parent].ang, omega, &joint.ang);
+            md_mat_vec_add(&m->lin, &MD_WORK(sim)->body.motion[parent].lin,
+                           &MD_TREE(sim)->subtree[parent].articulated.cross, &p->arm);
         }
         if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
             t = p->omega;
-            if (parent >= 0) md_vec_add(&t, &sim->body_state[parent].omega, &t);
+            if (parent >= 0) md_vec_add(&t, &MD_TREE(sim)->body_state[parent].omega, &t);
             md_vec_add_cross(&m->lin, &t, &joint.lin);
         }
         for (k = link->dof; a && k < link->dof + link->dofs; k++)
@@ -6884,7 +6899,7 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
 
     /* poses may be up to date; velocities and accelerations are found here, for a changes them */
     md_find_poses(sim);
-    md_copy_in(sim->bias_velocity, sim->v, sim->dofs);
+    md_copy_in(MD_TREE(sim)->bias_velocity, sim->v, sim->dofs);
     md_rnea_outward(sim, a);
     md_subtract_wrenches(sim);
 
@@ -6920,39 +6935,35 @@ MD_STATIC int md_find_unit_response(mdyn_sim *sim, int i)
     return md_aba_solve(sim, sim->joint_force);
 }
 
-#endif
-
-#if MD_FLOATING_TREES
-
 /* Whether a body is the root of a tree whose momentum the step keeps. */
 MD_INLINE int md_is_floating_root(const mdyn_sim *sim, int i)
 {
     const md_link *link = &sim->link[i];
-    return link->joint == MDYN_FREE && link->parent < 0 && !link->is_single;
+    return link->joint == MDYN_FREE && link->parent < 0 && !MD_BODY(link)->is_single;
 }
 
 /* The momentum of the tree of free root i. Two free joints are at least six DoF apart. */
 MD_INLINE md_momentum *md_momentum_of(mdyn_sim *sim, int i)
 {
-    return &sim->momentum[sim->link[i].dof / 6];
+    return &MD_MOMENTA(sim)->momentum[sim->link[i].dof / 6];
 }
 
 /* Into sim->shared.body.wrench: momentum of each body with all that it carries, about its origin.
    Needs poses; leaves composite inertias in sim->subtree. */
 MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 {
-    md_force *momentum = sim->shared.body.wrench;
+    md_force *momentum = MD_WORK(sim)->body.wrench;
     int i;
     md_find_body_velocities(sim);
     md_composite_inertias(sim);
 
     /* p = m v + omega x h, L = I omega + h x v */
     for (i = 0; i < sim->bodies; i++) {
-        const md_body_state *p = &sim->body_state[i];
-        const md_motion *m = &sim->shared.body.motion[i];
+        const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_motion *m = &MD_WORK(sim)->body.motion[i];
         md_force *f = &momentum[i];
         if (md_is_welded(&sim->link[i])) continue;
-        md_vec_scale(&f->lin, sim->link[i].mass, &m->lin);
+        md_vec_scale(&f->lin, MD_BODY(&sim->link[i])->mass, &m->lin);
         md_vec_add_cross(&f->lin, &m->ang, &p->first_moment);
         md_sym_vec(&f->ang, &p->inertia, &m->ang);
         md_vec_add_cross(&f->ang, &p->first_moment, &m->lin);
@@ -6962,13 +6973,13 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
             md_force_add_shifted(&momentum[sim->link[i].parent], &momentum[i],
-                                 &sim->body_state[i].arm);
+                                 &MD_TREE(sim)->body_state[i].arm);
 }
 
 /* From the origin of a root to the mass center of its tree, by the composite inertia. */
 MD_INLINE void md_tree_com(const mdyn_sim *sim, int i, md_vec *com)
 {
-    const md_composite *in = &sim->subtree[i].composite;
+    const md_composite *in = &MD_TREE(sim)->subtree[i].composite;
     md_vec_scale(com, md_div(MD_K(1), in->mass), &in->first_moment);
 }
 
@@ -6984,7 +6995,7 @@ MD_INLINE void md_force_to_point(md_force *f, const md_vec *arm)
 MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
 {
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = sim->shared.body.wrench[i];
+    md_force f = MD_WORK(sim)->body.wrench[i];
     md_vec com;
     int k;
     md_tree_com(sim, i, &com);
@@ -7009,7 +7020,7 @@ MD_OWN_FRAME void md_set_root_position(mdyn_sim *sim, int i)
     md_vec_sub(&com, &p->com, &com);
     md_vec_set(&travel, p->travel[0], p->travel[1], p->travel[2]);
     md_vec_add(&travel, &travel, &com);
-    md_mat_t_vec(&travel, &sim->link[i].rotation, &travel);
+    md_mat_t_vec(&travel, &MD_BODY(&sim->link[i])->rotation, &travel);
 
     /* q may have moved already: only the difference is added, to all digits */
     for (k = 0; k < 3; k++) {
@@ -7024,10 +7035,10 @@ MD_OWN_FRAME void md_set_root_position(mdyn_sim *sim, int i)
 /* Sets the velocity of root i such that its tree has the momentum of md_momentum_of. */
 MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
 {
-    const md_composite *in = &sim->subtree[i].composite;
+    const md_composite *in = &MD_TREE(sim)->subtree[i].composite;
     const md_link *link = &sim->link[i];
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = sim->shared.body.wrench[i];
+    md_force f = MD_WORK(sim)->body.wrench[i];
     md_num deficit[3], A[3][3], w[3];
     md_vec com, moment, turn, shift;
     int j, k;
@@ -7059,12 +7070,10 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
 
     /* u = deficit of p / m + com x w; the root's columns are orthonormal */
     for (k = 0; k < 6; k++) {
-        md_num d = md_dot(&sim->dof[link->dof + k].axis, k < 3 ? &turn : &shift);
+        md_num d = md_dot(&MD_COLUMN(&sim->dof[link->dof + k])->axis, k < 3 ? &turn : &shift);
         md_accumulate(&sim->v[link->dof + k], &sim->v_tail[link->dof + k], d);
     }
 }
-
-#endif
 
 /* ============================================================================== // >>curves
    Nonlinear terms of couplings: value, slope and curvature of f(q).
@@ -7408,9 +7417,8 @@ MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
    without a tree have no bias force and take the v of its start, an error of third order in C. */
 MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 {
-#if MIMICDYN_TREE
-    if (sim->kinematics_stale == MD_KINEMATICS_OF_STEP) return sim->bias_velocity[k];
-#endif
+    if (MIMICDYN_TREE && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+        return MD_TREE(sim)->bias_velocity[k];
     return md_of_real(sim->v[k]);
 }
 
@@ -7937,19 +7945,18 @@ MD_STATIC void md_scale_mass(mdyn_sim *sim)
    also sets up the standing rows anew (>>equality). */
 MD_INLINE void md_drop_factor(mdyn_sim *sim) { sim->factored = MD_FACTOR_NONE; }
 
-#if MIMICDYN_TREE
-
 /* Whether L is kept as articulated bodies, which then cost less: M_y = M, and the rows of L are so
    long that W fits in their place. */
 MD_INLINE int md_is_deep(const mdyn_sim *sim)
 {
     const int places = (int)(sizeof(md_force) / sizeof(md_unit));
-    return !sim->tie_count && sim->L_first[sim->dofs] >= places * sim->dofs;
+    return MIMICDYN_TREE && !sim->tie_count
+        && sim->L_first[sim->dofs] >= places * sim->dofs;
 }
 
 MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
 {
-    return md_aba_factor(sim, dt, sim->shared.deep_W, NULL);
+    return md_aba_factor(sim, dt, MD_WORK(sim)->deep_W, NULL);
 }
 
 /* u = L^-T (s f) and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude:
@@ -7959,7 +7966,7 @@ MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md
     md_scale e = MD_MIN_SCALE;
     int k;
     md_overflow_reset(&sim->overflow, 0);
-    md_aba_inward(sim, sim->shared.deep_W, f);
+    md_aba_inward(sim, MD_WORK(sim)->deep_W, f);
     for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, md_mul(s, sim->dv[k]), 0);
     for (k = 0; k < sim->dofs; k++) u[k] = md_unit_of(md_mul(s, sim->dv[k]), e);
     return e;
@@ -7968,28 +7975,8 @@ MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md
 MD_STATIC void md_solve_deep_L(mdyn_sim *sim, const md_unit *u, md_scale e)
 {
     md_copy_from_units(sim->dv, u, sim->dofs, e);
-    md_aba_outward(sim, sim->shared.deep_W);
+    md_aba_outward(sim, MD_WORK(sim)->deep_W);
 }
-
-#else
-
-/* Rotors: no tree is deep. */
-MD_INLINE int md_is_deep(const mdyn_sim *sim) { (void)sim; return 0; }
-
-MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt) { (void)sim; (void)dt; return MDYN_OK; }
-
-MD_INLINE md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
-{
-    (void)sim; (void)f; (void)s; (void)u;
-    return 0;
-}
-
-MD_INLINE void md_solve_deep_L(mdyn_sim *sim, const md_unit *u, md_scale e)
-{
-    (void)sim; (void)u; (void)e;
-}
-
-#endif
 
 /* M by md_crba and the rows of L; 1/L_kk into sim->inverse_diagonal. MDYN_ERR_SINGULAR if a pivot,
    what the elimination leaves of M_y,kk, is not above rounding. */
@@ -8146,8 +8133,6 @@ MD_STATIC int md_prepare_dynamics(mdyn_sim *sim, md_num dt)
    II (splitting methods) and VII (rigid bodies); Simo and Wong, Int. J. Numer. Methods Eng. 31,
    1991 (momentum of the turned body). */
 
-#if MIMICDYN_TREE
-
 /* Quaternion q := q (1 + c, s e), a turn of unit length: the increments are added to q and its
    tails, and its length is led back to 1. */
 MD_OWN_FRAME void md_turn_quaternion(mdyn_real *q, md_tail *tail, md_num c, md_num s,
@@ -8205,8 +8190,6 @@ MD_OWN_FRAME void md_integrate_quaternion(mdyn_real *q, md_tail *tail, const md_
     md_turn_quaternion(q, tail, c, s, e);
 }
 
-#endif
-
 /* Whether v + dv (unless NULL) and q (+) u (unless NULL) stay in range; the culprit is the DoF, or
    the coordinate of a free joint's position. */
 MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
@@ -8260,14 +8243,13 @@ MD_INLINE void md_displace_q(mdyn_sim *sim, const md_num *u)
 /* Coordinates of joints with quaternions: q := q (+) u. */
 MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
 {
-#if MIMICDYN_TREE
     int i;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         mdyn_real *q = sim->q + link->coordinate;
         md_tail *tail = sim->q_tail + link->coordinate;
         const md_num *d = u + link->dof;
-        md_mat *R = &sim->subtree[i].articulated.cross; /* scratch */
+        md_mat *R = &MD_TREE(sim)->subtree[i].articulated.cross; /* scratch */
         md_vec shift;
         if (link->dofs < 3) continue;
 
@@ -8285,12 +8267,7 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
         }
         md_integrate_quaternion(q, tail, d);
     }
-#else
-    (void)sim; (void)u;
-#endif
 }
-
-#if MIMICDYN_QUATERNIONS
 
 /* y = s a x (a x u) + c a x u: the change of u by a rotation about a */
 MD_INLINE void md_turn_change(md_vec *y, md_num s, md_num c, const md_vec *a, const md_vec *u)
@@ -8355,12 +8332,12 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
     int k;
     md_vec_zero(com);
 
-    if (md_less(MD_K(0), link->mass))
-        md_vec_scale(com, md_div(MD_K(1), link->mass), &link->first_moment);
+    if (md_less(MD_K(0), MD_BODY(link)->mass))
+        md_vec_scale(com, md_div(MD_K(1), MD_BODY(link)->mass), &MD_BODY(link)->first_moment);
 
     /* the inertia: of a free body about the mass center, else with the armature */
-    if (!is_free) md_sym_get(in, &link->inertia);
-    for (k = 0; k < 6 && is_free; k++) in[k] = sim->dof[link->dof + k].pitch;
+    if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
+    for (k = 0; k < 6 && is_free; k++) in[k] = MD_COLUMN(&sim->dof[link->dof + k])->pitch;
     for (k = 0; k < 3 && !is_free; k++)
         in[k] = md_add(in[k], md_of_wide(sim->joint_values[link - sim->link].armature));
 
@@ -8478,16 +8455,10 @@ MD_OWN_FRAME void md_drift_quaternions(mdyn_sim *sim)
     int i;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         if (sim->link[i].dofs < 3) continue;
-        if (sim->link[i].is_single) md_drift_single_body(sim, &sim->link[i], half);
+        if (MD_BODY(&sim->link[i])->is_single) md_drift_single_body(sim, &sim->link[i], half);
         else md_drift_joint(sim, &sim->link[i], half);
     }
 }
-
-#else
-
-MD_INLINE void md_drift_quaternions(mdyn_sim *sim) { (void)sim; }
-
-#endif
 
 /* q := q (+) u for displacements u of all DoF that md_check_motion has passed. */
 MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
@@ -10201,12 +10172,10 @@ MD_INLINE md_num md_error_rounding(const mdyn_sim *sim)
     return md_uses_relaxation(sim) ? MD_K(MD_EPSILON) : MD_K(64 * MD_EPSILON);
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* What a row on bodies has beside md_row. */
 MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
 {
-    return &sim->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
 }
 
 /* The unit of C: 1 for joint rows, closures and contacts; the largest coefficient of a user row. */
@@ -10215,7 +10184,7 @@ MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
     const md_body_row *r;
     md_num square = MD_K(0);
     int p;
-    if (row->kind != MDYN_ROW_USER) return MD_K(1);
+    if (!MD_HAS_CLOSURES || row->kind != MDYN_ROW_USER) return MD_K(1);
     r = md_body_row_at(sim, row);
     for (p = 0; p < r->term_count; p++) {
         const md_force *f = &r->wrench[p];
@@ -10223,16 +10192,6 @@ MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
     }
     return md_sqrt(square);
 }
-
-#else
-
-MD_INLINE md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(1);
-}
-
-#endif
 
 /* Sets the flag of the row in sim->has_position_error if |row->error| exceeds the rounding of C,
    md_error_rounding sum of |coefficient| (1 + |q|); of a row on bodies md_error_rounding of its
@@ -10570,19 +10529,26 @@ MD_INLINE void md_target_row(mdyn_sim *sim, md_row *row)
    sparsity of J, may change from step to step. Body row j is row
    sim->joint_row_count + j of the sim. */
 
-#if MDYN_BODY_ROWS_ > 0
+MD_INLINE int md_is_body_row(const md_row *row)
+{
+    return MD_HAS_BODY_ROWS && row->kind > MDYN_ROW_LIMIT;
+}
 
-MD_INLINE int md_is_body_row(const md_row *row) { return row->kind > MDYN_ROW_LIMIT; }
+/* Whether this step has any. */
+MD_INLINE int md_has_body_rows(const mdyn_sim *sim)
+{
+    return MD_HAS_BODY_ROWS && sim->rows > sim->joint_row_count;
+}
 
 MD_INLINE md_body_row *md_body_row_of(mdyn_sim *sim, const md_row *row)
 {
-    return &sim->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
 }
 
 /* Body row j without terms, C = 0, unlimited force. */
 MD_STATIC md_body_row *md_clear_body_row(mdyn_sim *sim, int j, const mdyn_softness *softness)
 {
-    md_body_row *r = &sim->body_row[j];
+    md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
     r->term_count = 0;
     r->leader = -1;
     r->unbounded = 0;
@@ -10635,7 +10601,8 @@ MD_INLINE int md_body_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
 /* Whether a row is a user's range of positions: MDYN_ENGAGED treats it like a limit. */
 MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
 {
-    return row->kind == MDYN_ROW_USER && md_body_row_at(sim, row)->level == MDYN_POSITION
+    return MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER
+        && md_body_row_at(sim, row)->level == MDYN_POSITION
         && md_body_row_has_range(md_body_row_at(sim, row));
 }
 
@@ -10644,19 +10611,20 @@ MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
    md_body_row_jacobian. */
 MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *wrench)
 {
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     md_force f = *wrench;
     md_num ang2 = md_dot(&f.ang, &f.ang), lin2 = md_dot(&f.lin, &f.lin), size;
     int i, k;
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
-        const md_vec *arm = &sim->body_state[i].arm;
+        const md_vec *arm = &MD_TREE(sim)->body_state[i].arm;
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
             size = d->kind == MD_LINEAR ? lin2 : ang2;
             if (d->kind == MD_HELICAL)
-                size = md_add(ang2, md_mul(md_mul(d->pitch, d->pitch), lin2));
-            sim->row_jacobian[k] = md_add(sim->row_jacobian[k], md_dof_dot_force(d, &f));
-            sim->row_jacobian_size[k] = md_max(sim->row_jacobian_size[k], size);
+                size = md_add(ang2, md_mul(md_mul(MD_COLUMN(d)->pitch, MD_COLUMN(d)->pitch), lin2));
+            rows->row_jacobian[k] = md_add(rows->row_jacobian[k], md_dof_dot_force(d, &f));
+            rows->row_jacobian_size[k] = md_max(rows->row_jacobian_size[k], size);
         }
         if (link->parent < 0) break;
 
@@ -10669,12 +10637,13 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
 /* sim->row_jacobian, sim->row_jacobian_size = the sums over all terms of a body row. */
 MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
 {
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     int p, i, k;
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
-            sim->row_jacobian[k] = sim->row_jacobian_size[k] = MD_K(0);
+            rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                sim->row_jacobian[sim->G_y[i]] = sim->row_jacobian_size[sim->G_y[i]] = MD_K(0);
+                rows->row_jacobian[sim->G_y[i]] = rows->row_jacobian_size[sim->G_y[i]] = MD_K(0);
         }
 
     /* a wrench, or the coefficients of up to six joint velocities */
@@ -10683,8 +10652,8 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
         if (!r->is_joint_term[p]) md_add_wrench_jacobian(sim, r->body[p], &r->wrench[p]);
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++) {
             const md_vec *c = k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin;
-            md_num x = md_vec_get(c, k % 3), *size = &sim->row_jacobian_size[link->dof + k];
-            sim->row_jacobian[link->dof + k] = md_add(sim->row_jacobian[link->dof + k], x);
+            md_num x = md_vec_get(c, k % 3), *size = &rows->row_jacobian_size[link->dof + k];
+            rows->row_jacobian[link->dof + k] = md_add(rows->row_jacobian[link->dof + k], x);
             *size = md_max(*size, md_mul(x, x));
         }
     }
@@ -10708,7 +10677,7 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
             link = &sim->link[i];
             for (k = link->dof; k < link->dof + link->dofs; k++)
                 sum = md_add(sum, md_mul(x[k], md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &sim->body_state[i].arm, &f.lin);
+            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
         }
     }
     return sum;
@@ -10721,7 +10690,8 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
     int p, i, k;
     for (p = 0; p < r->term_count && md_tie_count(sim); p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
-            md_num *J = sim->row_jacobian, *size = sim->row_jacobian_size;
+            md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
+            md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
             if (!md_is_follower(sim, k)) continue;
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
                 const int y = sim->G_y[i];
@@ -10737,16 +10707,17 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
 MD_STATIC void md_finish_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row, int k,
                                       md_num *largest)
 {
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     const md_num rounding = MD_K(4096 * MD_EPSILON * MD_EPSILON);
-    const md_num inverse = sim->inverse_diagonal[k], size = sim->row_jacobian_size[k];
+    const md_num inverse = sim->inverse_diagonal[k], size = rows->row_jacobian_size[k];
     const md_scale e = md_dof_scale(&sim->dof[k]);
-    md_num x = sim->row_jacobian[k];
+    md_num x = rows->row_jacobian[k];
 
     /* a size of 0: no term acts there, or an earlier path has been there already */
     if (md_is_zero(size)) return;
     if (!md_less(md_mul(rounding, size), md_mul(x, x))) x = MD_K(0);
-    sim->row_jacobian[k] = x;
-    sim->row_jacobian_size[k] = MD_K(0);
+    rows->row_jacobian[k] = x;
+    rows->row_jacobian_size[k] = MD_K(0);
 
     if (!md_is_zero(x)) {
         md_num whitened = md_mul(size, md_mul(inverse, inverse));
@@ -10866,55 +10837,6 @@ MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
     return md_is_body_row(row) && md_body_row_at(sim, row)->leader >= 0;
 }
 
-#else
-
-/* Without rows on bodies these are constants, and the compiler drops the code that depends on
-   them. */
-
-MD_INLINE int md_is_body_row(const md_row *row) { (void)row; return 0; }
-
-MD_INLINE int md_body_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return 1;
-}
-
-MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return 0;
-}
-
-MD_INLINE md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
-{
-    (void)sim; (void)row; (void)x;
-    return MD_K(0);
-}
-
-MD_INLINE void md_evaluate_body_row(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
-
-MD_INLINE void md_body_row_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
-                                 mdyn_wide *upper)
-{
-    (void)sim; (void)row; (void)lower; (void)upper;
-}
-
-MD_INLINE void md_target_body_row(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
-
-MD_INLINE const mdyn_softness *md_body_row_softness(const mdyn_sim *sim, const md_row *row)
-{
-    (void)row;
-    return &md_coupling_at(sim, 0)->softness;
-}
-
-MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return 0;
-}
-
-#endif
-
 /* ---- properties of a row, and targets in a mode ---- */
 
 /* Whether a joint row is a range: a limit, or a coupling with lower < upper. */
@@ -10989,8 +10911,6 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
    axis for points and welds, turns with body b for hinges, and is p/|p| for distances. A hinge and
    a weld have the three rows of a point first. A unit impulse is n on a and -n on b: a force at the
    closure points, or a moment for the other rows of hinge and weld. */
-
-#if MIMICDYN_MAX_BODY_ROWS > 0
 
 /* Checks user row i of `rows`, from the table or as the callback left it. Returns MDYN_OK,
    MDYN_ERR_NOT_FINITE, MDYN_ERR_SOFTNESS or MDYN_ERR_USER_ROW with i as the culprit. */
@@ -11073,7 +10993,7 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
        a, - for b. */
     for (side = 0; side < 2; side++) {
-        const md_body_state *p = at[side] < 0 ? NULL : &sim->body_state[at[side]];
+        const md_body_state *p = at[side] < 0 ? NULL : &MD_TREE(sim)->body_state[at[side]];
         md_num sign = side ? MD_K(-1) : MD_K(1);
         md_body_rotation(sim, at[side], &l->rotation[side]);
         md_vec_of_wide(&t, side ? &c->point_b : &c->point_a);
@@ -11093,7 +11013,7 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
     while (at[0] != at[1]) {
         side = at[1] > at[0];
-        md_vec_add(&path[side], &path[side], &sim->body_state[at[side]].arm);
+        md_vec_add(&path[side], &path[side], &MD_TREE(sim)->body_state[at[side]].arm);
         at[side] = sim->link[at[side]].parent;
     }
     md_vec_sub(&l->gap, &path[0], &path[1]);
@@ -11143,8 +11063,8 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
     /* C from z_b x z_a, and the relative angular velocity */
     md_cross(&misalignment, &axis[1], &axis[0]);
     md_vec_zero(&omega);
-    if (c->a >= 0) omega = sim->body_state[c->a].omega;
-    if (c->b >= 0) md_vec_sub(&omega, &omega, &sim->body_state[c->b].omega);
+    if (c->a >= 0) omega = MD_TREE(sim)->body_state[c->a].omega;
+    if (c->b >= 0) md_vec_sub(&omega, &omega, &MD_TREE(sim)->body_state[c->b].omega);
 
     /* n turns with b, which adds (omega_b x n) . (omega_a - omega_b) to J' v */
     for (k = 0; k < 2; k++) {
@@ -11152,7 +11072,7 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
         md_mat_column(&n, &B, k);
         r = md_closure_row(sim, c, l, j + k, NULL, &n, md_dot(&n, &misalignment));
         if (c->b < 0) continue;
-        md_cross(&n_rate, &sim->body_state[c->b].omega, &n);
+        md_cross(&n_rate, &MD_TREE(sim)->body_state[c->b].omega, &n);
         r->bias_acceleration = md_add(r->bias_acceleration, md_dot(&n_rate, &omega));
     }
 }
@@ -11209,11 +11129,11 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     md_vec_zero(&v);
     if (c->a >= 0) {
         md_origin_velocity(sim, c->a, &v);
-        md_vec_add_cross(&v, &sim->body_state[c->a].omega, &l->arm[0]);
+        md_vec_add_cross(&v, &MD_TREE(sim)->body_state[c->a].omega, &l->arm[0]);
     }
     if (c->b >= 0) {
         md_origin_velocity(sim, c->b, &t);
-        md_vec_add_cross(&t, &sim->body_state[c->b].omega, &l->arm[1]);
+        md_vec_add_cross(&t, &MD_TREE(sim)->body_state[c->b].omega, &l->arm[1]);
         md_vec_sub(&v, &v, &t);
     }
     along = md_dot(&n, &v);
@@ -11225,7 +11145,7 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
    mdyn_init laid out for it from body row j on; otherwise an error. */
 MD_STATIC int md_recheck_closure(mdyn_sim *sim, int i, int j)
 {
-    const mdyn_closure *c = &sim->closure_table[i];
+    const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
     int n = 0, code = md_check_closure(sim, c, i, sim->bodies);
     if (code != MDYN_OK) return code;
     for (j += sim->joint_row_count; n < 6 && j + n < sim->rows; n++)
@@ -11237,7 +11157,7 @@ MD_STATIC int md_recheck_closure(mdyn_sim *sim, int i, int j)
 /* Fills in the rows of closure i from body row j on. Returns the next free body row. */
 MD_STATIC int md_update_closure(mdyn_sim *sim, int i, int j)
 {
-    const mdyn_closure *c = &sim->closure_table[i];
+    const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
     md_closure_pose l;
     md_vec n;
     int k;
@@ -11313,33 +11233,31 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
 {
     int i, code;
     size_t k;
-    for (i = 0; i < sim->user_rows; i++) {
+    for (i = 0; i < MD_BODY_ROWS(sim)->user_rows; i++) {
         mdyn_user_row row;
         for (k = 0; k < sizeof row; k++) ((unsigned char *)&row)[k] = 0;
-        if (sim->user_row_table) row = sim->user_row_table[i];
-        if (sim->row_function) {
+        if (MD_BODY_ROWS(sim)->user_row_table) row = MD_BODY_ROWS(sim)->user_row_table[i];
+        if (MD_BODY_ROWS(sim)->row_function) {
             sim->ready_mark = MD_IN_CALLBACK;
-            sim->row_function(sim, i, &row, sim->user_data);
+            MD_BODY_ROWS(sim)->row_function(sim, i, &row, MD_BODY_ROWS(sim)->user_data);
             sim->ready_mark = MD_BUSY;
         }
-        code = md_check_user_row(sim, &row, i, sim->user_rows, sim->bodies);
+        code = md_check_user_row(sim, &row, i, MD_BODY_ROWS(sim)->user_rows, sim->bodies);
         if (code != MDYN_OK) return code;
         md_load_user_row(sim, &row, j + i, j);
     }
 
     /* A row that bounds another is solved together with it, so not as an unbounded one. It must not
        be bounded by a third. */
-    for (i = 0; i < sim->user_rows; i++) {
-        const int leader = sim->body_row[j + i].leader;
+    for (i = 0; i < MD_BODY_ROWS(sim)->user_rows; i++) {
+        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].leader;
         if (leader < 0) continue;
-        if (sim->body_row[leader - sim->joint_row_count].leader >= 0)
+        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].leader >= 0)
             return md_blame(sim, MDYN_ERR_USER_ROW, i);
-        sim->body_row[leader - sim->joint_row_count].unbounded = 0;
+        MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].unbounded = 0;
     }
     return MDYN_OK;
 }
-
-#endif
 
 /* ============================================================================ // >>contacts
    Contacts, and the update of all rows on bodies before a solve.
@@ -11357,15 +11275,13 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
    Contacts last for one step: those set between two steps are used by the next one, remain for
    queries after it, and are dropped when the following step begins or others are set. */
 
-#if MIMICDYN_MAX_CONTACTS > 0
-
 /* The arms of the contacts in the poses in which the user found them. In the poses of the middle of
    a step, the contact point of a rolling wheel would no longer be below its center. */
 MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
 {
     int i, k;
-    for (i = 0; i < sim->contacts; i++) {
-        md_contact_point *c = &sim->contact[i];
+    for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) {
+        md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
         for (k = 0; k < 2; k++) {
             const int body = k ? c->b : c->a;
             md_vec_zero(&c->arm[k]);
@@ -11379,8 +11295,8 @@ MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
 MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
 {
     static const mdyn_softness hard = MDYN_HARD(0);
-    const md_contact_point *c = &sim->contact[i];
-    const int j = sim->lasting_row_count - sim->joint_row_count + 3 * i;
+    const md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
+    const int j = MD_BODY_ROWS(sim)->lasting_row_count - sim->joint_row_count + 3 * i;
     int k;
 
     /* The normal, k = 0: C = -depth in [0, unlimited]. The tangents are hard: their C' = 0 has no
@@ -11399,27 +11315,26 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
     }
 }
 
-#endif
-
-#if MDYN_BODY_ROWS_ > 0
+MD_STATIC void md_update_contacts(mdyn_sim *sim)
+{
+    int i;
+    for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
+}
 
 /* All rows on bodies at the present q and v: those of closures and, for a step, of the user and of
    contacts. Returns an error of the kinematics or of a user row. */
 MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
 {
-    int i, j = 0, code = md_refresh_kinematics(sim);
-    (void)is_step; (void)j;
-    sim->state_is_of_step = 0;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    for (i = 0; i < sim->closures && code == MDYN_OK; i++) {
+    int i, j = 0, code;
+    if (!MD_HAS_BODY_ROWS) return MDYN_OK;
+    code = md_refresh_kinematics(sim);
+    MD_TREE(sim)->state_is_of_step = 0;
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures && code == MDYN_OK; i++) {
         code = md_recheck_closure(sim, i, j);
         if (code == MDYN_OK) j = md_update_closure(sim, i, j);
     }
-    if (is_step && code == MDYN_OK) code = md_update_user_rows(sim, j);
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
-    for (i = 0; i < sim->contacts && is_step && code == MDYN_OK; i++) md_update_contact(sim, i);
-#endif
+    if (MD_HAS_CLOSURES && is_step && code == MDYN_OK) code = md_update_user_rows(sim, j);
+    if (MD_HAS_CONTACTS && is_step && code == MDYN_OK) md_update_contacts(sim);
 
     /* for joint rows md_plan_rows does this */
     for (i = sim->joint_row_count; i < sim->rows; i++)
@@ -11430,65 +11345,37 @@ MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
 /* The rows of contacts are the last ones of the sim. */
 MD_STATIC void md_drop_contacts(mdyn_sim *sim)
 {
-    sim->rows = sim->lasting_row_count;
-#if MIMICDYN_MAX_CONTACTS > 0
-    sim->contacts = 0;
-    sim->contacts_are_new = 0;
-#endif
+    if (!MD_HAS_CONTACTS) return;
+    sim->rows = MD_BODY_ROWS(sim)->lasting_row_count;
+    MD_CONTACTS(sim)->contacts = 0;
+    MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
 /* The rows on bodies for a step. Contacts that an earlier step has used are dropped. Returns what
    md_update_body_rows does. */
 MD_STATIC int md_update_step_rows(mdyn_sim *sim)
 {
-    return sim->rows > sim->joint_row_count ? md_update_body_rows(sim, 1) : MDYN_OK;
+    return md_has_body_rows(sim) ? md_update_body_rows(sim, 1) : MDYN_OK;
 }
 
 /* Before q moves to the middle of the step: drops the contacts of the last step, and finds the arms
    of the new ones. */
 MD_STATIC int md_open_contacts(mdyn_sim *sim)
 {
-#if MIMICDYN_MAX_CONTACTS > 0
     int code;
-    if (!sim->contacts_are_new) md_drop_contacts(sim);
-    if (sim->contacts == 0) return MDYN_OK;
+    if (!MD_HAS_CONTACTS) return MDYN_OK;
+    if (!MD_CONTACTS(sim)->contacts_are_new) md_drop_contacts(sim);
+    if (MD_CONTACTS(sim)->contacts == 0) return MDYN_OK;
     code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) md_find_contact_arms(sim);
     return code;
-#else
-    (void)sim;
-    return MDYN_OK;
-#endif
 }
 
 /* A step has used the contacts. They stay readable until the next one. */
 MD_INLINE void md_consume_contacts(mdyn_sim *sim)
 {
-    (void)sim;
-#if MIMICDYN_MAX_CONTACTS > 0
-    sim->contacts_are_new = 0;
-#endif
+    if (MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
 }
-
-#else /* no rows on bodies */
-
-MD_INLINE int md_update_body_rows(mdyn_sim *sim, int is_step)
-{
-    (void)sim; (void)is_step;
-    return MDYN_OK;
-}
-
-MD_INLINE void md_drop_contacts(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE int md_update_step_rows(mdyn_sim *sim) { (void)sim; return MDYN_OK; }
-
-MD_INLINE int md_open_contacts(mdyn_sim *sim) { (void)sim; return MDYN_OK; }
-
-MD_INLINE void md_consume_contacts(mdyn_sim *sim) { (void)sim; }
-
-#endif
-
-#if MIMICDYN_MAX_CONTACTS > 0
 
 /* MDYN_OK, MDYN_ERR_STATE, MDYN_ERR_NOT_FINITE, MDYN_ERR_CONTACT or MDYN_ERR_SOFTNESS with i as
    the culprit. A normal must have an element of at least 1e-6. */
@@ -11513,8 +11400,8 @@ MD_STATIC int md_check_contact(mdyn_sim *sim, const mdyn_contact *c, int i)
    and key among the first `cached` of sim->contact_cache, resolved in the new directions. */
 MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int cached)
 {
-    md_contact_point *to = &sim->contact[i];
-    const md_contact_cache *cache = sim->contact_cache;
+    md_contact_point *to = &MD_CONTACTS(sim)->contact[i];
+    const md_contact_cache *cache = MD_CONTACTS(sim)->contact_cache;
     md_vec n;
     md_mat F;
     int j, k;
@@ -11536,7 +11423,7 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
     /* The third column of F is the normal, the first two are the tangents. The result is empty and
        not one of the last step; only the warm start is known. */
     for (k = 0; k < 3; k++) {
-        const int row = sim->lasting_row_count + 3 * i + k;
+        const int row = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
         md_row_result *o = &sim->row_result[row];
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
         md_row_at(sim, row)->kind = MDYN_ROW_CONTACT;
@@ -11554,9 +11441,9 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
    is changed then but the culprit. O(count^2) comparisons of keys. */
 MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int count)
 {
-    const int cached = sim->contacts;
+    const int cached = MD_CONTACTS(sim)->contacts;
     int i, k, code;
-    if (sim->lasting_row_count + 3 * count > MIMICDYN_MAX_ROWS)
+    if (MD_BODY_ROWS(sim)->lasting_row_count + 3 * count > MIMICDYN_MAX_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, -1);
 
     /* all are checked before one is stored */
@@ -11568,9 +11455,10 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
     /* The impulses of the present contacts as vectors in world axes: the tangents of a new contact
        may be turned against those of the old one. */
     for (i = 0; i < cached; i++) {
-        const md_contact_point *c = &sim->contact[i];
-        md_contact_cache *t = &sim->contact_cache[i];
-        const md_row_result *result = &sim->row_result[sim->lasting_row_count + 3 * i];
+        const md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
+        md_contact_cache *t = &MD_CONTACTS(sim)->contact_cache[i];
+        const md_row_result *result
+            = &sim->row_result[MD_BODY_ROWS(sim)->lasting_row_count + 3 * i];
         t->a = c->a;
         t->b = c->b;
         t->key = c->key;
@@ -11582,14 +11470,12 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
     for (i = 0; i < count; i++) md_store_contact(sim, &contacts[i], i, cached);
 
     /* the next step uses them */
-    sim->contacts = (int16_t)count;
-    sim->rows = (int16_t)(sim->lasting_row_count + 3 * count);
-    sim->contacts_are_new = 1;
-    sim->state_is_of_step = 0;
+    MD_CONTACTS(sim)->contacts = (int16_t)count;
+    sim->rows = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + 3 * count);
+    MD_CONTACTS(sim)->contacts_are_new = 1;
+    MD_TREE(sim)->state_is_of_step = 0;
     return MDYN_OK;
 }
-
-#endif
 
 /* ============================================================================== // >>whiten
    From the Jacobian of a row to its whitened vector x = L^-T J^T.
@@ -11623,8 +11509,6 @@ MD_STATIC md_num md_row_inverse_mass(const mdyn_sim *sim, const md_row *row, int
     return md_div(md_squares_value(r), md_mul(row->scale, row->scale));
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* A body row is dependent if less than MD_RANK_TOLERANCE of this squared length remains: of the
    length that the whitened row would have without cancellation, times 4^2 for the inertia of the
    joints on the path. */
@@ -11633,16 +11517,6 @@ MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
     md_num length = md_mul(MD_K(4), row->scale);
     return md_mul(md_mul(length, length), md_body_row_at(sim, row)->max_length2);
 }
-
-#else
-
-MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-#endif
 
 /* Whether a row is linearly dependent on earlier ones: `left` of its squared length is left, and
    `owned` lies in their span. */
@@ -11818,8 +11692,6 @@ MD_INLINE int md_whiten_dof(mdyn_sim *sim, int k)
     return md_parent_y(sim, k);
 }
 
-#if MIMICDYN_TREE
-
 /* The same for DoF k and all its ancestors by articulated bodies (md_aba_inward_dof):
       z = (b_j - S_j^T p)/L_jj,  x_j += z,  p += W_j z,
    with the wrench p at the body of DoF j, in fixed point in units of 2^-s of the DoF. Where two
@@ -11834,22 +11706,16 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
         const md_dof *d = &sim->dof[k];
         md_num z;
         for (; i != d->body; i = sim->link[i].parent)
-            md_vec_add_cross(&p.ang, &sim->body_state[i].arm, &p.lin);
+            md_vec_add_cross(&p.ang, &MD_TREE(sim)->body_state[i].arm, &p.lin);
 
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
         z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(sim->row_J[k], 0), z));
         sim->row_J[k] = MD_U(0);
         sim->row_x[k] = md_unit_add(sim->row_x[k], md_unit_of(z, 0));
         sim->overflow |= md_overflow_of(sim->row_x[k]);
-        md_force_add_scaled(&p, z, &sim->shared.deep_W[k]);
+        md_force_add_scaled(&p, z, &MD_WORK(sim)->deep_W[k]);
     }
 }
-
-#else
-
-MD_INLINE void md_whiten_deep_path(mdyn_sim *sim, int k) { (void)sim; (void)k; }
-
-#endif
 
 /* The same for DoF k and all its ancestors; b_k = 0: an earlier path has been there already. */
 MD_STATIC void md_whiten_ancestors(mdyn_sim *sim, int k)
@@ -11903,8 +11769,6 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
     return md_ldexp(MD_K(1), -e);
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* sim->row_x = row->scale L^-T J^T of a body row, with row->scale and row->Jv. */
 MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 {
@@ -11919,8 +11783,8 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
                 for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
                     const int y = sim->G_y[i];
-                    sim->row_J[y] = md_unit_of(md_mul(row->scale, sim->row_jacobian[y]),
-                                               md_dof_scale(&sim->dof[y]));
+                    const md_num J = md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[y]);
+                    sim->row_J[y] = md_unit_of(J, md_dof_scale(&sim->dof[y]));
                 }
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
@@ -11961,18 +11825,6 @@ MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
     row->v_hi = row->v_lo;
     return has_force;
 }
-
-#else
-
-MD_INLINE void md_whiten_row_on_bodies(mdyn_sim *sim, md_row *row) { (void)sim; (void)row; }
-
-MD_INLINE int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode, int free)
-{
-    (void)sim; (void)row; (void)mode; (void)free;
-    return 0;
-}
-
-#endif
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
    row and row->scale are reduced first until the sum is O(1). */
@@ -12393,8 +12245,6 @@ MD_STATIC int md_forward_substitute(mdyn_sim *sim)
     return redundant;
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The violation of a redundant body row, in its unit of C', up to which it is no contradiction:
    position errors of dependent closures agree to first order only (1 %), and no better than the
    rounding of C divided by the step. */
@@ -12404,16 +12254,6 @@ MD_STATIC md_num md_body_row_slack(const mdyn_sim *sim, const md_row *row)
                              md_body_row_at(sim, row)->value_size);
     return md_add(md_mul(MD_K(0.01), md_abs(row->v_lo)), rounding);
 }
-
-#else
-
-MD_INLINE md_num md_body_row_slack(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-#endif
 
 /* *violation = the target of a redundant row minus the value that the other rows determine.
    Returns whether it exceeds rounding: MD_CONSISTENCY_TOLERANCE of the numbers it is a sum of. */
@@ -12715,7 +12555,8 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, const md_row_re
 MD_STATIC int md_row_in_mode(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
     if (!row->unbounded) return 0;
-    if (row->kind == MDYN_ROW_CLOSURE) return md_softness_is_hard(md_body_row_softness(sim, row));
+    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
+        return md_softness_is_hard(md_body_row_softness(sim, row));
     return MD_ROW_IS(row, COUPLING)
         && md_softness_is_hard(&md_coupling_at(sim, row->index)->softness)
         && (mode != MD_MODE_POSITION || !md_is_of_velocity(md_coupling_at(sim, row->index)));
@@ -12886,8 +12727,6 @@ MD_STATIC void md_mark_path(mdyn_sim *sim, int k, md_span *span)
     }
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* Marks in sim->mark the DoFs between a row's bodies and the world: the independent ones, and their
    ancestors in the elimination tree. */
 MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
@@ -12899,15 +12738,6 @@ MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
                 md_mark_path(sim, sim->G_y[i], span);
 }
-
-#else
-
-MD_INLINE void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
-{
-    (void)sim; (void)row; (void)span;
-}
-
-#endif
 
 /* Those of a row where couplings have curves: slopes may be 0 here and not elsewhere, so all of its
    joints count, and nothing that cancels between joints that are tied. */
@@ -13581,7 +13411,7 @@ MD_INLINE int md_row_changes(const mdyn_sim *sim, const md_row *row)
 MD_STATIC int md_rows_change(const mdyn_sim *sim)
 {
     int k;
-    if (MDYN_BODY_ROWS_ > 0 && sim->rows > sim->joint_row_count) return 1;
+    if (md_has_body_rows(sim)) return 1;
     for (k = 0; md_has_curves(sim) && k < sim->rows; k++)
         if (md_row_changes(sim, md_row_at(sim, k))) return 1;
     return 0;
@@ -13679,19 +13509,11 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Source: ODE, SOR-PGS of its quickstep solver; PhysX mimic joints, equation (16), with the
    accumulated impulse. */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* Keeps the friction bound of the first stage (MDYN_TWO_STAGE) in the exponent of this block. */
 MD_INLINE void md_save_friction_bound(mdyn_sim *sim, const md_row *row)
 {
     if (md_has_leader(sim, row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
 }
-
-#else
-
-MD_INLINE void md_save_friction_bound(mdyn_sim *sim, const md_row *row) { (void)sim; (void)row; }
-
-#endif
 
 /* Stores the current friction bound as the row's impulse bounds, independent of the block. */
 MD_INLINE void md_store_friction_bound(md_row *row, md_scale e)
@@ -13845,8 +13667,6 @@ MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
 
 /* ---- Coulomb friction of contacts and user rows ---- */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* Gives the two tangent rows of a contact, `first` and the row after it, a common scale: then the
    friction cone is a circle in their u_lambda. A friction visit moves both rows at once, so the
    scale is chosen such that the larger eigenvalue of their block
@@ -13890,7 +13710,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
 MD_STATIC void md_prepare_friction(mdyn_sim *sim)
 {
     int k;
-    sim->friction_stage = 0;
+    MD_BODY_ROWS(sim)->friction_stage = 0;
     for (k = sim->joint_row_count; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
         md_body_row *r = md_body_row_of(sim, row);
@@ -13912,8 +13732,8 @@ MD_STATIC md_unit md_present_friction_bound(const mdyn_sim *sim, const md_row *r
 {
     const md_body_row *r = md_body_row_at(sim, row);
     const md_row *normal = &sim->row[r->leader];
-    if (sim->friction_stage == 2) return r->u_bound;
-    return sim->friction_stage == 1 || !normal->in_inequality ? MD_U(0)
+    if (MD_BODY_ROWS(sim)->friction_stage == 2) return r->u_bound;
+    return MD_BODY_ROWS(sim)->friction_stage == 1 || !normal->in_inequality ? MD_U(0)
         : md_unit_mul_num(md_unit_abs(normal->u_lambda), r->u_mu);
 }
 
@@ -13991,30 +13811,6 @@ MD_STATIC int md_next_friction(const mdyn_sim *sim, const md_row *row, md_unit *
     else if (cone == 0) to[0] = md_next_impulse(sim, row, MD_U(1), md_unit_neg(bound), bound);
     return cone == 0 ? 1 : cone == 1 ? 2 : 0;
 }
-
-#else
-
-MD_INLINE void md_prepare_friction(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE int md_next_friction(const mdyn_sim *sim, const md_row *row, md_unit *to)
-{
-    (void)sim; (void)row; (void)to;
-    return 0;
-}
-
-MD_INLINE md_unit md_friction_bound(mdyn_sim *sim, md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_U(0);
-}
-
-MD_INLINE md_unit md_visit_friction(mdyn_sim *sim, md_row *row, md_unit omega)
-{
-    (void)sim; (void)row; (void)omega;
-    return MD_U(0);
-}
-
-#endif
 
 /* ---- rows that miss their targets ---- */
 
@@ -14337,12 +14133,10 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
             d->two_sided[i].x_cap = md_ldexp(md_mul(md_mul(sim->h, md_of_wide(effort)),
                                                     row->length), -e);
     }
-#if MDYN_BODY_ROWS_ > 0
-    if (md_has_leader(sim, row) && sim->friction_stage == 0) {
+    if (md_has_leader(sim, row) && MD_BODY_ROWS(sim)->friction_stage == 0) {
         leader = md_body_row_at(sim, row)->leader;
         mu = md_body_row_at(sim, row)->u_mu;
     }
-#endif
 
     /* in the numbering of the LCP */
     if (leader < 0) return 0;
@@ -14607,34 +14401,25 @@ MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t since)
 
 #endif
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The first stage of MDYN_TWO_STAGE: solves without friction, then fixes mu times the resulting
    normal impulses as the friction bounds of the second. Nothing to do under the other laws. */
 MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 {
     int k;
-    if (sim->solver.friction_law != MDYN_TWO_STAGE
-        || sim->rows == sim->joint_row_count) return;
-    sim->friction_stage = 1;
+    if (!md_has_body_rows(sim) || sim->solver.friction_law != MDYN_TWO_STAGE) return;
+    MD_BODY_ROWS(sim)->friction_stage = 1;
     md_solve_inequalities(sim, e, sim->iterations);
     sim->step_misses |= sim->misses;
 
     /* stage 0 takes the bounds from the normal impulses at hand */
-    sim->friction_stage = 0;
+    MD_BODY_ROWS(sim)->friction_stage = 0;
     for (k = sim->joint_row_count; k < sim->rows; k++)
         if (md_has_leader(sim, md_row_at(sim, k))) {
             md_friction_bound(sim, md_row_at(sim, k));
             md_store_friction_bound(md_row_at(sim, k), e);
         }
-    sim->friction_stage = 2;
+    MD_BODY_ROWS(sim)->friction_stage = 2;
 }
-
-#else
-
-MD_INLINE void md_solve_frictionless(mdyn_sim *sim, md_scale e) { (void)sim; (void)e; }
-
-#endif
 
 /* ---- the active set ---- */
 
@@ -15140,8 +14925,6 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e)
     return -1;
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* f += J^T s of a row on bodies */
 MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
 {
@@ -15161,19 +14944,10 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
             link = &sim->link[i];
             for (k = link->dof; k < link->dof + link->dofs; k++)
                 to[k] = md_add(to[k], md_mul(s, md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &sim->body_state[i].arm, &f.lin);
+            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
         }
     }
 }
-
-#else
-
-MD_INLINE void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
-{
-    (void)sim; (void)row; (void)s; (void)to;
-}
-
-#endif
 
 /* The impulses that rows give to the free motion, into sim->y_force before it is reduced. */
 MD_STATIC void md_give_impulses(mdyn_sim *sim)
@@ -15270,7 +15044,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
     k = md_prepare_rows(sim, mode);
     if (k != MDYN_OK) return k;
-    if (mode == MD_MODE_STEP && sim->rows > sim->joint_row_count) md_prepare_friction(sim);
+    if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
 
     do {
         /* the free motion du = h L^-T y_force, in the exponent that all rows need */
@@ -15359,8 +15133,6 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    that their momenta demand (>>dynamics). A refused step restores q, v and their tails
    (md_leave_middle). */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* C of a row on bodies at the end of a midpoint step, to second order. */
 MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_body_row *r)
 {
@@ -15380,11 +15152,11 @@ MD_STATIC void md_find_body_row_velocities(mdyn_sim *sim)
     md_find_body_velocities(sim);
     for (j = 0; j < sim->rows - sim->joint_row_count; j++) {
         const md_row *row = md_row_at(sim, sim->joint_row_count + j);
-        md_body_row *r = &sim->body_row[j];
+        md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
         r->velocity_after = MD_K(0);
         for (p = 0; p < r->term_count; p++) {
             const md_force *f = &r->wrench[p];
-            const md_motion *m = &sim->shared.body.motion[r->body[p]];
+            const md_motion *m = &MD_WORK(sim)->body.motion[r->body[p]];
             const md_link *link = &sim->link[r->body[p]];
 
             /* the wrench times the body's motion, or coefficients times its joint velocities */
@@ -15418,30 +15190,6 @@ MD_INLINE void md_set_value_after(const mdyn_sim *sim, const md_row *row, md_val
 {
     md_sum_set(&value->sum, md_to_wide(md_body_row_at(sim, row)->value_after));
 }
-
-#else
-
-/* Builds without rows on bodies: every row is on joint velocities, its C linear in q. */
-MD_INLINE void md_find_body_row_velocities(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE md_num md_body_row_velocity(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-MD_INLINE md_num md_body_row_turn(const mdyn_sim *sim, const md_row *row)
-{
-    (void)sim; (void)row;
-    return MD_K(0);
-}
-
-MD_INLINE void md_set_value_after(const mdyn_sim *sim, const md_row *row, md_value *value)
-{
-    (void)sim; (void)row; (void)value;
-}
-
-#endif
 
 /* Checks that arrays over DoF are 0 beyond the model's, and that the targets of drives are in
    range; without a drive a target may have any value. */
@@ -15594,8 +15342,6 @@ MD_OWN_FRAME void md_find_step_forces(mdyn_sim *sim)
     md_rnea_backward(sim, sim->joint_force);
 }
 
-#if MD_FLOATING_TREES
-
 /* The root of the tree that body i belongs to. */
 MD_INLINE int md_root_of(const mdyn_sim *sim, int i)
 {
@@ -15610,23 +15356,20 @@ MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench,
     md_vec_scale(&f.ang, s, &wrench->ang);
     md_vec_scale(&f.lin, s, &wrench->lin);
     for (; sim->link[i].parent >= 0; i = sim->link[i].parent)
-        md_vec_add_cross(&f.ang, &sim->body_state[i].arm, &f.lin);
-    md_vec_add(&sim->shared.body.wrench[i].ang, &sim->shared.body.wrench[i].ang, &f.ang);
-    md_vec_add(&sim->shared.body.wrench[i].lin, &sim->shared.body.wrench[i].lin, &f.lin);
+        md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+    md_vec_add(&MD_WORK(sim)->body.wrench[i].ang, &MD_WORK(sim)->body.wrench[i].ang, &f.ang);
+    md_vec_add(&MD_WORK(sim)->body.wrench[i].lin, &MD_WORK(sim)->body.wrench[i].lin, &f.lin);
 }
 
 /* An impulse on DoF k, if it is that of a floating root. */
 MD_STATIC void md_add_dof_impulse(mdyn_sim *sim, int k, md_num impulse)
 {
     const int i = sim->dof[k].body;
-    md_force *f = &sim->shared.body.wrench[i];
+    md_force *f = &MD_WORK(sim)->body.wrench[i];
     if (!md_is_floating_root(sim, i) || md_is_zero(impulse)) return;
-    md_vec_add_scaled(k < sim->link[i].dof + 3 ? &f->ang : &f->lin, impulse, &sim->dof[k].axis);
+    md_vec_add_scaled(k < sim->link[i].dof + 3 ? &f->ang : &f->lin, impulse,
+                      &MD_COLUMN(&sim->dof[k])->axis);
 }
-
-#endif
-
-#if MD_FLOATING_TREES && MDYN_BODY_ROWS_ > 0
 
 /* The wrenches of a row on bodies, times its impulse, on the trees of floating roots. */
 MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num lambda)
@@ -15644,20 +15387,9 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
     }
 }
 
-#elif MD_FLOATING_TREES
-
-MD_INLINE void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num lambda)
-{
-    (void)sim; (void)row; (void)lambda;
-}
-
-#endif
-
 /* A body that turns by more than this in a step [rad] causes a second solve. A slider on a body
    that turns by x has a Coriolis mode of 2 x, whose amplitude then grows by 3e-4 a step at most. */
 #define MD_FAR_TURN 0.2
-
-#if MIMICDYN_TREE
 
 /* Poses at q, with the velocity of the middle of the step as extrapolated. */
 MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
@@ -15665,7 +15397,7 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
     int k;
     if (md_leaves_out_bodies(sim)) return;
     for (k = 0; k < sim->dofs; k++)
-        sim->bias_velocity[k] = md_add(md_of_real(sim->v[k]), sim->middle_dv[k]);
+        MD_TREE(sim)->bias_velocity[k] = md_add(md_of_real(sim->v[k]), MD_TREE(sim)->middle_dv[k]);
     md_update_poses(sim);
 }
 
@@ -15673,21 +15405,23 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
    the last, as far as they are known. The jump of an impact is not extrapolated. */
 MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
 {
+    md_tree *tree = MD_TREE(sim);
     int k;
-    sim->state_is_of_step = 1;
+    if (!MIMICDYN_TREE) return;
+
 
     /* no bias force to extrapolate, or no middle; mdyn_joint_wrench reads dv all the same */
     if (!md_uses_midpoint(sim) || md_leaves_out_bodies(sim)) {
-        md_copy_scalars(sim->last_dv, sim->dv, sim->dofs);
+        md_copy_scalars(tree->last_dv, sim->dv, sim->dofs);
         return;
     }
     for (k = 0; k < sim->dofs; k++) {
-        const md_num dv = sim->dv[k], last = sim->last_dv[k];
-        sim->middle_dv[k] = sim->has_impact ? MD_K(0) : !sim->has_last_dv ? md_mul(MD_K(0.5), dv)
+        const md_num dv = sim->dv[k], last = tree->last_dv[k];
+        tree->middle_dv[k] = sim->has_impact ? MD_K(0) : !tree->has_last_dv ? md_mul(MD_K(0.5), dv)
             : md_sub(md_mul(MD_RATIO(2, 3), dv), md_mul(MD_RATIO(1, 6), last));
-        sim->last_dv[k] = dv;
+        tree->last_dv[k] = dv;
     }
-    sim->has_last_dv = !sim->has_impact;
+    tree->has_last_dv = !sim->has_impact;
 }
 
 /* ---- the second solve of a step: the bias force at v + dv/2 ---- */
@@ -15700,8 +15434,8 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
     int i;
     if (md_leaves_out_bodies(sim)) return -1;
     for (i = 0; i < sim->bodies; i++) {
-        const md_vec *omega = &sim->body_state[i].omega;
-        if (md_is_welded(&sim->link[i]) || sim->link[i].is_alone) continue;
+        const md_vec *omega = &MD_TREE(sim)->body_state[i].omega;
+        if (md_is_welded(&sim->link[i]) || MD_BODY(&sim->link[i])->is_alone) continue;
         if (md_less(most2, md_dot(omega, omega))) return i;
     }
     return -1;
@@ -15718,9 +15452,9 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
         if (md_is_follower(sim, k)) continue;
         L = md_ldexp(md_div(MD_K(1), sim->inverse_diagonal[k]), md_dof_scale(&sim->dof[k]));
         lag = md_add(md_of_real(sim->v[k]), md_mul(MD_K(0.5), sim->dv[k]));
-        lag = md_mul(L, md_sub(lag, sim->bias_velocity[k]));
+        lag = md_mul(L, md_sub(lag, MD_TREE(sim)->bias_velocity[k]));
         *lag2 = md_add(*lag2, md_mul(lag, lag));
-        lag = md_mul(L, sim->bias_velocity[k]);
+        lag = md_mul(L, MD_TREE(sim)->bias_velocity[k]);
         *speed2 = md_add(*speed2, md_mul(lag, lag));
     }
 }
@@ -15731,24 +15465,20 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
 MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
 {
     md_num before, after, speed;
-    int k, code;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    int i, j = 0;
-#endif
+    int i, j = 0, k, code;
     if (md_leaves_out_bodies(sim)) return MDYN_OK;
     md_find_bias_lag(sim, &before, &speed);
 
     /* bias force, and J' v of the closures, at v + dv/2 */
     for (k = 0; k < sim->dofs; k++)
-        sim->bias_velocity[k] = md_add(md_of_real(sim->v[k]), md_mul(MD_K(0.5), sim->dv[k]));
+        MD_TREE(sim)->bias_velocity[k] = md_add(md_of_real(sim->v[k]),
+                                                md_mul(MD_K(0.5), sim->dv[k]));
     md_update_poses(sim);
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    for (i = 0; i < sim->closures; i++) {
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
         code = md_recheck_closure(sim, i, j);
         if (code != MDYN_OK) return code;
         j = md_update_closure(sim, i, j);
     }
-#endif
     md_find_step_forces(sim);
     code = md_solve_constraints(sim, MD_MODE_STEP);
     if (code != MDYN_OK) return code;
@@ -15759,24 +15489,6 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     return MDYN_OK;
 }
 
-#else
-
-/* Builds without a tree: M and J are constant, and there is no bias force to extrapolate or to
-   correct. */
-MD_INLINE void md_extrapolate_bias(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE int md_find_fast_body(const mdyn_sim *sim) { (void)sim; return -1; }
-
-MD_INLINE int md_solve_corrected(mdyn_sim *sim, int *lags)
-{
-    (void)sim; (void)lags;
-    return MDYN_OK;
-}
-
-MD_INLINE void md_save_last_dv(mdyn_sim *sim) { (void)sim; }
-
-#endif
-
 /* sim->displacement := the motion of q beside the drift with v': that of substeps, and that which
    corrects errors. */
 MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
@@ -15785,8 +15497,6 @@ MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
     if (MD_MOVES_APART && (sim->has_displacement || sim->has_error_displacement))
         md_add_displacement(sim, md_mul(part, md_sub(sim->h, sim->dt)));
 }
-
-#if MD_FLOATING_TREES
 
 /* Adds the impulses of rows to the momenta of floating trees. A loop within one tree does not
    change the momentum of the tree. */
@@ -15819,9 +15529,9 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
     /* dt times the external wrenches */
     for (i = 0; i < sim->bodies && sim->has_wrench; i++) {
         md_force f;
-        if (md_wrench_is_zero(&sim->wrench[i])) continue;
-        md_vec_of_real(&f.ang, &sim->wrench[i].moment);
-        md_vec_of_real(&f.lin, &sim->wrench[i].force);
+        if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
+        md_vec_of_real(&f.ang, &MD_WRENCHES(sim)[i].moment);
+        md_vec_of_real(&f.lin, &MD_WRENCHES(sim)[i].force);
         md_add_root_impulse(sim, i, &f, sim->dt);
     }
 
@@ -15844,16 +15554,16 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         if (!md_is_floating_root(sim, i)) continue;
         p = md_momentum_of(sim, i);
         md_tree_com(sim, i, &com);
-        md_force_to_point(&sim->shared.body.wrench[i], &com);
+        md_force_to_point(&MD_WORK(sim)->body.wrench[i], &com);
         for (c = 0; c < 3; c++) {
-            md_num pull = md_mul(md_mul(sim->dt, sim->subtree[i].composite.mass),
+            md_num pull = md_mul(md_mul(sim->dt, MD_TREE(sim)->subtree[i].composite.mass),
                                  md_of_wide((&g->x)[c]));
-            pull = md_add(pull, md_vec_get(&sim->shared.body.wrench[i].lin, c));
+            pull = md_add(pull, md_vec_get(&MD_WORK(sim)->body.wrench[i].lin, c));
 
             /* path dt (p + dp/2)/m, then p += dp, L += dL */
             p->travel[c] = md_mul(sim->dt, md_div(md_add(p->lin[c], md_mul(MD_K(0.5), pull)),
-                                                  sim->subtree[i].composite.mass));
-            p->ang[c] = md_add(p->ang[c], md_vec_get(&sim->shared.body.wrench[i].ang, c));
+                                                  MD_TREE(sim)->subtree[i].composite.mass));
+            p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WORK(sim)->body.wrench[i].ang, c));
             p->lin[c] = md_add(p->lin[c], pull);
         }
     }
@@ -15863,7 +15573,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
 MD_INLINE int md_has_floating_trees(const mdyn_sim *sim)
 {
     int i;
-    for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++)
+    for (i = 0; MD_FLOATING_TREES && md_has_quaternions(sim) && i < sim->bodies; i++)
         if (md_is_floating_root(sim, i)) return md_uses_midpoint(sim);
     return 0;
 }
@@ -15872,12 +15582,13 @@ MD_INLINE int md_has_floating_trees(const mdyn_sim *sim)
 MD_STATIC void md_open_momenta(mdyn_sim *sim)
 {
     int i;
-    if (sim->momentum_is_known || !md_has_floating_trees(sim)) return;
+    if (!MD_FLOATING_TREES || MD_MOMENTA(sim)->momentum_is_known) return;
+    if (!md_has_floating_trees(sim)) return;
     (void)md_refresh_kinematics(sim);
     md_find_momenta(sim);
     for (i = 0; i < sim->bodies; i++)
         if (md_is_floating_root(sim, i)) md_store_momentum(sim, i);
-    sim->momentum_is_known = 1;
+    MD_MOMENTA(sim)->momentum_is_known = 1;
 }
 
 /* At the end of a step, at q': the roots of the floating trees get the position and velocity that
@@ -15895,20 +15606,6 @@ MD_OWN_FRAME void md_close_momenta(mdyn_sim *sim)
         md_set_root_velocity(sim, i);
     }
 }
-
-#else
-
-/* Builds without quaternions, or with fewer than six DoF, have no floating tree: no momentum is
-   kept apart from the joints' velocities. */
-MD_INLINE int md_has_floating_trees(const mdyn_sim *sim) { (void)sim; return 0; }
-
-MD_INLINE void md_open_momenta(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE void md_advance_momenta(mdyn_sim *sim) { (void)sim; }
-
-MD_INLINE void md_close_momenta(mdyn_sim *sim) { (void)sim; }
-
-#endif
 
 /* MDYN_ERR_OVERFLOW if q, or a v that was turned with its joint, has left its range. */
 MD_STATIC int md_check_drift(mdyn_sim *sim)
@@ -15953,10 +15650,10 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (code != MDYN_OK) return code;
 
     /* v, and what the rows and trees need of its change at these poses */
-    if (floating) md_advance_momenta(sim);
+    if (MD_FLOATING_TREES && floating) md_advance_momenta(sim);
     md_accumulate_v(sim, sim->dv);
     md_follow_velocities(sim);
-    if (MDYN_BODY_ROWS_ > 0 && sim->rows > sim->joint_row_count) md_find_body_row_velocities(sim);
+    if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
     /* q from the middle of the step, or from its start */
     md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide);
@@ -15966,7 +15663,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (midpoint) md_drift_quaternions(sim);
     md_follow_positions(sim);
 
-    if (floating) md_close_momenta(sim);
+    if (MD_FLOATING_TREES && floating) md_close_momenta(sim);
 
     /* A body that turns far within the step can leave the range although v + dv did not: I w keeps
        its length, w does not. The state is marked as that of the middle, so that md_close_step
@@ -16076,7 +15773,7 @@ MD_STATIC int md_find_constrained_accelerations(mdyn_sim *sim)
 /* Rows on bodies at the present q and v, for accelerations there. */
 MD_STATIC int md_update_present_rows(mdyn_sim *sim)
 {
-    return sim->rows > sim->joint_row_count ? md_update_body_rows(sim, 0) : MDYN_OK;
+    return md_has_body_rows(sim) ? md_update_body_rows(sim, 0) : MDYN_OK;
 }
 
 /* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq in `joint_force` and dv in `y_force`
@@ -16217,13 +15914,9 @@ MD_STATIC int md_check_inertia(const mdyn_inertia *in)
    with no inertia but its armature. Other builds represent all. */
 MD_INLINE int md_body_is_rotor(const mdyn_body *b)
 {
-#if MIMICDYN_TREE
-    (void)b;
-    return 1;
-#else
+    if (MIMICDYN_TREE) return 1;
     return b->parent == MDYN_WORLD && (b->joint == MDYN_REVOLUTE || b->joint == MDYN_PRISMATIC)
         && md_wide_is_zero(b->mass) && md_wides_are_zero(&b->inertia.xx, 3);
-#endif
 }
 
 /* The code of the first rule that b breaks as body i, or MDYN_OK. */
@@ -16386,12 +16079,13 @@ MD_STATIC int md_check_coupling(const mdyn_sim *sim, const mdyn_coupling *c, int
     return MDYN_OK;
 }
 
-#if MIMICDYN_MAX_BODY_ROWS > 0
-
 /* Checks closures and user rows; returns the number of their constraint rows, or an error. */
 MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
 {
     int i, code, n = model->user_row_count;
+    if (!MD_HAS_CLOSURES && (model->closure_count != 0 || n != 0))
+        return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
+    if (!MD_HAS_CLOSURES) return 0;
 
     /* counts before pointers before elements, so that nothing is read that is not there */
     if (model->closure_count < 0 || model->user_row_count < 0
@@ -16420,17 +16114,6 @@ MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
     }
     return n;
 }
-
-#else
-
-/* A build without rows on bodies: the model may have none. */
-MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
-{
-    if (model->closure_count == 0 && model->user_row_count == 0) return 0;
-    return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
-}
-
-#endif
 
 /* MDYN_OK for components of gravity up to 1e6 m/s^2. */
 MD_STATIC int md_check_gravity(const mdyn_wide3 *g)
@@ -16716,16 +16399,10 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
 MD_STATIC void md_require_body_rows(const mdyn_model *model, mdyn_capacity *c)
 {
     const int32_t joint_rows = c->rows;
+    int i;
     c->body_rows = model->user_row_count;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    {
-        int i;
-        for (i = 0; i < model->closure_count; i++)
-            c->body_rows += md_closure_row_count(model->closures[i].kind);
-    }
-#else
-    c->body_rows += 6 * model->closure_count;
-#endif
+    for (i = 0; i < model->closure_count; i++)
+        c->body_rows += MD_HAS_CLOSURES ? md_closure_row_count(model->closures[i].kind) : 6;
     c->rows += c->body_rows + 3 * MIMICDYN_MAX_CONTACTS;
     if (c->rows == joint_rows) return;
 
@@ -17260,12 +16937,14 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
     sum += md_sum_bytes(sim->coupling_table, (size_t)sim->couplings * sizeof *m->couplings, 2000);
 
     /* tables that this build has: of closures and user rows, of curves with their knots */
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    sum += md_sum_bytes(sim->closure_table, (size_t)sim->closures * sizeof *m->closures, 3000);
-    if (sim->user_row_table)
-        sum += md_sum_bytes(sim->user_row_table, (size_t)sim->user_rows * sizeof *m->user_rows,
-                            4000);
-#endif
+    if (MD_HAS_CLOSURES) {
+        const md_body_rows *rows = MD_BODY_ROWS(sim);
+        sum += md_sum_bytes(rows->closure_table, (size_t)rows->closures * sizeof *m->closures,
+                            3000);
+        if (rows->user_row_table)
+            sum += md_sum_bytes(rows->user_row_table,
+                                (size_t)rows->user_rows * sizeof *m->user_rows, 4000);
+    }
     if (MD_HAS_CURVES && MD_CURVES(sim)->count > 0) {
         const md_curves *curves = MD_CURVES(sim);
         int k;
@@ -17298,27 +16977,27 @@ MD_STATIC uint32_t md_sum_constants(const mdyn_sim *sim)
 
 /* ---- bodies ---- */
 
-#if MIMICDYN_TREE
-
 /* The parent and the frame of a link of the table's: on a welded body they become those on the
    moving body, or the world, that it is welded to. */
 MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
 {
-    const md_link *on = &sim->link[link->body_parent < 0 ? 0 : link->body_parent];
-    md_mat R = link->rotation;
+    md_body_part *l = MD_BODY(link);
+    const md_link *on = &sim->link[l->body_parent < 0 ? 0 : l->body_parent];
+    md_mat R = l->rotation;
     md_vec p;
-    link->parent = link->body_parent;
+    link->parent = l->body_parent;
     if (link->parent < 0 || !md_is_welded(on)) return;
     link->parent = on->parent;
-    md_mat_vec(&p, &on->rotation, &link->position);
-    md_vec_add(&link->position, &on->position, &p);
-    md_mat_mul(&link->rotation, &on->rotation, &R);
-    link->rotation_is_identity = (uint8_t)md_mat_is_identity(&link->rotation);
+    md_mat_vec(&p, &MD_BODY(on)->rotation, &l->position);
+    md_vec_add(&l->position, &MD_BODY(on)->position, &p);
+    md_mat_mul(&l->rotation, &MD_BODY(on)->rotation, &R);
+    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
 }
 
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
 MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdyn_body *b)
 {
+    md_body_part *l = MD_BODY(link);
     md_mat Q, P, t, R;
     md_vec com, position;
     md_sym inertia;
@@ -17326,36 +17005,36 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     int k;
 
     /* From the parent's internal frame: position P^T p, rotation P^T R Q */
-    link->axis = (uint8_t)md_axis_frame(b, &Q);
-    link->is_oblique = (uint8_t)!md_mat_is_identity(&Q);
+    l->axis = (uint8_t)md_axis_frame(b, &Q);
+    l->is_oblique = (uint8_t)!md_mat_is_identity(&Q);
     md_joint_frame(sim, b->parent, &P);
     md_mat_transpose(&P, &P);
     md_vec_of_wide(&position, &b->position);
-    md_mat_vec(&link->position, &P, &position);
+    md_mat_vec(&l->position, &P, &position);
     for (k = 0; k < 4; k++) x[k] = md_of_wide((&b->rotation.w)[k]);
     if (md_wides_are_zero(&b->rotation.w, 4)) x[0] = MD_K(1);
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
-    md_mat_mul(&link->rotation, &t, &Q);
-    link->rotation_is_identity = (uint8_t)md_mat_is_identity(&link->rotation);
-    link->body_parent = b->parent;
+    md_mat_mul(&l->rotation, &t, &Q);
+    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    l->body_parent = b->parent;
     md_move_off_welded(sim, link);
 
     /* Center of mass Q^T c, first moment m c, inertia Q^T I Q about the center of mass */
     md_mat_transpose(&Q, &Q);
-    link->mass = md_of_wide(b->mass);
+    l->mass = md_of_wide(b->mass);
     md_vec_of_wide(&com, &b->com);
     md_mat_vec(&com, &Q, &com);
-    md_vec_scale(&link->first_moment, link->mass, &com);
+    md_vec_scale(&l->first_moment, l->mass, &com);
     for (k = 0; k < 6; k++) x[k] = md_of_wide((&b->inertia.xx)[k]);
     md_sym_set(&inertia, x);
-    md_sym_rotate(&link->inertia, &Q, &inertia);
+    md_sym_rotate(&l->inertia, &Q, &inertia);
 
     /* ... and about the origin, by the parallel axis theorem */
-    md_sym_add_shift(&link->inertia, &com, &link->first_moment);
+    md_sym_add_shift(&l->inertia, &com, &l->first_moment);
 
-    k = md_next_axis[link->axis];
-    link->is_rotor = (uint8_t)(b->joint == MDYN_REVOLUTE && b->parent < 0 && !link->carries
+    k = md_next_axis[l->axis];
+    l->is_rotor = (uint8_t)(b->joint == MDYN_REVOLUTE && b->parent < 0 && !l->carries
         && md_is_zero(md_vec_get(&com, k)) && md_is_zero(md_vec_get(&com, md_next_axis[k])));
 }
 
@@ -17364,23 +17043,24 @@ MD_STATIC void md_build_pitch(mdyn_sim *sim, const md_link *link, const mdyn_bod
 {
     int k;
     for (k = 0; k < link->dofs; k++)
-        sim->dof[link->dof + k].pitch
+        MD_COLUMN(&sim->dof[link->dof + k])->pitch
             = md_of_wide(link->joint == MDYN_FREE ? (&b->inertia.xx)[k] : b->pitch);
 }
 
 /* The same of a free joint whose body has others welded to it: of all of them. */
 MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
 {
-    md_sym inertia = link->inertia;
+    const md_body_part *l = MD_BODY(link);
+    md_sym inertia = l->inertia;
     md_num x[6];
     md_vec com, minus;
     int k;
-    if (MIMICDYN_MAX_DOFS < 6 || link->joint != MDYN_FREE || md_is_zero(link->mass)) return;
-    md_vec_scale(&com, md_div(MD_K(1), link->mass), &link->first_moment);
-    md_vec_scale(&minus, MD_K(-1), &link->first_moment);
+    if (MIMICDYN_MAX_DOFS < 6 || link->joint != MDYN_FREE || md_is_zero(l->mass)) return;
+    md_vec_scale(&com, md_div(MD_K(1), l->mass), &l->first_moment);
+    md_vec_scale(&minus, MD_K(-1), &l->first_moment);
     md_sym_add_shift(&inertia, &com, &minus);
     md_sym_get(x, &inertia);
-    for (k = 0; k < link->dofs; k++) sim->dof[link->dof + k].pitch = x[k];
+    for (k = 0; k < link->dofs; k++) MD_COLUMN(&sim->dof[link->dof + k])->pitch = x[k];
 }
 
 /* ---- welded bodies ---- */
@@ -17390,19 +17070,20 @@ MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
 MD_STATIC void md_weld(mdyn_sim *sim, int i)
 {
     md_link *link = &sim->link[i];
+    md_body_part *l = MD_BODY(link);
     md_composite alone, all;
     int j, any = 0;
-    alone.mass = link->mass;
-    alone.first_moment = link->first_moment;
-    alone.second_moment = link->inertia;
+    alone.mass = l->mass;
+    alone.first_moment = l->first_moment;
+    alone.second_moment = l->inertia;
     all = alone;
 
     /* a part, turned into the axes of i */
     for (j = i + 1; j < sim->bodies; j++) {
-        const md_link *on = &sim->link[j];
+        const md_body_part *on = MD_BODY(&sim->link[j]);
         md_composite part;
-        if (on->parent != i || !md_is_welded(on)) continue;
-        sim->subtree[j].composite = alone;
+        if (sim->link[j].parent != i || !md_is_welded(&sim->link[j])) continue;
+        MD_TREE(sim)->subtree[j].composite = alone;
         part.mass = on->mass;
         md_mat_vec(&part.first_moment, &on->rotation, &on->first_moment);
         md_sym_rotate(&part.second_moment, &on->rotation, &on->inertia);
@@ -17410,9 +17091,9 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
         any = 1;
     }
 
-    link->mass = all.mass;
-    link->first_moment = all.first_moment;
-    link->inertia = all.second_moment;
+    l->mass = all.mass;
+    l->first_moment = all.first_moment;
+    l->inertia = all.second_moment;
     if (any) md_weld_pitch(sim, link);
 }
 
@@ -17422,12 +17103,12 @@ MD_STATIC int md_link_alone(const mdyn_sim *sim, int i, md_link *link)
 {
     int j;
     *link = sim->link[i];
-    for (j = i + 1; j < sim->bodies && !md_is_welded(link); j++) {
-        const md_composite *alone = &sim->subtree[j].composite;
+    for (j = i + 1; MIMICDYN_TREE && j < sim->bodies && !md_is_welded(link); j++) {
+        const md_composite *alone = &MD_TREE(sim)->subtree[j].composite;
         if (sim->link[j].parent != i || !md_is_welded(&sim->link[j])) continue;
-        link->mass = alone->mass;
-        link->first_moment = alone->first_moment;
-        link->inertia = alone->second_moment;
+        MD_BODY(link)->mass = alone->mass;
+        MD_BODY(link)->first_moment = alone->first_moment;
+        MD_BODY(link)->inertia = alone->second_moment;
         return 1;
     }
     return 0;
@@ -17440,6 +17121,7 @@ MD_STATIC void md_exchange_link(mdyn_sim *sim, int i, const md_link *link)
     md_link alone;
     if (md_is_welded(link) && on >= 0) (void)md_link_alone(sim, on, &alone);
     sim->link[i] = *link;
+    if (!MIMICDYN_TREE) return;
     if (!md_is_welded(link)) {
         md_weld(sim, i);
     } else if (on >= 0) {
@@ -17447,31 +17129,6 @@ MD_STATIC void md_exchange_link(mdyn_sim *sim, int i, const md_link *link)
         md_weld(sim, on);
     }
 }
-
-#else
-
-MD_INLINE void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdyn_body *b)
-{
-    (void)sim; (void)link; (void)b;
-}
-
-MD_INLINE void md_build_pitch(mdyn_sim *sim, const md_link *link, const mdyn_body *b)
-{
-    (void)sim; (void)link; (void)b;
-}
-
-/* Rotors carry nothing. */
-MD_INLINE void md_weld(mdyn_sim *sim, int i) { (void)sim; (void)i; }
-
-MD_INLINE int md_link_alone(const mdyn_sim *sim, int i, md_link *link)
-{
-    *link = sim->link[i];
-    return 0;
-}
-
-MD_INLINE void md_exchange_link(mdyn_sim *sim, int i, const md_link *link) { sim->link[i] = *link; }
-
-#endif
 
 /* The numbers of a joint: the same fields of both, in the same order. */
 MD_STATIC void md_copy_values(md_joint_values *to, const mdyn_body *b)
@@ -17489,17 +17146,19 @@ MD_STATIC uint8_t md_dof_kind(mdyn_joint joint, int k)
         : joint == MDYN_HELICAL ? MD_HELICAL : MD_ANGULAR);
 }
 
-#if MIMICDYN_TREE
-
-/* Sets is_alone of link i, and clears it for another joint in the same tree. */
-MD_STATIC void md_build_is_alone(mdyn_sim *sim, int i)
+/* is_single and is_alone of link i, and what it takes from its parent: another joint moves in that
+   tree, a rotor carries nothing. */
+MD_STATIC void md_build_place(mdyn_sim *sim, int i)
 {
     md_link *link = &sim->link[i];
-    link->is_alone = link->parent < 0;
-    if (link->parent >= 0 && !md_is_welded(link)) sim->link[link->parent].is_alone = 0;
+    md_body_part *l = MD_BODY(link), *on = MD_BODY(&sim->link[link->parent < 0 ? i : link->parent]);
+    l->is_single = (uint8_t)(link->dofs >= 3 && link->parent < 0);
+    l->is_alone = link->parent < 0;
+    if (link->parent < 0) return;
+    if (!md_is_welded(link)) on->is_single = on->is_alone = 0;
+    on->carries = 1;
+    on->is_rotor = 0;
 }
-
-#endif
 
 /* Link i with its DoFs, coordinates and frame. */
 MD_STATIC void md_build_link(mdyn_sim *sim, int i)
@@ -17524,17 +17183,11 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
         sim->dof[k].coordinate = (int16_t)(link->dofs == 1 ? link->coordinate : -1);
         sim->dof[k].kind = md_dof_kind(b->joint, k - link->dof);
     }
-    md_build_link_frame(sim, link, b);
-    md_build_pitch(sim, link, b);
-#if MIMICDYN_TREE
-    link->is_single = (uint8_t)(link->dofs >= 3 && link->parent < 0);
-    if (link->parent >= 0 && !md_is_welded(link)) sim->link[link->parent].is_single = 0;
-    md_build_is_alone(sim, i);
-    if (link->parent >= 0) {
-        sim->link[link->parent].carries = 1;
-        sim->link[link->parent].is_rotor = 0;
+    if (MIMICDYN_TREE) {
+        md_build_link_frame(sim, link, b);
+        md_build_pitch(sim, link, b);
+        md_build_place(sim, i);
     }
-#endif
     k = md_quaternion_index(link);
     if (k >= 0) sim->q[k] = MDYN_R(1);
 }
@@ -17683,17 +17336,17 @@ MD_STATIC void md_count_springs(mdyn_sim *sim)
         md_find_row_terms(sim, md_row_at(sim, i), t);
         for (k = 1; k < t->count; k++) md_tie_dofs(sim, t->dof[k], t->dof[0]);
     }
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    for (i = 0; i < sim->closures; i++) {
-        const mdyn_closure *c = &sim->closure_table[i];
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
+        const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
         const int a = md_carrying_dof(sim, c->a), b = md_carrying_dof(sim, c->b);
         if (a >= 0 && b >= 0) md_tie_dofs(sim, a, b);
         extra += !md_softness_is_hard(&c->softness) * md_closure_row_count(c->kind);
     }
-    for (k = 1; sim->user_rows > 0 && k < sim->dofs; k++) md_tie_dofs(sim, k, 0);
     /* user rows may act on any tree */
-    extra += sim->user_rows;
-#endif
+    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->user_rows > 0) {
+        for (k = 1; k < sim->dofs; k++) md_tie_dofs(sim, k, 0);
+        extra += MD_BODY_ROWS(sim)->user_rows;
+    }
 
     /* soft couplings and drives of each group */
     for (i = 0; i < sim->joint_row_count; i++) {
@@ -17709,27 +17362,19 @@ MD_STATIC void md_count_springs(mdyn_sim *sim)
         sim->springs[k] = (int16_t)(extra + md_to_int(sim->dv[sim->springs[k]]));
 }
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and
    go with each step, behind all of these. */
 MD_STATIC void md_build_body_rows(mdyn_sim *sim)
 {
-#if MIMICDYN_MAX_BODY_ROWS > 0
+    md_body_rows *rows = MD_BODY_ROWS(sim);
     int i, k;
-    for (i = 0; i < sim->closures; i++)
-        for (k = 0; k < md_closure_row_count(sim->closure_table[i].kind); k++)
+    if (!MD_HAS_BODY_ROWS) return;
+    for (i = 0; MD_HAS_CLOSURES && i < rows->closures; i++)
+        for (k = 0; k < md_closure_row_count(rows->closure_table[i].kind); k++)
             md_add_row(sim, MDYN_ROW_CLOSURE, 6 * i + k);
-    for (i = 0; i < sim->user_rows; i++) md_add_row(sim, MDYN_ROW_USER, i);
-#endif
-    sim->lasting_row_count = sim->rows;
+    for (i = 0; MD_HAS_CLOSURES && i < rows->user_rows; i++) md_add_row(sim, MDYN_ROW_USER, i);
+    rows->lasting_row_count = sim->rows;
 }
-
-#else
-
-MD_INLINE void md_build_body_rows(mdyn_sim *sim) { (void)sim; }
-
-#endif
 
 /* ---- warnings ---- */
 
@@ -17870,12 +17515,12 @@ MD_STATIC void md_point_to_tables(mdyn_sim *sim, const mdyn_model *model)
     sim->coupling_table = model->couplings;
 
     /* tables that this build has */
-#if MDYN_BODY_ROWS_ > 0
-    sim->closure_table = model->closures;
-    sim->user_row_table = model->user_rows;
-    sim->row_function = model->row_function;
-    sim->user_data = model->user_data;
-#endif
+    if (MD_HAS_BODY_ROWS) {
+        MD_BODY_ROWS(sim)->closure_table = model->closures;
+        MD_BODY_ROWS(sim)->user_row_table = model->user_rows;
+        MD_BODY_ROWS(sim)->row_function = model->row_function;
+        MD_BODY_ROWS(sim)->user_data = model->user_data;
+    }
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->table = model->curves;
         MD_CURVES(sim)->count = (int16_t)model->curve_count;
@@ -17889,10 +17534,10 @@ MD_STATIC void md_take_tables(mdyn_sim *sim, const mdyn_model *model)
     md_point_to_tables(sim, model);
     sim->bodies = (int16_t)model->body_count;
     sim->couplings = sim->rows = (int16_t)model->coupling_count;
-#if MDYN_BODY_ROWS_ > 0
-    sim->closures = (int16_t)model->closure_count;
-    sim->user_rows = (int16_t)model->user_row_count;
-#endif
+    if (MD_HAS_BODY_ROWS) {
+        MD_BODY_ROWS(sim)->closures = (int16_t)model->closure_count;
+        MD_BODY_ROWS(sim)->user_rows = (int16_t)model->user_row_count;
+    }
 
     /* the values; the sums are of the tables as they were at init */
     sim->gravity = model->gravity;
@@ -17915,7 +17560,7 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     /* Links, couplings, and the rows of joint velocities */
     for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
     for (i = 0; i < sim->bodies; i++)
-        if (!md_is_welded(&sim->link[i])) md_weld(sim, i);
+        if (MIMICDYN_TREE && !md_is_welded(&sim->link[i])) md_weld(sim, i);
     for (i = 0; i < sim->couplings; i++) {
         code = md_check_coupling(sim, &model->couplings[i], i);
         if (code == MDYN_OK) code = md_check_curves(sim, &model->couplings[i], i);
@@ -18127,20 +17772,18 @@ MD_STATIC int md_bytes_differ(const void *a, const void *b, size_t n)
 MD_STATIC int md_frame_is_kept(const mdyn_sim *sim, int i, const mdyn_body *b, const md_link *link)
 {
     const md_link *old = &sim->link[i];
+    const md_body_part *is = MD_BODY(link);
+    const md_body_part *was = MD_BODY(old);
     if ((int)b->joint != old->joint) return 0;
 
     /* without a tree there is no frame but that of the parent */
-#if MIMICDYN_TREE
-    if (b->parent != old->body_parent) return 0;
-    if (b->joint == MDYN_HELICAL
-        && !md_is_zero(md_sub(md_of_wide(b->pitch), sim->dof[old->dof].pitch))) return 0;
-    return link->axis == old->axis
-        && !md_bytes_differ(&link->position, &old->position, sizeof old->position)
-        && !md_bytes_differ(&link->rotation, &old->rotation, sizeof old->rotation);
-#else
-    (void)link;
-    return b->parent == old->parent;
-#endif
+    if (!MIMICDYN_TREE) return b->parent == old->parent;
+    if (b->parent != was->body_parent) return 0;
+    if (b->joint == MDYN_HELICAL && !md_is_zero(md_sub(md_of_wide(b->pitch),
+        MD_COLUMN(&sim->dof[old->dof])->pitch))) return 0;
+    return is->axis == was->axis
+        && !md_bytes_differ(&is->position, &was->position, sizeof is->position)
+        && !md_bytes_differ(&is->rotation, &was->rotation, sizeof is->rotation);
 }
 
 /* How many joint rows body i has with these numbers. */
@@ -18167,12 +17810,13 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     /* the counts, and leaders that are named by row */
     sim->rows = (int16_t)(sim->rows + by);
     sim->joint_row_count = (int16_t)(sim->joint_row_count + by);
-#if MDYN_BODY_ROWS_ > 0
-    sim->lasting_row_count = (int16_t)(sim->lasting_row_count + by);
-    for (k = 0; k < sim->rows - sim->joint_row_count; k++)
-        if (sim->body_row[k].leader >= 0)
-            sim->body_row[k].leader = (int16_t)(sim->body_row[k].leader + by);
-#endif
+    if (MD_HAS_BODY_ROWS)
+        MD_BODY_ROWS(sim)->lasting_row_count
+            = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
+    for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
+        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].leader;
+        if (*leader >= 0) *leader = (int16_t)(*leader + by);
+    }
 }
 
 /* Inserts a joint row in the order of md_build_rows, without a result. */
@@ -18299,7 +17943,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     /* the link that it would have; what is refused, is refused before anything changes */
     has_welded = md_link_alone(sim, i, &old);
     n.link = old;
-    md_build_link_frame(sim, &n.link, b);
+    if (MIMICDYN_TREE) md_build_link_frame(sim, &n.link, b);
     md_copy_values(&n.values, b);
     inertia = md_bytes_differ(&n.link, &old, sizeof old)
         || md_bytes_differ(&n.values, &sim->joint_values[i], 2 * sizeof n.values.armature);
@@ -18318,7 +17962,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
         (void)md_exchange_body(sim, i, &n, 1);
         (void)md_adopt_body(sim, i, inertia, anew);
         sim->culprit = culprit;
-    } else if (!has_welded) {
+    } else if (MIMICDYN_TREE && !has_welded) {
         md_build_pitch(sim, &sim->link[i], b);
     }
     md_change_sum(sim, before, md_sum_numbers(sim, i));
@@ -18540,25 +18184,23 @@ MD_STATIC int md_project_couplings(mdyn_sim *sim)
 
 /* ---- mass metric, with closures and curves ---- */
 
-#if MIMICDYN_MAX_BODY_ROWS > 0 || MIMICDYN_MAX_CURVES > 0
-
 /* Saves the state with its tails: a Newton step may fail when others have moved the state
    already. */
 MD_STATIC void md_save_state(mdyn_sim *sim)
 {
-    md_copy(sim->q_saved, sim->q, sim->coordinates);
-    md_copy(sim->v_saved, sim->v, sim->dofs);
-    md_copy_tails(sim->q_tail_saved, sim->q_tail, sim->coordinates);
-    md_copy_tails(sim->v_tail_saved, sim->v_tail, sim->dofs);
+    md_copy(MD_SAVED(sim)->q_saved, sim->q, sim->coordinates);
+    md_copy(MD_SAVED(sim)->v_saved, sim->v, sim->dofs);
+    md_copy_tails(MD_SAVED(sim)->q_tail_saved, sim->q_tail, sim->coordinates);
+    md_copy_tails(MD_SAVED(sim)->v_tail_saved, sim->v_tail, sim->dofs);
 }
 
 /* q, v and their tails as they were before the call. */
 MD_STATIC void md_restore_state(mdyn_sim *sim)
 {
-    md_copy(sim->q, sim->q_saved, sim->coordinates);
-    md_copy(sim->v, sim->v_saved, sim->dofs);
-    md_copy_tails(sim->q_tail, sim->q_tail_saved, sim->coordinates);
-    md_copy_tails(sim->v_tail, sim->v_tail_saved, sim->dofs);
+    md_copy(sim->q, MD_SAVED(sim)->q_saved, sim->coordinates);
+    md_copy(sim->v, MD_SAVED(sim)->v_saved, sim->dofs);
+    md_copy_tails(sim->q_tail, MD_SAVED(sim)->q_tail_saved, sim->coordinates);
+    md_copy_tails(sim->v_tail, MD_SAVED(sim)->v_tail_saved, sim->dofs);
     md_accept_state(sim);
 }
 
@@ -18575,9 +18217,7 @@ MD_STATIC int md_solve_projection(mdyn_sim *sim, enum md_mode mode)
    a part of this. */
 MD_STATIC md_num md_row_value_size(const mdyn_sim *sim, const md_row *row)
 {
-#if MDYN_BODY_ROWS_ > 0
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->value_size;
-#endif
     return md_add(MD_K(1), md_sum_bends(sim, row->index, MD_BEND_VALUE));
 }
 
@@ -18665,18 +18305,12 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
     return unsolved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
 
-#endif
-
 /* MDYN_MASS_METRIC. With MIMICDYN_EXACT 0 a second projection removes what iteration left. */
 MD_STATIC int md_project_mass_metric(mdyn_sim *sim)
 {
     int code;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    if (sim->closures > 0) return md_project_closures(sim);
-#endif
-#if MIMICDYN_MAX_CURVES > 0
-    if (md_has_curves(sim)) return md_project_closures(sim);
-#endif
+    if (md_has_closures(sim) || (MD_HAS_CURVES && md_has_curves(sim)))
+        return md_project_closures(sim);
     code = md_project_couplings(sim);
     if (!MIMICDYN_EXACT && code == MDYN_OK) (void)md_project_couplings(sim);
     return code;
@@ -18741,9 +18375,7 @@ MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
     if (code == MDYN_OK) code = md_move_all_inside(sim, 1);
     if (code == MDYN_OK) code = md_project_followers(sim, MDYN_FOLLOWERS);
     if (code != MDYN_OK && code != MDYN_WARN_CONTRADICTION) return code;
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    again = sim->closures > 0;
-#endif
+    again = md_has_closures(sim);
 
     /* what chains of several couplings leave: limits and projection alternate */
     for (turn = 0; turn < 200 && (again || md_warn_pose(sim, 1) != MDYN_OK); turn++) {
@@ -19141,8 +18773,6 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const mdy
 
 /* ---- rows on bodies ---- */
 
-#if MDYN_BODY_ROWS_ > 0
-
 /* A quantity between two bodies: "gap between 0 and 2". */
 MD_STATIC void md_print_pair(md_printer *out, const mdyn_sim *sim, const char *what, int a, int b)
 {
@@ -19160,7 +18790,7 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 {
     static const char axes[][14] = { ", along x", ", along y", ", along z", ", about x",
                                      ", about y", ", about z" };
-    const mdyn_closure *c = &sim->closure_table[index / 6];
+    const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[index / 6];
     const int k = index % 6, hinge = c->kind == MDYN_CLOSE_HINGE && k > 2;
 
     md_print_name(out, c->name);
@@ -19184,7 +18814,8 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index,
                                  const md_body_row *r)
 {
-    const mdyn_user_row *table = sim->user_row_table ? &sim->user_row_table[index] : NULL;
+    const mdyn_user_row *rows = MD_BODY_ROWS(sim)->user_row_table;
+    const mdyn_user_row *table = rows ? &rows[index] : NULL;
     const int range = md_body_row_has_range(r);
     int k;
 
@@ -19222,8 +18853,7 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
    friction along two tangents, each bounded by mu times the force of row 0. */
 MD_STATIC void md_print_contact(md_printer *out, const mdyn_sim *sim, const md_row *row)
 {
-#if MIMICDYN_MAX_CONTACTS > 0
-    const md_contact_point *c = &sim->contact[row->index / 3];
+    const md_contact_point *c = &MD_CONTACTS(sim)->contact[row->index / 3];
     if (row->index % 3 == 0) {
         md_print_pair(out, sim, ": gap between ", c->a, c->b);
         md_print(out, " >= 0 [m]");
@@ -19235,27 +18865,16 @@ MD_STATIC void md_print_contact(md_printer *out, const mdyn_sim *sim, const md_r
     md_print_pair(out, sim, ": slip velocity between ", c->a, c->b);
     md_print_value(out, " = 0 while |force| <= ", c->mu, " force of contact ");
     md_print_int(out, row->index - row->index % 3);
-#else
-    (void)out; (void)sim; (void)row;
-#endif
 }
 
 /* The row of a closure, a contact or a callback, behind its kind and index. */
 MD_STATIC void md_print_body_row(md_printer *out, const mdyn_sim *sim, const md_row *row)
 {
-    if (row->kind == MDYN_ROW_CLOSURE) md_print_closure(out, sim, row->index);
-    else if (row->kind == MDYN_ROW_CONTACT) md_print_contact(out, sim, row);
-    else md_print_user_row(out, sim, row->index, md_body_row_at(sim, row));
+    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT) md_print_contact(out, sim, row);
+    else if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
+        md_print_closure(out, sim, row->index);
+    else if (MD_HAS_CLOSURES) md_print_user_row(out, sim, row->index, md_body_row_at(sim, row));
 }
-
-#else
-
-MD_INLINE void md_print_body_row(md_printer *out, const mdyn_sim *sim, const md_row *row)
-{
-    (void)out; (void)sim; (void)row;
-}
-
-#endif
 
 /* ---- rows of one joint ---- */
 
@@ -19710,13 +19329,12 @@ MD_STATIC int md_row_is_known(const mdyn_sim *sim, int k)
     if (row->kind <= MDYN_ROW_LIMIT)
         return row->index < sim->dofs && md_body_has_row(md_values_of_dof(sim, row->index),
                                                          row->kind);
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    if (row->kind == MDYN_ROW_CLOSURE) return row->index < 6 * sim->closures;
-    if (row->kind == MDYN_ROW_USER) return row->index < sim->user_rows;
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
-    if (row->kind == MDYN_ROW_CONTACT) return row->index < 3 * sim->contacts;
-#endif
+    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
+        return row->index < 6 * MD_BODY_ROWS(sim)->closures;
+    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER)
+        return row->index < MD_BODY_ROWS(sim)->user_rows;
+    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
+        return row->index < 3 * MD_CONTACTS(sim)->contacts;
     return 0;
 }
 
@@ -19743,30 +19361,32 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
-/* Rows on bodies and contacts. */
+/* Rows on bodies. */
 MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
 {
-    int ok = 1;
-    (void)sim;
-#if MDYN_BODY_ROWS_ > 0
-    int j, p;
-
-    ok = md_is_between(sim->joint_row_count, sim->lasting_row_count, sim->rows);
+    int j, p, ok = 1;
+    if (!MD_HAS_BODY_ROWS) return 1;
+    ok = md_is_between(sim->joint_row_count, MD_BODY_ROWS(sim)->lasting_row_count, sim->rows);
     for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
-        const md_body_row *r = &sim->body_row[j];
+        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
         ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
             && md_is_between(-1, r->leader, sim->rows - 1);
         for (p = 0; ok && p < r->term_count; p++)
             ok = md_is_between(0, r->body[p], sim->bodies - 1);
     }
-#endif
-#if MIMICDYN_MAX_CONTACTS > 0
+    return ok;
+}
 
-    ok &= sim->rows == sim->lasting_row_count + 3 * sim->contacts;
-    for (j = 0; ok && j < sim->contacts; j++)
-        ok = md_is_between(-1, sim->contact[j].a, sim->bodies - 1)
-            && md_is_between(-1, sim->contact[j].b, sim->bodies - 1);
-#endif
+/* Contacts, whose rows are the last. */
+MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
+{
+    const md_contacts *of = MD_CONTACTS(sim);
+    int j, ok;
+    if (!MD_HAS_CONTACTS) return 1;
+    ok = sim->rows == MD_BODY_ROWS(sim)->lasting_row_count + 3 * of->contacts;
+    for (j = 0; ok && j < of->contacts; j++)
+        ok = md_is_between(-1, of->contact[j].a, sim->bodies - 1)
+            && md_is_between(-1, of->contact[j].b, sim->bodies - 1);
     return ok;
 }
 
@@ -19784,7 +19404,8 @@ MD_STATIC int md_verify_tables(mdyn_sim *sim)
 MD_STATIC int md_is_sound(const mdyn_sim *sim)
 {
     return md_sum_constants(sim) == sim->constants_sum && md_dofs_are_valid(sim)
-        && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim);
+        && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim)
+        && md_contacts_are_valid(sim);
 }
 
 /* The whole of mdyn_verify. */
@@ -19792,8 +19413,6 @@ MD_STATIC int md_check_integrity(mdyn_sim *sim)
 {
     return md_is_sound(sim) ? md_verify_tables(sim) : md_blame(sim, MDYN_ERR_MEMORY, -1);
 }
-
-#if MIMICDYN_TREE
 
 /* ---- inverse dynamics ---- */
 
@@ -19843,11 +19462,9 @@ MD_STATIC int md_find_reduced_forces(mdyn_sim *sim, const mdyn_wide *y_a, int lo
 /* Whether body i of the tables carries body j, or is it; the world (-1) carries all. */
 MD_STATIC int md_carries(const mdyn_sim *sim, int i, int j)
 {
-    while (j > i) j = sim->link[j].body_parent;
+    while (j > i) j = MD_BODY(&sim->link[j])->body_parent;
     return j == i;
 }
-
-#if MIMICDYN_QUATERNIONS
 
 /* a += the rates of v that the half steps of a free or spherical joint stand for, at the velocity
    sim->bias_velocity: w' of a single body by Euler's equation, I w' = I w x w; and of the linear
@@ -19856,14 +19473,14 @@ MD_STATIC int md_carries(const mdyn_sim *sim, int i, int j)
       u' = -w x (u + w x c) - w' x c */
 MD_OWN_FRAME void md_add_drift(const mdyn_sim *sim, const md_link *link, md_num *a)
 {
-    const md_num *w = sim->bias_velocity + link->dof;
+    const md_num *w = MD_TREE(sim)->bias_velocity + link->dof;
     md_num in[6], inertia[3][3], turn[3], c[3], t[3], f[3];
     md_vec com;
     int k;
     for (k = 0; k < 3; k++) turn[k] = c[k] = MD_K(0);
 
     /* w' of a single body: I w' = I w x w */
-    if (link->is_single) {
+    if (MD_BODY(link)->is_single) {
         md_single_inertia(sim, link, in, &com);
         for (k = 0; k < 3; k++) {
             c[k] = md_vec_get(&com, k);
@@ -19888,8 +19505,6 @@ MD_OWN_FRAME void md_add_drift(const mdyn_sim *sim, const md_link *link, md_num 
     for (k = 0; k < 3; k++) a[3 + k] = md_sub(a[3 + k], md_add(f[k], t[k]));
 }
 
-#endif
-
 /* q, sim->bias_velocity and the accelerations sim->joint_force of the middle of the last step: its
    second half backwards, with v reversed. MDYN_EXPLICIT: of its start. The tails of q and v are
    kept in those of the start of a step, q and v themselves in q_seen and v_seen. */
@@ -19911,15 +19526,13 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
 
     /* v is still reversed: v' - dv/2 = -(v + dv/2) */
     for (k = 0; k < sim->dofs; k++) {
-        const md_num dv = sim->last_dv[k];
-        sim->bias_velocity[k] = md_neg(md_add(md_of_real(sim->v[k]), md_mul(part, dv)));
+        const md_num dv = MD_TREE(sim)->last_dv[k];
+        MD_TREE(sim)->bias_velocity[k] = md_neg(md_add(md_of_real(sim->v[k]), md_mul(part, dv)));
         sim->joint_force[k] = md_mul(sim->inverse_dt, dv);
     }
-#if MIMICDYN_QUATERNIONS
-    for (k = 0; k < sim->bodies && midpoint; k++)
+    for (k = 0; md_has_quaternions(sim) && k < sim->bodies && midpoint; k++)
         if (sim->link[k].dofs >= 3)
             md_add_drift(sim, &sim->link[k], sim->joint_force + sim->link[k].dof);
-#endif
 }
 
 /* q, v and their tails as they were before md_return_to_middle. */
@@ -19935,19 +19548,15 @@ MD_STATIC void md_return_to_end(mdyn_sim *sim)
 /* sim->shared.body.wrench -= what rows on bodies exerted in the last step. */
 MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
 {
-#if MDYN_BODY_ROWS_ > 0
     int k, p;
     /* terms on joint velocities act at the joint, between the body and what it is on */
-    for (k = sim->joint_row_count; k < sim->rows; k++) {
+    for (k = sim->joint_row_count; MD_HAS_BODY_ROWS && k < sim->rows; k++) {
         const md_body_row *r = md_body_row_at(sim, md_row_at(sim, k));
         const md_num force = md_neg(md_mul(sim->inverse_dt, sim->row_result[k].impulse));
         for (p = 0; p < r->term_count && !md_is_zero(force); p++)
             if (!r->is_joint_term[p])
-                md_force_add_scaled(&sim->shared.body.wrench[r->body[p]], force, &r->wrench[p]);
+                md_force_add_scaled(&MD_WORK(sim)->body.wrench[r->body[p]], force, &r->wrench[p]);
     }
-#else
-    (void)sim;
-#endif
 }
 
 /* Adds to the wrench of each welded body on `on` that which gives its own mass the motion of `on`,
@@ -19963,7 +19572,7 @@ MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
     /* a point of `on` at the origin of a welded body: a + B arm */
     for (i = on + 1; i < sim->bodies; i++) {
         if (sim->link[i].parent != on || !md_is_welded(&sim->link[i])) continue;
-        p = &sim->body_state[i];
+        p = &MD_TREE(sim)->body_state[i];
 
         /* the world: omega = 0, alpha = 0, a = -g */
         md_vec_zero(&p->omega);
@@ -19971,14 +19580,14 @@ MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
         md_vec_of_wide(&m.lin, &sim->gravity);
         md_vec_scale(&m.lin, MD_K(-1), &m.lin);
         if (on >= 0) {
-            p->omega = sim->body_state[on].omega;
-            m = sim->shared.body.motion[on];
-            md_mat_vec_add(&m.lin, &m.lin, &sim->subtree[on].articulated.cross, &p->arm);
+            p->omega = MD_TREE(sim)->body_state[on].omega;
+            m = MD_WORK(sim)->body.motion[on];
+            md_mat_vec_add(&m.lin, &m.lin, &MD_TREE(sim)->subtree[on].articulated.cross, &p->arm);
         }
 
         md_mat_of_rates(&B, &p->omega, &m.ang);
         md_motion_wrench(&f, &sim->link[i], p, &m, &B);
-        md_force_add_scaled(&sim->shared.body.wrench[i], MD_K(1), &f);
+        md_force_add_scaled(&MD_WORK(sim)->body.wrench[i], MD_K(1), &f);
     }
 }
 
@@ -19989,7 +19598,7 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* what is welded to `on`, or moves on it, hands its wrench to it, the carried part to `body` */
     const int welded = md_is_welded(&sim->link[body]);
     const int on = welded ? sim->link[body].parent : body;
-    md_force *wrench = sim->shared.body.wrench;
+    md_force *wrench = MD_WORK(sim)->body.wrench;
     int i;
 
     /* what moves the bodies, less what else acts on each */
@@ -20004,10 +19613,10 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* inwards; of what is on the same body as a welded one only that which the latter carries */
     for (i = sim->bodies - 1; i > body; i--) {
         const int parent = sim->link[i].parent;
-        md_vec arm = sim->body_state[i].arm;
+        md_vec arm = MD_TREE(sim)->body_state[i].arm;
         if (parent > body) md_force_add_shifted(&wrench[parent], &wrench[i], &arm);
         if (parent != on || (welded && !md_carries(sim, body, i))) continue;
-        if (welded) md_vec_sub(&arm, &arm, &sim->body_state[body].arm);
+        if (welded) md_vec_sub(&arm, &arm, &MD_TREE(sim)->body_state[body].arm);
         md_force_add_shifted(&wrench[body], &wrench[i], &arm);
     }
     *f = wrench[body];
@@ -20040,7 +19649,7 @@ MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quat
     md_num q[4];
     md_joint_frame(sim, body, &Q);
     md_mat_transpose(&Q, &Q);
-    md_mat_mul(&R, &sim->body_state[body].rotation, &Q);
+    md_mat_mul(&R, &MD_TREE(sim)->body_state[body].rotation, &Q);
     md_quaternion_of_mat(q, &R);
     quaternion->w = md_to_real(q[0]);
     quaternion->x = md_to_real(q[1]);
@@ -20069,7 +19678,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
                 jacobian[(3 + j) * n + k] = md_to_wide(md_vec_get(&column.lin, j));
             }
         }
-        md_vec_add(arm, arm, &sim->body_state[i].arm);
+        md_vec_add(arm, arm, &MD_TREE(sim)->body_state[i].arm);
     }
 }
 
@@ -20077,7 +19686,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
 MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_vec *arm,
                                         md_motion *m)
 {
-    const md_body_state *p = &sim->body_state[body];
+    const md_body_state *p = &MD_TREE(sim)->body_state[body];
     md_vec g, t;
     md_vec_of_wide(&g, &sim->gravity);
     md_vec_add(&t, &p->acc, &g);
@@ -20106,7 +19715,7 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
             md_vec_add(&m->ang, &m->ang, &column.ang);
             md_vec_add(&m->lin, &m->lin, &column.lin);
         }
-        md_vec_add(&arm, &arm, &sim->body_state[i].arm);
+        md_vec_add(&arm, &arm, &MD_TREE(sim)->body_state[i].arm);
     }
 }
 
@@ -20129,13 +19738,13 @@ MD_STATIC void md_add_mass(const mdyn_sim *sim, int i, md_composite *in)
 {
     const md_link *link = &sim->link[i];
     const int welded = md_is_welded(link);
-    const md_num mass = welded ? link->mass : sim->subtree[i].composite.mass;
+    const md_num mass = welded ? MD_BODY(link)->mass : MD_TREE(sim)->subtree[i].composite.mass;
     md_vec origin;
     md_origin_position(sim, i, &origin);
     in->mass = md_add(in->mass, mass);
     md_vec_add(&in->first_moment, &in->first_moment,
-               welded ? &sim->body_state[i].first_moment
-                      : &sim->subtree[i].composite.first_moment);
+               welded ? &MD_TREE(sim)->body_state[i].first_moment
+                      : &MD_TREE(sim)->subtree[i].composite.first_moment);
     md_vec_add_scaled(&in->first_moment, mass, &origin);
 }
 
@@ -20183,14 +19792,14 @@ MD_STATIC md_num md_find_reach(const mdyn_sim *sim, int i)
         /* from the origin of body i to that of body j, then to its mass center */
         md_vec_zero(&path);
         for (k = j; k != on; k = sim->link[k].parent)
-            md_vec_add(&path, &path, &sim->body_state[k].arm);
-        if (welded) md_vec_sub(&path, &path, &sim->body_state[i].arm);
+            md_vec_add(&path, &path, &MD_TREE(sim)->body_state[k].arm);
+        if (welded) md_vec_sub(&path, &path, &MD_TREE(sim)->body_state[i].arm);
 
         reach2 = md_max(reach2, md_dot(&path, &path));
         (void)md_link_alone(sim, j, &link);
-        if (md_is_zero(link.mass)) continue;
-        md_mat_vec(&com, &sim->body_state[j].rotation, &link.first_moment);
-        md_vec_scale(&com, md_div(MD_K(1), link.mass), &com);
+        if (md_is_zero(MD_BODY(&link)->mass)) continue;
+        md_mat_vec(&com, &MD_TREE(sim)->body_state[j].rotation, &MD_BODY(&link)->first_moment);
+        md_vec_scale(&com, md_div(MD_K(1), MD_BODY(&link)->mass), &com);
         md_vec_add(&com, &com, &path);
         reach2 = md_max(reach2, md_dot(&com, &com));
     }
@@ -20201,9 +19810,10 @@ MD_STATIC md_num md_find_reach(const mdyn_sim *sim, int i)
    tables that it is on. */
 MD_STATIC md_num md_parent_distance2(const mdyn_sim *sim, int j)
 {
-    const int i = sim->link[j].body_parent;
-    md_vec p = sim->link[j].position;
-    if (i >= 0 && md_is_welded(&sim->link[i])) md_vec_sub(&p, &p, &sim->link[i].position);
+    const int i = MD_BODY(&sim->link[j])->body_parent;
+    md_vec p = MD_BODY(&sim->link[j])->position;
+    if (i >= 0 && md_is_welded(&sim->link[i]))
+        md_vec_sub(&p, &p, &MD_BODY(&sim->link[i])->position);
     return md_dot(&p, &p);
 }
 
@@ -20212,14 +19822,15 @@ MD_STATIC md_num md_parent_distance2(const mdyn_sim *sim, int j)
    mass and mass center are those of *link. */
 MD_STATIC md_num md_find_arm2(const mdyn_sim *sim, int i, const md_link *link)
 {
-    const md_num per_mass = md_div(MD_K(1), link->mass);
+    const md_num per_mass = md_div(MD_K(1), MD_BODY(link)->mass);
     md_num arm2 = md_parent_distance2(sim, i);
     md_vec com;
     int j;
-    md_vec_scale(&com, per_mass, &link->first_moment);
+    md_vec_scale(&com, per_mass, &MD_BODY(link)->first_moment);
     arm2 = md_max(arm2, md_dot(&com, &com));
     for (j = i + 1; j < sim->bodies; j++)
-        if (sim->link[j].body_parent == i) arm2 = md_max(arm2, md_parent_distance2(sim, j));
+        if (MD_BODY(&sim->link[j])->body_parent == i)
+            arm2 = md_max(arm2, md_parent_distance2(sim, j));
     return arm2;
 }
 
@@ -20250,15 +19861,16 @@ MD_STATIC void md_print_hints(md_printer *out, const mdyn_sim *sim, int i, const
     if ((link->joint == MDYN_REVOLUTE || link->joint == MDYN_HELICAL)
         && (md_looks_like_degrees(b->lower) || md_looks_like_degrees(b->upper)))
         md_print(out, "; looks wrong: limits like degrees");
-    if (md_is_zero(link->mass)) return;
+    if (md_is_zero(MD_BODY(link)->mass)) return;
 
-    md_sym_get(x, &link->inertia);
+    md_sym_get(x, &MD_BODY(link)->inertia);
     trace = md_add(x[0], md_add(x[1], x[2]));
-    k2 = md_div(md_dot(&link->first_moment, &link->first_moment), link->mass);
+    k2 = md_div(md_dot(&MD_BODY(link)->first_moment, &MD_BODY(link)->first_moment),
+                MD_BODY(link)->mass);
     k2 = md_sub(md_mul(MD_K(0.5), trace), k2);
     if (!md_less(md_mul(MD_K(256 * MD_EPSILON), trace), k2)) return;
-    k2 = md_div(k2, link->mass);
-    if (md_less(md_mul(md_mul(MD_K(207000), k2), md_sqrt(k2)), link->mass))
+    k2 = md_div(k2, MD_BODY(link)->mass);
+    if (md_less(md_mul(md_mul(MD_K(207000), k2), md_sqrt(k2)), MD_BODY(link)->mass))
         md_print(out, "; looks wrong: too much mass for its inertia (grams?)");
     trace = md_mul(MD_K(100), md_find_arm2(sim, i, link)); /* (10 arm)^2 */
     if (md_less(MD_K(0), trace) && md_less(trace, k2))
@@ -20311,15 +19923,16 @@ MD_STATIC void md_print_body_text(md_printer *out, mdyn_sim *sim, int i, const m
     md_print(out, ": ");
     md_print(out, joints[sim->link[i].joint]);
     md_print(out, " on ");
-    md_print_body(out, sim, sim->link[i].body_parent);
+    md_print_body(out, sim, MD_BODY(&sim->link[i])->body_parent);
 
     /* numbers: position, quaternion, mass that it carries, reach */
     md_print(out, "; origin ");
     md_print_numbers(out, numbers, 3);
     md_print(out, " [m], rotation ");
     md_print_numbers(out, numbers + 3, 4);
-    md_print_value(out, "; mass ", link.mass, "");
-    if (md_less(link.mass, numbers[7])) md_print_value(out, ", carries ", numbers[7], "");
+    md_print_value(out, "; mass ", MD_BODY(&link)->mass, "");
+    if (md_less(MD_BODY(&link)->mass, numbers[7]))
+        md_print_value(out, ", carries ", numbers[7], "");
     md_print_value(out, " [kg]; reach ", numbers[8], " [m]");
     md_print_ranges(out, sim, i);
     md_print_hints(out, sim, i, &link);
@@ -20470,7 +20083,7 @@ MD_STATIC int md_write_mass_matrix(mdyn_sim *sim, mdyn_wide *mass)
 /* sum + twice the kinetic energy of body i, and of the armatures of its joint. */
 MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
 {
-    const md_body_state *p = &sim->body_state[i];
+    const md_body_state *p = &MD_TREE(sim)->body_state[i];
     md_vec v, t;
     int k;
 
@@ -20480,7 +20093,7 @@ MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
     sum = md_add(sum, md_dot(&p->omega, &t));
     md_cross(&t, &p->omega, &p->first_moment);
     md_vec_twice(&t, &t);
-    md_vec_add_scaled(&t, sim->link[i].mass, &v);
+    md_vec_add_scaled(&t, MD_BODY(&sim->link[i])->mass, &v);
     sum = md_add(sum, md_dot(&v, &t));
 
     for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
@@ -20495,12 +20108,10 @@ MD_STATIC md_num md_add_gravity_work(const mdyn_sim *sim, int i, const md_vec *g
 {
     md_vec moment;
     md_origin_position(sim, i, &moment);
-    md_vec_scale(&moment, sim->link[i].mass, &moment);
-    md_vec_add(&moment, &moment, &sim->body_state[i].first_moment);
+    md_vec_scale(&moment, MD_BODY(&sim->link[i])->mass, &moment);
+    md_vec_add(&moment, &moment, &MD_TREE(sim)->body_state[i].first_moment);
     return md_add(sum, md_dot(g, &moment));
 }
-
-#endif
 
 /* ================================================================================ // >>save
    A sim as bytes.
@@ -20640,9 +20251,9 @@ MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigne
     md_copy_bytes(sim, bytes + MD_SAVED_WORDS * sizeof(uint32_t), sizeof *sim);
     i = sim->ready_mark == MD_READY && sim->bodies == m->body_count
         && sim->couplings == m->coupling_count && md_is_sound(sim);
-#if MDYN_BODY_ROWS_ > 0
-    i = i && sim->closures == m->closure_count && sim->user_rows == m->user_row_count;
-#endif
+    if (MD_HAS_BODY_ROWS)
+        i = i && MD_BODY_ROWS(sim)->closures == m->closure_count
+            && MD_BODY_ROWS(sim)->user_rows == m->user_row_count;
     if (MD_HAS_CURVES) i = i && MD_CURVES(sim)->count == m->curve_count;
     if (!i) {
         sim->ready_mark = 0;
@@ -20995,9 +20606,7 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
     if (count < 0 || count > MIMICDYN_MAX_CONTACTS)
         return md_leave(sim, md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1));
     if (count > 0 && !contacts) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, -1));
-#if MIMICDYN_MAX_CONTACTS > 0
-    code = md_store_contacts(sim, contacts, count);
-#endif
+    if (MD_HAS_CONTACTS) code = md_store_contacts(sim, contacts, count);
     return md_leave(sim, code);
 }
 
@@ -21151,13 +20760,11 @@ MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *te
 
     k = md_find_row(sim, kind, index);
     if (k < 0) return md_blame(sim, MDYN_ERR_INDEX, index);
-#if MIMICDYN_MAX_BODY_ROWS > 0
-    if (kind == MDYN_ROW_CLOSURE) {
-        const int code = md_check_closure(sim, &sim->closure_table[index / 6], index / 6,
-                                          sim->bodies);
+    if (MD_HAS_CLOSURES && kind == MDYN_ROW_CLOSURE) {
+        const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[index / 6];
+        const int code = md_check_closure(sim, c, index / 6, sim->bodies);
         if (code != MDYN_OK) return code;
     }
-#endif
     return md_explain_row(sim, k, text, size);
 }
 
@@ -21600,7 +21207,7 @@ MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
     if (code != MDYN_OK) return code;
 
     /* Both results are checked before one of them is written */
-    omega = &sim->body_state[body].omega;
+    omega = &MD_TREE(sim)->body_state[body].omega;
     md_origin_velocity(sim, body, &v);
     md_vec_add_cross(&v, omega, &arm);
     if (!md_vec_in_range(&v) || !md_vec_in_range(omega))
@@ -21676,7 +21283,8 @@ MDYN_API int mdyn_joint_wrench(mdyn_sim *sim, int body, mdyn_wide3 *moment, mdyn
         return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, body));
     code = md_check_inputs(sim);
     if (code == MDYN_OK) code = md_check_state(sim);
-    if (code == MDYN_OK && !sim->state_is_of_step) code = md_blame(sim, MDYN_ERR_NO_STEP, -1);
+    if (code == MDYN_OK && !MD_TREE(sim)->state_is_of_step)
+        code = md_blame(sim, MDYN_ERR_NO_STEP, -1);
     if (code != MDYN_OK) return md_leave(sim, code);
 
     md_find_joint_wrench(sim, body, &f);
