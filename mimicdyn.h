@@ -6490,11 +6490,13 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         md_dof_composite_force(&f, &sim->subtree[i].composite, d);
         *row = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
 
-        /* M_kj = S_j^T f, f shifted to the origin of j's body: the force does not change */
+        /* M_kj = S_j^T f, f shifted to the origin of j's body, which is the last DoF's body or its
+           parent; the force does not change */
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
             d = &sim->dof[j];
-            for (; i != d->body; i = sim->link[i].parent)
-                md_vec_add_cross(&f.ang, &sim->body_state[i].arm, &f.lin);
+            MD_OPAQUE(d); /* or gcc finds its place anew for each use */
+            if (i != d->body) md_vec_add_cross(&f.ang, &sim->body_state[i].arm, &f.lin);
+            i = d->body;
             *++row = md_dof_dot_force(d, &f);
         }
     }
@@ -7860,7 +7862,7 @@ MD_INLINE void md_add_mass_y(mdyn_sim *sim, int a, int b, md_num x)
         a = b;
         b = c;
     }
-    to = &sim->shared.factor.mass_y[sim->L_first[a] + md_L_length(sim, a) - md_L_length(sim, b)];
+    to = &sim->shared.factor.mass_y[sim->L_first[a + 1] - md_L_length(sim, b)];
     *to = md_add(*to, x);
 }
 
@@ -7888,18 +7890,19 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
     for (k = 0; k < sim->L_first[sim->dofs]; k++) sim->shared.factor.mass_y[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
         const int first = sim->G_first[k], y = sim->G_y[first];
-        const int one = sim->G_end[k] == first + 1, follower = md_is_follower(sim, k);
+        const int one = sim->G_end[k] == first + 1;
         for (j = k; j >= 0; j = md_parent_dof(sim, j), m++) {
             const int at = sim->G_first[j], z = sim->G_y[at];
             md_num x = *m;
 
-            /* DoFs that depend on one each, the common case: one element */
+            /* DoFs that depend on one each, the common case: one element; an independent one
+               depends on itself */
             if (!one || sim->G_end[j] != at + 1) {
                 md_spread_mass(sim, k, j, x);
                 continue;
             }
-            if (follower) x = md_mul(x, sim->G[first]);
-            if (md_is_follower(sim, j)) x = md_mul(x, sim->G[at]);
+            if (y != k) x = md_mul(x, sim->G[first]);
+            if (z != j) x = md_mul(x, sim->G[at]);
             if (k != j && y == z) x = md_add(x, x);
             md_add_mass_y(sim, y, z, x);
         }
