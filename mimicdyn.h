@@ -6088,20 +6088,30 @@ MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
     if (linear || helical) md_vec_add_scaled(&a->lin, s, &d->axis);
 }
 
-/* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
-MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
+/* m += S x for the columns S of a joint and the numbers x of all DoF. */
+MD_INLINE void md_add_joint_motion(const mdyn_sim *sim, const md_link *link, const md_num *x,
+                                   md_motion *m)
 {
     int k;
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
 
     /* the common case: one angular column */
     if (link->joint == MDYN_REVOLUTE) {
-        md_vec_scale(&m->ang, sim->bias_velocity[link->dof], &sim->dof[link->dof].axis);
+        md_vec_add_scaled(&m->ang, x[link->dof], &sim->dof[link->dof].axis);
         return;
     }
     for (k = link->dof; k < link->dof + link->dofs; k++)
-        md_dof_add_motion(m, sim->bias_velocity[k], &sim->dof[k]);
+        md_dof_add_motion(m, x[k], &sim->dof[k]);
+}
+
+/* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
+MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
+{
+    md_vec_zero(&m->ang);
+    md_vec_zero(&m->lin);
+    if (link->joint == MDYN_REVOLUTE) /* nothing to add to */
+        md_vec_scale(&m->ang, sim->bias_velocity[link->dof], &sim->dof[link->dof].axis);
+    else
+        md_add_joint_motion(sim, link, sim->bias_velocity, m);
 }
 
 /* The whole of sim->body_state from q and v, by the equations at the top of this room. In a
@@ -6836,7 +6846,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 {
     const mdyn_wide3 *g = &sim->gravity;
     md_vec up; /* -g */
-    int i, k;
+    int i;
     md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
 
     for (i = 0; i < sim->bodies; i++) {
@@ -6855,10 +6865,11 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 
         /* omega, alpha, a */
         md_joint_velocity(sim, link, &joint);
-        p->omega = joint.ang;
-        md_vec_zero(&m->ang);
-        m->lin = up;
-        if (parent >= 0) {
+        if (parent < 0) {
+            p->omega = joint.ang;
+            md_vec_zero(&m->ang);
+            m->lin = up;
+        } else {
             const md_vec *omega = &sim->body_state[parent].omega;
             md_vec_add(&p->omega, omega, &joint.ang);
             md_cross_add(&m->ang, &sim->shared.body.motion[parent].ang, omega, &joint.ang);
@@ -6870,8 +6881,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
             if (parent >= 0) md_vec_add(&t, &sim->body_state[parent].omega, &t);
             md_vec_add_cross(&m->lin, &t, &joint.lin);
         }
-        for (k = link->dof; a && k < link->dof + link->dofs; k++)
-            md_dof_add_motion(m, a[k], &sim->dof[k]);
+        if (a) md_add_joint_motion(sim, link, a, m);
 
         md_mat_of_rates(B, &p->omega, &m->ang);
         md_motion_wrench(f, link, p, m, B);
@@ -6890,11 +6900,13 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     md_rnea_outward(sim, a);
     md_subtract_wrenches(sim);
 
-    /* md_rnea_backward subtracts: tau = -(-armature a - S^T f) */
-    for (k = 0; k < sim->dofs; k++)
-        sim->dv[k] = !a ? MD_K(0) : md_neg(md_mul(a[k], md_added_inertia(sim, k, MD_K(0))));
+    /* md_rnea_backward subtracts: tau = armature a - (-S^T f) */
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     md_rnea_backward(sim, sim->dv);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_neg(sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num own = !a ? MD_K(0) : md_mul(a[k], md_added_inertia(sim, k, MD_K(0)));
+        sim->dv[k] = md_sub(own, sim->dv[k]);
+    }
 }
 
 /* sim->dv += damping v + friction sign(v), with the sign of a where v is 0: adds the losses of the
