@@ -9985,51 +9985,44 @@ MD_INLINE const md_terms *md_find_tie_terms(mdyn_sim *sim, const md_tie *tie)
     return &sim->terms;
 }
 
-/* C of a tie's coupling less its target, by q and its tails. */
-MD_STATIC md_num md_tie_error(const mdyn_sim *sim, const md_tie *tie)
+/* Of a tie's coupling: C less its target, by q and its tails, and C'. */
+typedef struct md_tie_values { md_num error, velocity; } md_tie_values;
+
+MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 {
     const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
     const mdyn_term *term = c->terms;
-    int left = sim->term_count[tie->coupling], i;
-    md_sum C;
+    int left = sim->term_count[tie->coupling];
+    md_tie_values values;
+    md_sum C, velocity;
     md_sum_set(&C, c->offset);
+    md_sum_set(&velocity, MDYN_C(0));
     if (!md_wide_is_zero(sim->offset_rest[tie->coupling]))
         md_sum_add_product(&C, sim->offset_rest[tie->coupling], MDYN_R(1), 0);
+
     if (md_coupling_is_curved(sim, tie->coupling)) {
+        const md_row *row = md_row_at(sim, tie->coupling);
+        md_terms t;
+        md_find_row_terms(sim, row, &t);
         md_sum_curves(sim, tie->coupling, &C);
-        return md_sum_minus(&C, c->lower);
+        values.error = md_sum_minus(&C, c->lower);
+        values.velocity = md_row_velocity(sim, row, &t);
+        return values;
     }
 
     /* the terms that are there; the search ends with the last of them */
     for (; left > 0; term++) {
+        const md_link *link;
         if (md_wide_is_zero(term->coefficient)) continue;
         left--;
-        i = sim->link[term->body].coordinate;
-        md_sum_add_product(&C, term->coefficient, sim->q[i], sim->q_tail[i]);
+        link = &sim->link[term->body];
+        md_sum_add_velocity(&velocity, term->coefficient, sim->v[link->dof]);
+        md_sum_add_product(&C, term->coefficient, sim->q[link->coordinate],
+                           sim->q_tail[link->coordinate]);
     }
-    return md_sum_minus(&C, c->lower);
-}
-
-/* C' of a tie's coupling. */
-MD_STATIC md_num md_tie_velocity(const mdyn_sim *sim, const md_tie *tie)
-{
-    const mdyn_term *term = md_coupling_at(sim, tie->coupling)->terms;
-    int left = sim->term_count[tie->coupling];
-    md_sum sum;
-    if (md_coupling_is_curved(sim, tie->coupling)) {
-        md_terms t;
-        md_find_row_terms(sim, md_row_at(sim, tie->coupling), &t);
-        return md_row_velocity(sim, md_row_at(sim, tie->coupling), &t);
-    }
-
-    /* linear: its coefficients, with all digits of v */
-    md_sum_set(&sum, MDYN_C(0));
-    for (; left > 0; term++) {
-        if (md_wide_is_zero(term->coefficient)) continue;
-        left--;
-        md_sum_add_velocity(&sum, term->coefficient, sim->v[sim->link[term->body].dof]);
-    }
-    return md_sum_to_num(&sum);
+    values.error = md_sum_minus(&C, c->lower);
+    values.velocity = md_sum_to_num(&velocity);
+    return values;
 }
 
 enum { MD_OFF_VELOCITY = 1, MD_OFF_POSITION = 2, MD_OFF_ACCELERATION = 3 }; /* what `off` is of */
@@ -10040,9 +10033,9 @@ enum { MD_OFF_VELOCITY = 1, MD_OFF_POSITION = 2, MD_OFF_ACCELERATION = 3 }; /* w
 MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mode mode)
 {
     md_num miss;
-    if (mode == MD_MODE_POSITION) return md_tie_error(sim, tie);
     if (mode == MD_MODE_ACCELERATION) return md_sum_bends(sim, tie->coupling, MD_BEND_RATE);
-    miss = md_tie_velocity(sim, tie);
+    if (mode == MD_MODE_POSITION) return md_evaluate_tie(sim, tie).error;
+    miss = md_evaluate_tie(sim, tie).velocity;
     if (MD_HAS_CURVES && mode == MD_MODE_STEP)
         miss = md_add(miss, md_mul(md_mul(MD_K(0.5), sim->dt),
                                    md_sum_bends(sim, tie->coupling, MD_BEND_RATE)));
@@ -10072,21 +10065,6 @@ MD_STATIC void md_find_off(mdyn_sim *sim, enum md_mode mode)
     }
 }
 
-/* v of the followers := G v of the independent joints, to all digits, where G is constant. On
-   curves v stays as the solve gave it, G v to second order of dt. To move the follower alone would
-   cost energy of first order of dt; the next solve moves all joints by their mass (md_find_off).
-   O(terms) */
-MD_STATIC void md_follow_velocities(mdyn_sim *sim)
-{
-    int i;
-    for (i = 0; i < md_tie_count(sim); i++) {
-        const md_tie *tie = &sim->tie[i];
-        if (md_tie_is_curved(sim, i)) continue;
-        md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
-                      md_neg(md_mul(md_tie_velocity(sim, tie), tie->inverse)));
-    }
-}
-
 /* q and v of the followers := gamma(y), G y', wherever they were. dq, dv: their changes; 0 at the
    other DoFs. MDYN_ERR_OVERFLOW (index: coordinate, DoF) if one leaves its range; the followers
    before it have moved. Each is corrected twice, because a large correction in an md_num has too
@@ -10100,8 +10078,9 @@ MD_STATIC int md_place_followers(mdyn_sim *sim, md_num *dq, md_num *dv)
             const md_tie *tie = &sim->tie[i];
             const int c = sim->dof[tie->dof].coordinate;
             const int code = md_has_curved_ties(sim) ? md_update_curves(sim) : MDYN_OK;
-            const md_num q = md_neg(md_mul(md_tie_error(sim, tie), tie->inverse));
-            const md_num v = md_neg(md_mul(md_tie_velocity(sim, tie), tie->inverse));
+            const md_tie_values miss = md_evaluate_tie(sim, tie);
+            const md_num q = md_neg(md_mul(miss.error, tie->inverse));
+            const md_num v = md_neg(md_mul(miss.velocity, tie->inverse));
             if (code != MDYN_OK) return code;
             if (!md_stays_in_range(sim->q[c], q)) return md_blame(sim, MDYN_ERR_OVERFLOW, c);
             if (!md_stays_in_range(sim->v[tie->dof], v))
@@ -10140,7 +10119,7 @@ MD_STATIC void md_note_curved_ties(mdyn_sim *sim)
         const md_tie *tie = &sim->tie[i];
         md_num *error = &MD_CURVES(sim)->tie_error[i];
         if (!md_tie_is_curved(sim, i)) continue;
-        *error = md_tie_error(sim, tie);
+        *error = md_evaluate_tie(sim, tie).error;
         if (!md_less(md_tie_rounding(sim, tie), md_abs(*error))) *error = MD_K(0);
     }
 }
@@ -10152,25 +10131,31 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
                   sim->tie[i].inverse);
 }
 
-/* q of the followers: C = 0 to all digits if it was 0 to rounding before the step; otherwise the
-   step corrects the part erp of it. A correction that would leave the range of q is omitted.
-   O(terms) */
-MD_STATIC void md_follow_positions(mdyn_sim *sim)
+/* v and q of the followers after v and q of all joints have moved.
+   v := G v of the independent joints, to all digits, where G is constant. On curves v stays as the
+   solve gave it, G v to second order of dt. To move the follower alone would cost energy of first
+   order of dt; the next solve moves all joints by their mass (md_find_off).
+   q: C = 0 to all digits if it was 0 to rounding before the step; otherwise the step corrects the
+   part erp of it. A correction that would leave the range of q is omitted. O(terms) */
+MD_STATIC void md_follow(mdyn_sim *sim)
 {
     int i;
     sim->q_may_be_off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const int c = sim->dof[tie->dof].coordinate;
-        const md_num error = md_tie_error(sim, tie);
-        md_num back = md_neg(md_mul(error, tie->inverse));
-        if (md_is_zero(error)) continue;
+        const int c = sim->dof[tie->dof].coordinate, curved = md_tie_is_curved(sim, i);
+        const md_tie_values miss = md_evaluate_tie(sim, tie);
+        md_num back = md_neg(md_mul(miss.error, tie->inverse));
+        if (!curved)
+            md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
+                          md_neg(md_mul(miss.velocity, tie->inverse)));
+        if (md_is_zero(miss.error)) continue;
 
         /* what is more than rounding, as after a change of q, goes back in parts */
-        if (md_tie_is_curved(sim, i)) {
-            back = md_curved_correction(sim, i, error);
-        } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(error))
-            && md_less(md_tie_rounding(sim, tie), md_abs(error))) {
+        if (curved) {
+            back = md_curved_correction(sim, i, miss.error);
+        } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(miss.error))
+            && md_less(md_tie_rounding(sim, tie), md_abs(miss.error))) {
             back = md_mul(MD_K(0.2), back);
             sim->q_may_be_off = 1;
         }
@@ -15365,8 +15350,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    afterwards the coordinates that turn with a joint.
 
    Followers of eliminated couplings: v' = G y' and C(q') = 0 to all digits, by the coefficients of
-   the couplings (md_follow_velocities, md_follow_positions). If C was not 0 before the step, the
-   step corrects the part erp = 0.2 of it, by the follower alone.
+   the couplings (md_follow). If C was not 0 before the step, the step corrects the part erp = 0.2
+   of it, by the follower alone.
 
    M contains theta dt damping, which makes damping implicit. The displacement that corrects
    position errors apart from v (sim->error_displacement), and that of substeps, are added to q
@@ -15970,7 +15955,6 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     /* v, and what the rows and trees need of its change at these poses */
     if (floating) md_advance_momenta(sim);
     md_accumulate_v(sim, sim->dv);
-    md_follow_velocities(sim);
     if (MDYN_BODY_ROWS_ > 0 && sim->rows > sim->joint_row_count) md_find_body_row_velocities(sim);
 
     /* q from the middle of the step, or from its start */
@@ -15979,7 +15963,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
     else if (sim->has_displacement) md_integrate_quaternions(sim, sim->displacement);
     if (midpoint) md_drift_quaternions(sim);
-    md_follow_positions(sim);
+    md_follow(sim);
 
     if (floating) md_close_momenta(sim);
 
@@ -18614,7 +18598,7 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
 
     /* followers on curves, which are no rows */
     for (k = 0; md_has_curved_ties(sim) && k < md_tie_count(sim); k++) {
-        const md_num error = md_abs(md_tie_error(sim, &sim->tie[k]));
+        const md_num error = md_abs(md_evaluate_tie(sim, &sim->tie[k]).error);
         largest = md_max(largest, error);
         if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE),
                            md_row_value_size(sim, md_row_at(sim, sim->tie[k].coupling))), error))
