@@ -1675,6 +1675,7 @@ typedef struct mdyn_sim {
     uint8_t has_constant_mass;            /* all bodies are rotors: M depends on no q */
     uint8_t has_position_error;           /* MD_ERROR_...: rows of this step correct them */
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
+    uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -12624,10 +12625,10 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
    Writes:  eliminated, tie, tie_of, G, y_parent, L_first, may_be_off (md_plan); limits_are_new and
             is_implied of rows; sim->setup_order,
             pivot_owner, last_use, mark, entries, entry_column, planned_count, plan_entries,
-            redundant_count, active, active_count, equality_count, has_inactive; of each row first,
-            lone, shared, end, pivot, unbounded, active_side, inactive, and through md_set_up_row
-            what >>equality writes. Resets sim->has_position_error, has_displacement and
-            unconverged.
+            redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
+            each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
+            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement
+            and unconverged.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -12778,6 +12779,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     }
     sim->active_count = sim->equality_count = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
+    sim->may_activate = 0;
     sim->substep = 0;
     md_clear_displacement(sim);
 }
@@ -12808,6 +12810,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     }
     if (!md_is_zero(last->impulse) || md_iterates_equalities(sim)) return 0;
     row->inactive = (uint8_t)md_row_has_range(sim, row);
+    sim->may_activate |= row->inactive;
     return row->inactive;
 }
 
@@ -14730,7 +14733,7 @@ MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
         activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && (MD_HAS(LIMIT) || MD_HAS(RANGE))
-            ? md_activate_violated(sim, e, bias) : 0;
+            && sim->may_activate ? md_activate_violated(sim, e, bias) : 0;
         if (!repeated) since = sim->iterations;
         repeated = 1;
     }
