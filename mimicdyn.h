@@ -4497,14 +4497,13 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
    products when joints make many turns. hi is the sum as the processor rounds it, lo the sum of the
    rounding errors, which are computed exactly. */
 
-/* hi + lo += x. The rounding error of hi + x is exact in (hi - (s - b)) + (x - b), for operands of
-   any magnitude. Source: Knuth, TAOCP 2, section 4.2.2, theorem B. */
-MD_INLINE void md_two_sum(mdyn_real *hi, mdyn_real *lo, mdyn_real x)
+/* hi += x. Returns the rounding error of the sum s, which is exact in (hi - (s - b)) + (x - b) for
+   operands of any magnitude. Source: Knuth, TAOCP 2, section 4.2.2, theorem B. */
+MD_INLINE mdyn_real md_two_sum(mdyn_real *hi, mdyn_real x)
 {
-    mdyn_real s = *hi + x;
-    mdyn_real b = s - *hi;
-    *lo += (*hi - (s - b)) + (x - b);
+    const mdyn_real s = *hi + x, b = s - *hi, error = (*hi - (s - b)) + (x - b);
     *hi = s;
+    return error;
 }
 
 /* s = x */
@@ -4519,10 +4518,10 @@ MD_INLINE void md_sum_set(md_sum *s, mdyn_wide x)
    Source: Dekker, Numerische Mathematik 18, 1971. The halves are Veltkamp's: x1 = t - (t - x) with
    t = (2^k + 1) x. The tail needs no more than the scalar's own digits. A product with a power of 2
    is exact, as most ratios of mimic joints are. */
-MD_STATIC void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+MD_SHARED void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     mdyn_real p = c * q;
-    md_two_sum(&s->hi, &s->lo, p);
+    s->lo += md_two_sum(&s->hi, p);
     if (md_bits_of(c) & MD_BITS_MANTISSA) {
         const mdyn_real t = MD_SPLIT * c, u = MD_SPLIT * q;
         const mdyn_real c1 = t - (t - c), q1 = u - (u - q), c2 = c - c1, q2 = q - q1;
@@ -4578,9 +4577,7 @@ MD_INLINE md_tail md_to_tail(md_num x) { return MD_RAW(x); }
 /* x + tail += d. The rounding error of the new x is the new tail. */
 MD_INLINE void md_accumulate(mdyn_real *x, md_tail *tail, md_num d)
 {
-    mdyn_real rest = 0;
-    md_two_sum(x, &rest, MD_RAW(d) + *tail);
-    *tail = rest;
+    *tail = md_two_sum(x, MD_RAW(d) + *tail);
 }
 
 MD_INLINE mdyn_wide md_wide_half(mdyn_wide x) { return x / 2; }
