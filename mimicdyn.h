@@ -1714,6 +1714,7 @@ typedef struct mdyn_sim {
     uint8_t has_constant_mass;            /* all bodies are rotors: M depends on no q */
     uint8_t has_position_error;           /* MD_ERROR_...: rows of this step correct them */
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
+    uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -4559,14 +4560,13 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
    products when joints make many turns. hi is the sum as the processor rounds it, lo the sum of the
    rounding errors, which are computed exactly. */
 
-/* hi + lo += x. The rounding error of hi + x is exact in (hi - (s - b)) + (x - b), for operands of
-   any magnitude. Source: Knuth, TAOCP 2, section 4.2.2, theorem B. */
-MD_INLINE void md_two_sum(mdyn_real *hi, mdyn_real *lo, mdyn_real x)
+/* hi += x. Returns the rounding error of the sum s, which is exact in (hi - (s - b)) + (x - b) for
+   operands of any magnitude. Source: Knuth, TAOCP 2, section 4.2.2, theorem B. */
+MD_INLINE mdyn_real md_two_sum(mdyn_real *hi, mdyn_real x)
 {
-    mdyn_real s = *hi + x;
-    mdyn_real b = s - *hi;
-    *lo += (*hi - (s - b)) + (x - b);
+    const mdyn_real s = *hi + x, b = s - *hi, error = (*hi - (s - b)) + (x - b);
     *hi = s;
+    return error;
 }
 
 /* s = x */
@@ -4581,10 +4581,10 @@ MD_INLINE void md_sum_set(md_sum *s, mdyn_wide x)
    Source: Dekker, Numerische Mathematik 18, 1971. The halves are Veltkamp's: x1 = t - (t - x) with
    t = (2^k + 1) x. The tail needs no more than the scalar's own digits. A product with a power of 2
    is exact, as most ratios of mimic joints are. */
-MD_STATIC void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+MD_SHARED void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     mdyn_real p = c * q;
-    md_two_sum(&s->hi, &s->lo, p);
+    s->lo += md_two_sum(&s->hi, p);
     if (md_bits_of(c) & MD_BITS_MANTISSA) {
         const mdyn_real t = MD_SPLIT * c, u = MD_SPLIT * q;
         const mdyn_real c1 = t - (t - c), q1 = u - (u - q), c2 = c - c1, q2 = q - q1;
@@ -4640,9 +4640,7 @@ MD_INLINE md_tail md_to_tail(md_num x) { return MD_RAW(x); }
 /* x + tail += d. The rounding error of the new x is the new tail. */
 MD_INLINE void md_accumulate(mdyn_real *x, md_tail *tail, md_num d)
 {
-    mdyn_real rest = 0;
-    md_two_sum(x, &rest, MD_RAW(d) + *tail);
-    *tail = rest;
+    *tail = md_two_sum(x, MD_RAW(d) + *tail);
 }
 
 MD_INLINE mdyn_wide md_wide_half(mdyn_wide x) { return x / 2; }
@@ -6134,21 +6132,31 @@ MD_INLINE void md_dof_add_motion(md_motion *a, md_num s, const md_dof *d)
     if (linear || helical) md_vec_add_scaled(&a->lin, s, &MD_COLUMN(d)->axis);
 }
 
-/* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
-MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
+/* m += S x for the columns S of a joint and the numbers x of all DoF. */
+MD_INLINE void md_add_joint_motion(const mdyn_sim *sim, const md_link *link, const md_num *x,
+                                   md_motion *m)
 {
     int k;
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
 
     /* the common case: one angular column */
     if (link->joint == MDYN_REVOLUTE) {
-        md_vec_scale(&m->ang, MD_TREE(sim)->bias_velocity[link->dof],
-                     &MD_COLUMN(&sim->dof[link->dof])->axis);
+        md_vec_add_scaled(&m->ang, x[link->dof], &MD_COLUMN(&sim->dof[link->dof])->axis);
         return;
     }
     for (k = link->dof; k < link->dof + link->dofs; k++)
-        md_dof_add_motion(m, MD_TREE(sim)->bias_velocity[k], &sim->dof[k]);
+        md_dof_add_motion(m, x[k], &sim->dof[k]);
+}
+
+/* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
+MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
+{
+    md_vec_zero(&m->ang);
+    md_vec_zero(&m->lin);
+    if (link->joint == MDYN_REVOLUTE) /* nothing to add to */
+        md_vec_scale(&m->ang, MD_TREE(sim)->bias_velocity[link->dof],
+                     &MD_COLUMN(&sim->dof[link->dof])->axis);
+    else
+        md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
 /* The whole of sim->body_state from q and v, by the equations at the top of this room. In a
@@ -6527,11 +6535,14 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         md_dof_composite_force(&f, &MD_TREE(sim)->subtree[i].composite, d);
         *row = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
 
-        /* M_kj = S_j^T f, f shifted to the origin of j's body: the force does not change */
+        /* M_kj = S_j^T f, f shifted to the origin of j's body, which is the last DoF's body or its
+           parent; the force does not change */
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
             d = &sim->dof[j];
-            for (; i != d->body; i = sim->link[i].parent)
+            MD_OPAQUE(d); /* or gcc finds its place anew for each use */
+            if (i != d->body)
                 md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+            i = d->body;
             *++row = md_dof_dot_force(d, &f);
         }
     }
@@ -6849,7 +6860,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 {
     const mdyn_wide3 *g = &sim->gravity;
     md_vec up; /* -g */
-    int i, k;
+    int i;
     md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
 
     for (i = 0; i < sim->bodies; i++) {
@@ -6868,10 +6879,11 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 
         /* omega, alpha, a */
         md_joint_velocity(sim, link, &joint);
-        p->omega = joint.ang;
-        md_vec_zero(&m->ang);
-        m->lin = up;
-        if (parent >= 0) {
+        if (parent < 0) {
+            p->omega = joint.ang;
+            md_vec_zero(&m->ang);
+            m->lin = up;
+        } else {
             const md_vec *omega = &MD_TREE(sim)->body_state[parent].omega;
             md_vec_add(&p->omega, omega, &joint.ang);
             md_cross_add(&m->ang, &MD_WORK(sim)->body.motion[parent].ang, omega, &joint.ang);
@@ -6883,8 +6895,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
             if (parent >= 0) md_vec_add(&t, &MD_TREE(sim)->body_state[parent].omega, &t);
             md_vec_add_cross(&m->lin, &t, &joint.lin);
         }
-        for (k = link->dof; a && k < link->dof + link->dofs; k++)
-            md_dof_add_motion(m, a[k], &sim->dof[k]);
+        if (a) md_add_joint_motion(sim, link, a, m);
 
         md_mat_of_rates(B, &p->omega, &m->ang);
         md_motion_wrench(f, link, p, m, B);
@@ -6903,11 +6914,13 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     md_rnea_outward(sim, a);
     md_subtract_wrenches(sim);
 
-    /* md_rnea_backward subtracts: tau = -(-armature a - S^T f) */
-    for (k = 0; k < sim->dofs; k++)
-        sim->dv[k] = !a ? MD_K(0) : md_neg(md_mul(a[k], md_added_inertia(sim, k, MD_K(0))));
+    /* md_rnea_backward subtracts: tau = armature a - (-S^T f) */
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     md_rnea_backward(sim, sim->dv);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_neg(sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num own = !a ? MD_K(0) : md_mul(a[k], md_added_inertia(sim, k, MD_K(0)));
+        sim->dv[k] = md_sub(own, sim->dv[k]);
+    }
 }
 
 /* sim->dv += damping v + friction sign(v), with the sign of a where v is 0: adds the losses of the
@@ -7868,7 +7881,7 @@ MD_INLINE void md_add_mass_y(mdyn_sim *sim, int a, int b, md_num x)
         a = b;
         b = c;
     }
-    to = &sim->shared.factor.mass_y[sim->L_first[a] + md_L_length(sim, a) - md_L_length(sim, b)];
+    to = &sim->shared.factor.mass_y[sim->L_first[a + 1] - md_L_length(sim, b)];
     *to = md_add(*to, x);
 }
 
@@ -7896,18 +7909,19 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
     for (k = 0; k < sim->L_first[sim->dofs]; k++) sim->shared.factor.mass_y[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
         const int first = sim->G_first[k], y = sim->G_y[first];
-        const int one = sim->G_end[k] == first + 1, follower = md_is_follower(sim, k);
+        const int one = sim->G_end[k] == first + 1;
         for (j = k; j >= 0; j = md_parent_dof(sim, j), m++) {
             const int at = sim->G_first[j], z = sim->G_y[at];
             md_num x = *m;
 
-            /* DoFs that depend on one each, the common case: one element */
+            /* DoFs that depend on one each, the common case: one element; an independent one
+               depends on itself */
             if (!one || sim->G_end[j] != at + 1) {
                 md_spread_mass(sim, k, j, x);
                 continue;
             }
-            if (follower) x = md_mul(x, sim->G[first]);
-            if (md_is_follower(sim, j)) x = md_mul(x, sim->G[at]);
+            if (y != k) x = md_mul(x, sim->G[first]);
+            if (z != j) x = md_mul(x, sim->G[at]);
             if (k != j && y == z) x = md_add(x, x);
             md_add_mass_y(sim, y, z, x);
         }
@@ -9941,51 +9955,44 @@ MD_INLINE const md_terms *md_find_tie_terms(mdyn_sim *sim, const md_tie *tie)
     return &sim->terms;
 }
 
-/* C of a tie's coupling less its target, by q and its tails. */
-MD_STATIC md_num md_tie_error(const mdyn_sim *sim, const md_tie *tie)
+/* Of a tie's coupling: C less its target, by q and its tails, and C'. */
+typedef struct md_tie_values { md_num error, velocity; } md_tie_values;
+
+MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 {
     const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
     const mdyn_term *term = c->terms;
-    int left = sim->term_count[tie->coupling], i;
-    md_sum C;
+    int left = sim->term_count[tie->coupling];
+    md_tie_values values;
+    md_sum C, velocity;
     md_sum_set(&C, c->offset);
+    md_sum_set(&velocity, MDYN_C(0));
     if (!md_wide_is_zero(sim->offset_rest[tie->coupling]))
         md_sum_add_product(&C, sim->offset_rest[tie->coupling], MDYN_R(1), 0);
+
     if (md_coupling_is_curved(sim, tie->coupling)) {
+        const md_row *row = md_row_at(sim, tie->coupling);
+        md_terms t;
+        md_find_row_terms(sim, row, &t);
         md_sum_curves(sim, tie->coupling, &C);
-        return md_sum_minus(&C, c->lower);
+        values.error = md_sum_minus(&C, c->lower);
+        values.velocity = md_row_velocity(sim, row, &t);
+        return values;
     }
 
     /* the terms that are there; the search ends with the last of them */
     for (; left > 0; term++) {
+        const md_link *link;
         if (md_wide_is_zero(term->coefficient)) continue;
         left--;
-        i = sim->link[term->body].coordinate;
-        md_sum_add_product(&C, term->coefficient, sim->q[i], sim->q_tail[i]);
+        link = &sim->link[term->body];
+        md_sum_add_velocity(&velocity, term->coefficient, sim->v[link->dof]);
+        md_sum_add_product(&C, term->coefficient, sim->q[link->coordinate],
+                           sim->q_tail[link->coordinate]);
     }
-    return md_sum_minus(&C, c->lower);
-}
-
-/* C' of a tie's coupling. */
-MD_STATIC md_num md_tie_velocity(const mdyn_sim *sim, const md_tie *tie)
-{
-    const mdyn_term *term = md_coupling_at(sim, tie->coupling)->terms;
-    int left = sim->term_count[tie->coupling];
-    md_sum sum;
-    if (md_coupling_is_curved(sim, tie->coupling)) {
-        md_terms t;
-        md_find_row_terms(sim, md_row_at(sim, tie->coupling), &t);
-        return md_row_velocity(sim, md_row_at(sim, tie->coupling), &t);
-    }
-
-    /* linear: its coefficients, with all digits of v */
-    md_sum_set(&sum, MDYN_C(0));
-    for (; left > 0; term++) {
-        if (md_wide_is_zero(term->coefficient)) continue;
-        left--;
-        md_sum_add_velocity(&sum, term->coefficient, sim->v[sim->link[term->body].dof]);
-    }
-    return md_sum_to_num(&sum);
+    values.error = md_sum_minus(&C, c->lower);
+    values.velocity = md_sum_to_num(&velocity);
+    return values;
 }
 
 enum { MD_OFF_VELOCITY = 1, MD_OFF_POSITION = 2, MD_OFF_ACCELERATION = 3 }; /* what `off` is of */
@@ -9996,9 +10003,9 @@ enum { MD_OFF_VELOCITY = 1, MD_OFF_POSITION = 2, MD_OFF_ACCELERATION = 3 }; /* w
 MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mode mode)
 {
     md_num miss;
-    if (mode == MD_MODE_POSITION) return md_tie_error(sim, tie);
     if (mode == MD_MODE_ACCELERATION) return md_sum_bends(sim, tie->coupling, MD_BEND_RATE);
-    miss = md_tie_velocity(sim, tie);
+    if (mode == MD_MODE_POSITION) return md_evaluate_tie(sim, tie).error;
+    miss = md_evaluate_tie(sim, tie).velocity;
     if (MD_HAS_CURVES && mode == MD_MODE_STEP)
         miss = md_add(miss, md_mul(md_mul(MD_K(0.5), sim->dt),
                                    md_sum_bends(sim, tie->coupling, MD_BEND_RATE)));
@@ -10028,21 +10035,6 @@ MD_STATIC void md_find_off(mdyn_sim *sim, enum md_mode mode)
     }
 }
 
-/* v of the followers := G v of the independent joints, to all digits, where G is constant. On
-   curves v stays as the solve gave it, G v to second order of dt. To move the follower alone would
-   cost energy of first order of dt; the next solve moves all joints by their mass (md_find_off).
-   O(terms) */
-MD_STATIC void md_follow_velocities(mdyn_sim *sim)
-{
-    int i;
-    for (i = 0; i < md_tie_count(sim); i++) {
-        const md_tie *tie = &sim->tie[i];
-        if (md_tie_is_curved(sim, i)) continue;
-        md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
-                      md_neg(md_mul(md_tie_velocity(sim, tie), tie->inverse)));
-    }
-}
-
 /* q and v of the followers := gamma(y), G y', wherever they were. dq, dv: their changes; 0 at the
    other DoFs. MDYN_ERR_OVERFLOW (index: coordinate, DoF) if one leaves its range; the followers
    before it have moved. Each is corrected twice, because a large correction in an md_num has too
@@ -10056,8 +10048,9 @@ MD_STATIC int md_place_followers(mdyn_sim *sim, md_num *dq, md_num *dv)
             const md_tie *tie = &sim->tie[i];
             const int c = sim->dof[tie->dof].coordinate;
             const int code = md_has_curved_ties(sim) ? md_update_curves(sim) : MDYN_OK;
-            const md_num q = md_neg(md_mul(md_tie_error(sim, tie), tie->inverse));
-            const md_num v = md_neg(md_mul(md_tie_velocity(sim, tie), tie->inverse));
+            const md_tie_values miss = md_evaluate_tie(sim, tie);
+            const md_num q = md_neg(md_mul(miss.error, tie->inverse));
+            const md_num v = md_neg(md_mul(miss.velocity, tie->inverse));
             if (code != MDYN_OK) return code;
             if (!md_stays_in_range(sim->q[c], q)) return md_blame(sim, MDYN_ERR_OVERFLOW, c);
             if (!md_stays_in_range(sim->v[tie->dof], v))
@@ -10096,7 +10089,7 @@ MD_STATIC void md_note_curved_ties(mdyn_sim *sim)
         const md_tie *tie = &sim->tie[i];
         md_num *error = &MD_CURVES(sim)->tie_error[i];
         if (!md_tie_is_curved(sim, i)) continue;
-        *error = md_tie_error(sim, tie);
+        *error = md_evaluate_tie(sim, tie).error;
         if (!md_less(md_tie_rounding(sim, tie), md_abs(*error))) *error = MD_K(0);
     }
 }
@@ -10108,25 +10101,31 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
                   sim->tie[i].inverse);
 }
 
-/* q of the followers: C = 0 to all digits if it was 0 to rounding before the step; otherwise the
-   step corrects the part erp of it. A correction that would leave the range of q is omitted.
-   O(terms) */
-MD_STATIC void md_follow_positions(mdyn_sim *sim)
+/* v and q of the followers after v and q of all joints have moved.
+   v := G v of the independent joints, to all digits, where G is constant. On curves v stays as the
+   solve gave it, G v to second order of dt. To move the follower alone would cost energy of first
+   order of dt; the next solve moves all joints by their mass (md_find_off).
+   q: C = 0 to all digits if it was 0 to rounding before the step; otherwise the step corrects the
+   part erp of it. A correction that would leave the range of q is omitted. O(terms) */
+MD_STATIC void md_follow(mdyn_sim *sim)
 {
     int i;
     sim->q_may_be_off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const int c = sim->dof[tie->dof].coordinate;
-        const md_num error = md_tie_error(sim, tie);
-        md_num back = md_neg(md_mul(error, tie->inverse));
-        if (md_is_zero(error)) continue;
+        const int c = sim->dof[tie->dof].coordinate, curved = md_tie_is_curved(sim, i);
+        const md_tie_values miss = md_evaluate_tie(sim, tie);
+        md_num back = md_neg(md_mul(miss.error, tie->inverse));
+        if (!curved)
+            md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
+                          md_neg(md_mul(miss.velocity, tie->inverse)));
+        if (md_is_zero(miss.error)) continue;
 
         /* what is more than rounding, as after a change of q, goes back in parts */
-        if (md_tie_is_curved(sim, i)) {
-            back = md_curved_correction(sim, i, error);
-        } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(error))
-            && md_less(md_tie_rounding(sim, tie), md_abs(error))) {
+        if (curved) {
+            back = md_curved_correction(sim, i, miss.error);
+        } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(miss.error))
+            && md_less(md_tie_rounding(sim, tie), md_abs(miss.error))) {
             back = md_mul(MD_K(0.2), back);
             sim->q_may_be_off = 1;
         }
@@ -12464,10 +12463,10 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
    Writes:  eliminated, tie, tie_of, G, y_parent, L_first, may_be_off (md_plan); limits_are_new and
             is_implied of rows; sim->setup_order,
             pivot_owner, last_use, mark, entries, entry_column, planned_count, plan_entries,
-            redundant_count, active, active_count, equality_count, has_inactive; of each row first,
-            lone, shared, end, pivot, unbounded, active_side, inactive, and through md_set_up_row
-            what >>equality writes. Resets sim->has_position_error, has_displacement and
-            unconverged.
+            redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
+            each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
+            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement
+            and unconverged.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -12619,6 +12618,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     }
     sim->active_count = sim->equality_count = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
+    sim->may_activate = 0;
     sim->substep = 0;
     md_clear_displacement(sim);
 }
@@ -12649,6 +12649,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     }
     if (!md_is_zero(last->impulse) || md_iterates_equalities(sim)) return 0;
     row->inactive = (uint8_t)md_row_has_range(sim, row);
+    sim->may_activate |= row->inactive;
     return row->inactive;
 }
 
@@ -14515,7 +14516,7 @@ MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
         activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && (MD_HAS(LIMIT) || MD_HAS(RANGE))
-            ? md_activate_violated(sim, e, bias) : 0;
+            && sim->may_activate ? md_activate_violated(sim, e, bias) : 0;
         if (!repeated) since = sim->iterations;
         repeated = 1;
     }
@@ -15124,8 +15125,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    afterwards the coordinates that turn with a joint.
 
    Followers of eliminated couplings: v' = G y' and C(q') = 0 to all digits, by the coefficients of
-   the couplings (md_follow_velocities, md_follow_positions). If C was not 0 before the step, the
-   step corrects the part erp = 0.2 of it, by the follower alone.
+   the couplings (md_follow). If C was not 0 before the step, the step corrects the part erp = 0.2
+   of it, by the follower alone.
 
    M contains theta dt damping, which makes damping implicit. The displacement that corrects
    position errors apart from v (sim->error_displacement), and that of substeps, are added to q
@@ -15652,7 +15653,6 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     /* v, and what the rows and trees need of its change at these poses */
     if (MD_FLOATING_TREES && floating) md_advance_momenta(sim);
     md_accumulate_v(sim, sim->dv);
-    md_follow_velocities(sim);
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
     /* q from the middle of the step, or from its start */
@@ -15661,7 +15661,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
     else if (sim->has_displacement) md_integrate_quaternions(sim, sim->displacement);
     if (midpoint) md_drift_quaternions(sim);
-    md_follow_positions(sim);
+    md_follow(sim);
 
     if (MD_FLOATING_TREES && floating) md_close_momenta(sim);
 
@@ -18239,7 +18239,7 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
 
     /* followers on curves, which are no rows */
     for (k = 0; md_has_curved_ties(sim) && k < md_tie_count(sim); k++) {
-        const md_num error = md_abs(md_tie_error(sim, &sim->tie[k]));
+        const md_num error = md_abs(md_evaluate_tie(sim, &sim->tie[k]).error);
         largest = md_max(largest, error);
         if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE),
                            md_row_value_size(sim, md_row_at(sim, sim->tie[k].coupling))), error))

@@ -319,13 +319,15 @@ measured() {
         BEGIN {
             called["fd"] = "`mdyn_forward_dynamics`, a chain of %d links"
             called["id"] = "`mdyn_inverse_dynamics`, a chain of %d links"
+            called["mass"] = "`mdyn_mass_matrix`, a chain of %d links"
+            called["chain"] = "`mdyn_step`, a chain of %d links"
             called["hand"] = "`mdyn_step`, a hand of %d joints, 10 couplings, limits"
             called["gears"] = "`mdyn_step`, a train of %d gears"
             called["init"] = "`mdyn_init`, a train of %d gears"
         }
         $1 == "bench" {
+            if ($6 !~ /^[0-9]+$/ || !($2 in called)) bad = 1 # asked before called[$2] makes it
             keep("speed", sprintf(called[$2], $3), $4, $6)
-            if ($6 !~ /^[0-9]+$/ || !($2 in called)) bad = 1
         }
         /^# accuracy/ { scalar = $3 }
         /^# (PASS|FAIL)/ && !/ against / {
