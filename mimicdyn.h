@@ -713,6 +713,10 @@ typedef struct mdyn_term {
                                 in any spacing. Beyond its ends it goes on as a straight line, so
                                 that f'' should be 0 there; mdyn_fill_spline finds f'' for a table
       MDYN_FUNCTION(function, user)   what a function of the user's gives
+      MDYN_FUNCTION_WITHIN(lower, upper, function, user)   the same, called for lower <= q <= upper
+                                only; beyond it goes on as a straight line. For what has no value
+                                everywhere, as a linkage beyond its dead points, and q = 0 of
+                                mdyn_init may be there
       MDYN_COUPLER(function, user)    C = coefficient f(q_1, q_2, ...) + offset of all joints of a
                                 coupling: each of its terms names this curve; the coefficient is
                                 that of its first one, the others only say that they are present
@@ -723,7 +727,7 @@ typedef enum mdyn_curve_kind {
 typedef struct mdyn_knot { mdyn_wide q, value, curvature; } mdyn_knot;
 
 /* f, f' and f'' at a place, and a function that gives them. It is called at any time with any q in
-   range, and must depend on q alone. */
+   range, or within its bounds, and must depend on q alone. */
 typedef struct mdyn_curve_point {
     mdyn_real value;
     mdyn_wide slope, curvature;
@@ -747,6 +751,7 @@ typedef struct mdyn_curve {
     mdyn_curve_function function;    /* function */
     mdyn_coupler_function coupler;   /* coupler */
     void *user_data;                 /* passed to the function */
+    mdyn_wide lower, upper;          /* function: where it is called; both 0: everywhere */
 } mdyn_curve;
 
 #define MDYN_KNOT(q, value, curvature) { MDYN_C(q), MDYN_C(value), MDYN_C(curvature) }
@@ -754,13 +759,18 @@ typedef struct mdyn_curve {
     MDYN_C(0), { MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0) }
 #define MDYN_POLYNOMIAL(reference, a0, a1, a2, a3, a4) \
     { MDYN_CURVE_POLYNOMIAL, MDYN_C(reference), \
-      { MDYN_C(a0), MDYN_C(a1), MDYN_C(a2), MDYN_C(a3), MDYN_C(a4) }, NULL, 0, NULL, NULL, NULL }
+      { MDYN_C(a0), MDYN_C(a1), MDYN_C(a2), MDYN_C(a3), MDYN_C(a4) }, NULL, 0, NULL, NULL, NULL, \
+      MDYN_C(0), MDYN_C(0) }
 #define MDYN_SPLINE(knots) \
-    { MDYN_CURVE_SPLINE, MDYN_NO_POLYNOMIAL_, knots, MDYN_COUNT(knots), NULL, NULL, NULL }
-#define MDYN_FUNCTION(function, user) \
-    { MDYN_CURVE_FUNCTION, MDYN_NO_POLYNOMIAL_, NULL, 0, function, NULL, user }
+    { MDYN_CURVE_SPLINE, MDYN_NO_POLYNOMIAL_, knots, MDYN_COUNT(knots), NULL, NULL, NULL, \
+      MDYN_C(0), MDYN_C(0) }
+#define MDYN_FUNCTION(function, user) MDYN_FUNCTION_WITHIN(0, 0, function, user)
+#define MDYN_FUNCTION_WITHIN(lower, upper, function, user) \
+    { MDYN_CURVE_FUNCTION, MDYN_NO_POLYNOMIAL_, NULL, 0, function, NULL, user, MDYN_C(lower), \
+      MDYN_C(upper) }
 #define MDYN_COUPLER(function, user) \
-    { MDYN_CURVE_COUPLER, MDYN_NO_POLYNOMIAL_, NULL, 0, NULL, function, user }
+    { MDYN_CURVE_COUPLER, MDYN_NO_POLYNOMIAL_, NULL, 0, NULL, function, user, MDYN_C(0), \
+      MDYN_C(0) }
 
 typedef enum mdyn_level {
     MDYN_POSITION, /* C = sum of coefficient q + offset; joints of one DoF only */
@@ -2117,7 +2127,8 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
    couplings count if all their joints are on that chain. So do the limits of a follower on a curve
    of one leader (MDYN_FOLLOWS), and of all tied to it by couplings without curves: of the intervals
    of the leader that they leave, the range is the one that contains its present coordinate, or is
-   nearest to it. A user's function is looked at in 65 places, between two bounds only; other
+   nearest to it. A user's function is looked at in 65 places, between its own bounds or two of the
+   joint; other
    couplings with curves do not count, nor leaders in the range of a follower on a curve.
    Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). O(c^2 + C c^2 + knots), for
    C couplings with curves */
@@ -7196,6 +7207,35 @@ MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail,
     return md_set_curve_value(p, a->value, md_mul(x, s));
 }
 
+/* Whether a function is called between two bounds only. */
+MD_INLINE int md_is_bounded(const mdyn_curve *c)
+{
+    return c->kind == MDYN_CURVE_FUNCTION && !md_wides_are_zero(&c->lower, 2);
+}
+
+/* Asks the user's function at q, or at the bound that q is beyond. *rest := the way from there to
+   q: what q has beyond its rounding, or beyond the bound. */
+MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
+                               mdyn_curve_point *given, md_num *rest)
+{
+    const mdyn_wide *bound = NULL;
+    *rest = md_of_tail(tail);
+    if (md_is_bounded(c)) {
+        if (md_less(md_place_on_curve(q, tail, c->lower), MD_K(0))) bound = &c->lower;
+        if (md_less(MD_K(0), md_place_on_curve(q, tail, c->upper))) bound = &c->upper;
+    }
+    if (bound) {
+        *rest = md_place_on_curve(q, tail, *bound);
+        q = md_to_real(md_of_wide(*bound));
+    }
+
+    /* it need not set what is 0 */
+    given->value = 0;
+    given->slope = given->curvature = MDYN_C(0);
+    c->function(q, given, c->user_data);
+    if (bound) given->curvature = MDYN_C(0);
+}
+
 /* f, f' and f'' of a curve that is no coupler. Returns 0 if one of them is NaN or out of range; all
    are 0 then, so that nothing that is no number goes on into a solve. What a function of the user's
    gives is looked at the same way as what a polynomial gives far from its reference. */
@@ -7203,33 +7243,32 @@ MD_STATIC int md_find_curve_value(const mdyn_curve *c, mdyn_real q, md_tail tail
                                 md_curve_value *p)
 {
     mdyn_curve_point given;
+    md_num rest = MD_K(0);
     int ok;
-
-    /* the user's function need not set what is 0 */
     if (c->kind != MDYN_CURVE_FUNCTION) {
         ok = c->kind == MDYN_CURVE_SPLINE ? md_evaluate_spline(c, q, tail, p)
                                           : md_evaluate_polynomial(c, q, tail, p);
         given.slope = md_to_wide(p->slope);
         given.curvature = md_to_wide(p->curvature);
     } else {
-        given.value = 0;
-        given.slope = given.curvature = MDYN_C(0);
-        c->function(q, &given, c->user_data);
+        md_ask_function(c, q, tail, &given, &rest);
         ok = md_in_range(given.value);
         p->value = given.value;
         p->tail = 0;
     }
     ok = ok && md_wide_in_range(given.slope) && md_wide_in_range(given.curvature);
 
-    /* a function sees q without its tail: f' brings the tail in, to second order in what is below
-       the rounding of q */
+    /* a function sees q without its tail, and not beyond its bounds: f' brings the rest in, of a
+       tail to second order in what is below the rounding of q */
     p->slope = ok ? md_of_wide(given.slope) : MD_K(0);
     p->curvature = ok ? md_of_wide(given.curvature) : MD_K(0);
+    rest = md_mul(p->slope, rest);
+    ok = ok && md_stays_in_range(p->value, rest);
     if (!ok) {
         p->value = 0;
         p->tail = 0;
     } else if (c->kind == MDYN_CURVE_FUNCTION) {
-        md_accumulate(&p->value, &p->tail, md_mul(p->slope, md_of_tail(tail)));
+        md_accumulate(&p->value, &p->tail, rest);
     }
     return ok;
 }
@@ -7299,12 +7338,17 @@ MD_STATIC md_num md_next_turn(const mdyn_curve *c, md_num q, md_num end)
 }
 
 /* The next place after q at which the slope may be extreme, at most `end`: on the way there it is
-   monotone. Of a function the place `stride` farther. */
+   monotone. Of a function the place `stride` farther; it is straight beyond its bounds. */
 MD_STATIC md_num md_next_extreme(const mdyn_curve *c, md_num q, md_num end, md_num stride)
 {
     md_num place = end;
     if (c->kind == MDYN_CURVE_POLYNOMIAL) return md_next_turn(c, q, end);
     if (c->kind == MDYN_CURVE_FUNCTION) place = md_add(q, stride);
+    if (md_is_bounded(c)) {
+        const md_num lower = md_of_wide(c->lower), upper = md_of_wide(c->upper);
+        if (md_less(q, lower)) place = lower;
+        else place = md_less(q, upper) ? md_min(place, upper) : end;
+    }
 
     /* the next knot, or where f'' is 0 before it */
     if (c->kind == MDYN_CURVE_SPLINE) {
@@ -7329,11 +7373,13 @@ MD_STATIC md_num md_next_extreme(const mdyn_curve *c, md_num q, md_num end, md_n
 }
 
 /* Finds the first place after `from`, up to `to`, at which the slope of a curve that is no coupler
-   vanishes; a function is looked at in 64 places. Returns 0 if there is none, with *place = to.
-   Up to a place that was found before the slope keeps its sign. O(knots log knots) */
+   vanishes; a function is looked at in 64 places, between its bounds if it has some. Returns 0 if
+   there is none, with *place = to. Up to a place that was found before the slope keeps its sign.
+   O(knots log knots) */
 MD_STATIC int md_find_level(const mdyn_curve *c, md_num from, md_num to, md_num *place)
 {
-    const md_num stride = md_div(md_sub(to, from), MD_K(64));
+    const md_num stride = md_mul(MD_RATIO(1, 64), md_is_bounded(c)
+        ? md_sub(md_of_wide(c->upper), md_of_wide(c->lower)) : md_sub(to, from));
     const md_num rounding = MD_K(MD_CONSISTENCY_TOLERANCE);
     int k, sign = md_slope_sign(c, from, rounding), next;
 
@@ -16265,7 +16311,9 @@ MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
 {
     int k;
     if ((unsigned)c->kind > MDYN_CURVE_COUPLER) return 0;
-    if (c->kind == MDYN_CURVE_FUNCTION) return c->function != NULL;
+    if (c->kind == MDYN_CURVE_FUNCTION)
+        return c->function && md_wides_in_range(&c->lower, 2)
+            && !md_less(md_of_wide(c->upper), md_of_wide(c->lower));
     if (c->kind == MDYN_CURVE_COUPLER) return c->coupler != NULL;
     if (c->kind == MDYN_CURVE_POLYNOMIAL)
         return md_wide_in_range(c->reference) && md_wides_in_range(c->a, 5);
@@ -16281,21 +16329,25 @@ MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
     return 1;
 }
 
-/* Whether the slope of a curve vanishes within the limits of a joint, or the ends of a spline, and
-   where; of a joint without limits that is not asked. The first term of a coupling is its follower
-   (mdyn_project), which a level curve leaves without a place. */
+/* Whether the slope of a curve vanishes within the limits of a joint, or the ends of a spline or of
+   a function, and where; of a joint without limits that is not asked. The first term of a coupling
+   is its follower (mdyn_project), which a level curve leaves without a place. */
 MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num *place)
 {
     const int limited = !md_wides_are_zero(&b->lower, 2), spline = c->kind == MDYN_CURVE_SPLINE;
     const int below = limited && md_has_lower(b->lower), above = limited && md_has_upper(b->upper);
+    const int ends = spline || md_is_bounded(c);
     md_num from = md_of_wide(b->lower), to = md_of_wide(b->upper);
-    if (!below && !above && !spline) return 0;
-    if (c->kind == MDYN_CURVE_FUNCTION && !(below && above)) return 0;
+    if (!below && !above && !ends) return 0;
+    if (c->kind == MDYN_CURVE_FUNCTION && !ends && !(below && above)) return 0;
 
-    /* a side without a limit: no coordinate is beyond 2^23; a spline goes straight on beyond its
-       ends */
-    if (!below) from = spline ? md_of_wide(c->knots[0].q) : MD_K(-8388608);
-    if (!above) to = spline ? md_of_wide(c->knots[c->knot_count - 1].q) : MD_K(8388608);
+    /* a side without a limit: no coordinate is beyond 2^23; what has ends goes straight on beyond
+       them */
+    if (!below)
+        from = ends ? md_of_wide(spline ? c->knots[0].q : c->lower) : MD_K(-8388608);
+    if (!above)
+        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper)
+                  : MD_K(8388608);
     *place = from;
     return md_slope_sign(c, from, MD_K(MD_CONSISTENCY_TOLERANCE)) == 0
         || md_find_level(c, from, to, place);
@@ -16945,27 +16997,44 @@ MD_STATIC void md_take_interval(md_preimage *s, md_num first, md_num last)
     s->last = last;
 }
 
+/* Moves an end of a piece at which f is out of range to the nearest place where it is not; f is
+   monotone between the two. Returns 0 if there is none. Where a function of the user's gives no
+   value there is none to go to: it has no positions there. */
+MD_STATIC int md_trim_piece(const md_preimage *s, md_num *from, md_num *to)
+{
+    const int a = md_side(s, *from), b = md_side(s, *to);
+    if (s->curve->kind == MDYN_CURVE_FUNCTION && !md_is_bounded(s->curve)) return 1;
+    if (a == 2) *from = md_find_side(s, *to, *from);
+    if (b == 2) *to = md_find_side(s, *from, *to);
+    return a != 2 || b != 2;
+}
+
 /* Finds the interval within [from, to]. On each piece between two places where the curve is level
-   f is monotone, so what is left of it is one interval; those of neighbors are joined. */
+   f is monotone, so what is left of it is one interval; those of neighbors are joined. The place
+   wanted is the end of a piece too: it has a value of f, which the ends of the range may lack. */
 MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 {
     md_num first = from, end;
     int open = 0; /* an interval from `first` on goes up to the end of the last piece */
     s->found = 0;
 
-    /* a, b: where f is at the ends of a piece */
     for (; md_less(from, to); from = end) {
-        int a = md_side(s, from), b;
+        md_num low = from, high;
+        int a, b;
         (void)md_find_level(s->curve, from, to, &end);
-        b = md_side(s, end);
+        if (md_less(from, s->wanted) && md_less(s->wanted, end)) end = s->wanted;
+        high = end;
+        if (!md_trim_piece(s, &low, &high)) continue;
 
-        /* all of this piece is below, or all of it above */
+        /* where f is at the ends: all of this piece is below, or all of it above */
+        a = md_side(s, low);
+        b = md_side(s, high);
         if (a != 0 && a == b) continue;
 
         /* the interval begins in this piece, or before it; it ends in it, or goes on */
-        if (!open) first = md_find_side(s, end, from);
+        if (!open) first = a == 0 ? from : md_find_side(s, high, low);
         open = b == 0;
-        if (!open) md_take_interval(s, first, md_find_side(s, from, end));
+        if (!open) md_take_interval(s, first, md_find_side(s, low, high));
     }
     if (open) md_take_interval(s, first, to);
 }
@@ -17003,7 +17072,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
 /* Narrows [lower, upper] of DoF `dof`, to which others are tied, by coupling i if that is rigid, of
    two joints, and has a curve at a tied one and none at the other: to the interval that contains
    the present coordinate, or is nearest to it. A function of the user's is looked at between two
-   bounds only. */
+   bounds only, its own or those of the joint. */
 MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
@@ -17024,7 +17093,7 @@ MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
         || sim->mark[sim->link[follower->body].dof]) return;
     s.curve = md_curve_of(sim, leader);
     if (s.curve->kind == MDYN_CURVE_COUPLER || (s.curve->kind == MDYN_CURVE_FUNCTION
-        && (md_less(*lower, from) || md_less(to, *upper)))) return;
+        && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
     x = sim->joint_force[sim->link[leader->body].dof];
