@@ -2123,15 +2123,17 @@ MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
 MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force);
 
 /* The range that is left to a joint of one coordinate by its limits and those of all joints coupled
-   to it [rad or m]; +-MDYN_UNLIMITED: none. Follows chains of hard two-joint couplings; other hard
-   couplings count if all their joints are on that chain. So do the limits of a follower on a curve
-   of one leader (MDYN_FOLLOWS), and of all tied to it by couplings without curves: of the intervals
-   of the leader that they leave, the range is the one that contains its present coordinate, or is
-   nearest to it. A user's function is looked at in 65 places, between its own bounds or two of the
-   joint; other
-   couplings with curves do not count, nor leaders in the range of a follower on a curve.
+   to it [rad or m]; +-MDYN_UNLIMITED: none. Follows chains of hard two-joint couplings, exactly. A
+   hard coupling of more joints leaves each what the ranges of the others allow: none of its
+   positions is lost; where such couplings close to a ring with others, some are given that the
+   mechanism does not have. The limits of a follower on a curve of one leader (MDYN_FOLLOWS) count
+   too, and those of all tied to it by couplings without curves: of the intervals of the leader that
+   they leave, the range is the one that contains its present coordinate, or is nearest to it. A
+   user's function is looked at in 65 places, between its own bounds or two of the joint. Other
+   couplings with curves do not count, nor leaders in the range of a follower on a curve, nor do
+   curves in what couplings of several leaders leave.
    Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). O(c^2 + C c^2 + knots), for
-   C couplings with curves */
+   C couplings with curves; O(c^2 terms^2) with couplings of more than two joints */
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
 
 #if MIMICDYN_MAX_CURVES > 0
@@ -16826,12 +16828,20 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    Given:   the limits of the bodies and the rigid couplings (hard, of positions, without a bound on
             their force) of a sim that is built.
    Gives:   lower and upper of one coordinate, lower > upper if nothing is left.
-   Writes:  sim->mark, 0 on return; sim->joint_force and sim->dv as arrays of x and z; y_force.
-   Cost:    O(couplings^2 terms).
+   Writes:  sim->mark, 0 on return; sim->joint_force and sim->dv as arrays of x and z; y_force;
+            sim->reduced as arrays of lower and upper.
+   Cost:    O(couplings^2 terms), with couplings of several leaders O(couplings^2 terms^2).
 
    A rigid coupling of two joints ties their coordinates: c_1 q_1 + c_2 q_2 + offset = lower. So
    each coordinate that a chain of such couplings ties to q is x q + z, and its limits bound q. So
    does the range of a coupling whose joints are all tied to q.
+
+   In a coupling of several leaders each joint is left what the ranges of the others leave:
+      (lower - max of the sum of c_j q_j, j != k, - offset)/c_k <= q_k <= ..., for c_k > 0
+   from the limits on, over all couplings in turn until none narrows a range. That keeps every
+   position that there is. Where couplings share one joint at most, and no chain of them closes to
+   a ring, it keeps no other; of a ring it may. Source: Davis 1987, Constraint propagation with
+   interval labels.
 
    A curve f(x q + z) of such a coordinate, whose follower is tied to others in turn, bounds q by
    the values that their limits leave to f: a set of intervals, of which one is taken. Between two
@@ -17131,10 +17141,108 @@ MD_INLINE void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
 
 #endif
 
-/* Finds the range of the coordinate of DoF `dof`; +-1e12 where it has no bound. Returns the last
-   coupling that leaves it one position by its ratios alone, or -1. sim->y_force[k] := 1 for all
-   DoFs that are tied to it and have no bound either. */
-MD_STATIC int md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+/* Whether lower is above upper by more than rounding. */
+MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
+{
+    md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
+    return md_less(md_add(upper, slack), lower);
+}
+
+/* ---- through couplings of several leaders ---- */
+
+/* The largest x q_k if `up`, otherwise the smallest, in the interval of q_k; +-1e12 if it has no
+   bound there. */
+MD_STATIC md_num md_reach(const mdyn_sim *sim, int k, md_num x, int up)
+{
+    const md_num none = up ? MD_K(1e12) : MD_K(-1e12);
+    const int at_upper = up == !md_less(x, MD_K(0));
+    const md_num q = at_upper ? sim->reduced.size[k] : sim->reduced.factor[k];
+    if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
+    return md_mul(x, q);
+}
+
+/* The interval of joint `k` of coupling c, with the terms t, from those of its others. */
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const md_terms *t, int k)
+{
+    const md_num none = MD_K(1e12);
+    md_num lo = md_of_wide(c->lower), hi = md_of_wide(c->upper);
+    int j, open_below = !md_has_lower(c->lower), open_above = !md_has_upper(c->upper);
+
+    /* what c_k q_k may be */
+    for (j = 0; j < t->count; j++) {
+        md_num most, least;
+        if (j == k) continue;
+        most = md_reach(sim, t->dof[j], t->factor[j], 1);
+        least = md_reach(sim, t->dof[j], t->factor[j], 0);
+        open_below |= !md_less(most, none);
+        open_above |= !md_less(md_neg(none), least);
+        lo = md_sub(lo, most);
+        hi = md_sub(hi, least);
+    }
+
+    md_narrow(&sim->reduced.factor[t->dof[k]], &sim->reduced.size[t->dof[k]],
+              open_below ? md_neg(none) : lo, open_above ? none : hi, t->factor[k],
+              md_of_wide(c->offset), md_abs(t->factor[k]));
+}
+
+/* Narrows the intervals of all joints of coupling i, if it is rigid. Where one is empty, so are
+   those of the others. Returns whether one has changed. */
+MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
+{
+    const mdyn_coupling *c = md_coupling_at(sim, i);
+    md_num *lower = sim->reduced.factor, *upper = sim->reduced.size;
+    md_terms t;
+    int k, empty = 0, changed = 0;
+    if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
+    md_find_row_terms(sim, md_row_at(sim, i), &t);
+
+    for (k = 0; k < t.count; k++) empty |= md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]]);
+    for (k = 0; k < t.count; k++) {
+        const md_num lo = lower[t.dof[k]], hi = upper[t.dof[k]];
+        if (!empty) md_narrow_term(sim, c, &t, k);
+        if (empty || md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]])) {
+            upper[t.dof[k]] = MD_K(-1e12);
+            lower[t.dof[k]] = MD_K(1e12);
+        }
+        changed |= md_less(lo, lower[t.dof[k]]) | md_less(upper[t.dof[k]], hi);
+    }
+    return changed;
+}
+
+/* Finds the intervals that couplings leave all joints, if some have several leaders; otherwise
+   returns 0. The order turns each time, for chains in either one; in a ring it may never end. */
+MD_STATIC int md_find_intervals(mdyn_sim *sim)
+{
+    const int n = sim->couplings;
+    int i, k, several = 0, changed = 1;
+    for (i = 0; MIMICDYN_MAX_TERMS > 2 && i < n; i++) several |= sim->term_count[i] > 2;
+    if (!several) return 0;
+
+    for (k = 0; k < sim->dofs; k++) {
+        const md_joint_values *b = md_values_of_dof(sim, k);
+        const int limited = !md_wides_are_zero(&b->lower, 2);
+        sim->reduced.factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
+        sim->reduced.size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
+    }
+    for (k = 0; k < n && changed; k++)
+        for (changed = i = 0; i < n; i++) changed |= md_narrow_terms(sim, k % 2 ? n - 1 - i : i);
+    return 1;
+}
+
+/* Narrows [lower, upper] to the interval of DoF `dof`. What only differs in rounding stays: it has
+   more digits. */
+MD_STATIC void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+{
+    const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
+    const md_num lo = sim->reduced.factor[dof], hi = sim->reduced.size[dof];
+    if (md_less(md_mul(rounding, md_add(one, md_abs(lo))), md_sub(lo, *lower))) *lower = lo;
+    if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
+}
+
+/* Finds the range that the coordinates tied to DoF `dof` leave it; +-1e12 where it has no bound.
+   Returns the last coupling that leaves it one position by its ratios alone, or -1.
+   sim->y_force[k] := 1 for all DoFs that are tied to it and have no bound either. */
+MD_STATIC int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     int i, k, locking = -1;
     md_tie_joints(sim, dof);
@@ -17156,6 +17264,13 @@ MD_STATIC int md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num 
         sim->mark[k] = 0;
     }
     return locking;
+}
+
+/* The range of the coordinate of DoF `dof`. */
+MD_STATIC void md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+{
+    (void)md_find_tied_range(sim, dof, lower, upper);
+    if (md_find_intervals(sim)) md_narrow_by_interval(sim, dof, lower, upper);
 }
 
 /* Whether DoF `dof` is a leader: a term of a rigid coupling of two joints, and the first term of
@@ -17198,13 +17313,6 @@ MD_STATIC int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower, m
     }
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     return follower;
-}
-
-/* Whether lower is above upper by more than rounding. */
-MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
-{
-    md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
-    return md_less(md_add(upper, slack), lower);
 }
 
 /* ---- the present state ---- */
@@ -17813,15 +17921,19 @@ MD_INLINE void md_build_body_rows(mdyn_sim *sim) { (void)sim; }
    its tables say, though their author meant otherwise. */
 MD_STATIC int md_warn_ranges(mdyn_sim *sim)
 {
-    md_num lower, upper;
+    md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
+    const int several = md_find_intervals(sim);
     for (k = 0; k < sim->dofs; k++) sim->y_force[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[sim->dof[k].body].joint) != 1) continue;
         /* tied to one without bounds */
         if (!md_is_zero(sim->y_force[k])) continue;
-        locking = md_find_joint_range(sim, k, &lower, &upper);
-        if (md_range_is_empty(lower, upper))
+        locking = md_find_tied_range(sim, k, &lower, &upper);
+        left[0] = lower;
+        left[1] = upper;
+        if (several) md_narrow_by_interval(sim, k, &left[0], &left[1]);
+        if (md_range_is_empty(left[0], left[1]))
             return md_blame(sim, MDYN_WARN_EMPTY_RANGE, sim->dof[k].body);
 
         /* the first of each kind, for the warning that comes first */

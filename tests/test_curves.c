@@ -945,7 +945,7 @@ static void test_open_ranges(void) {
     m.curves = bent;
     m.curve_count = 1;
     for (int n = 0; n < 300; n++) {
-        double q = -2.5, first = -40, want[2] = { 0, 0 }, nearest = 1e9;
+        double q = -2.5, first = -40, wanted[2] = { 0, 0 }, nearest = 1e9;
         int inside = 0;
         bent[0] = bounded[0];
         bent->kind = (mdyn_curve_kind)(n % 3);
@@ -982,24 +982,24 @@ static void test_open_ranges(void) {
                 const double off = fmax(fmax(first - here, here - (place - step)), 0);
                 if (off < nearest) {
                     nearest = off;
-                    want[0] = first;
-                    want[1] = place - step;
+                    wanted[0] = first;
+                    wanted[1] = place - step;
                 }
             }
             inside = now;
         }
         int code = mdyn_range(&other, 0, &lower, &upper);
         const double got[2] = { of_wide(lower), of_wide(upper) };
-        if (nearest > 1e8 || (got[1] - got[0] < 2 * step && fabs(got[0] - want[0]) > 2 * step)) {
+        if (nearest > 1e8 || (got[1] - got[0] < 2 * step && fabs(got[0] - wanted[0]) > 2 * step)) {
             continue; /* an interval between two places */
         }
         CHECK_EQUAL(code, MDYN_OK);
         for (int k = 0; k < 2; k++) {
-            if (fabs(want[k]) > 40 - step / 2) {
+            if (fabs(wanted[k]) > 40 - step / 2) {
                 CHECK(k ? got[1] > 39 : got[0] < -39);
                 open++;
             } else {
-                CHECK_NEAR(got[k], want[k], 1.01 * step);
+                CHECK_NEAR(got[k], wanted[k], 1.01 * step);
                 narrowed++;
             }
         }
