@@ -17766,8 +17766,23 @@ MD_STATIC int md_plan_with_masses(mdyn_sim *sim)
 
 /* ---- constraint rows ---- */
 
-/* Coupling i becomes *c. Finds anew whether the impulse of any coupling bounds another row, and
-   whether any hard one has a target velocity. */
+/* Finds whether the impulse of any coupling bounds another row, and whether any hard one has a
+   target velocity. */
+MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
+{
+    int k;
+    sim->has_target_velocity = sim->has_coupled_bounds = 0;
+    for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
+        const mdyn_coupling *c = md_coupling_at(sim, k);
+        if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
+        if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
+            || (c->level == MDYN_VELOCITY
+                && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
+            sim->has_target_velocity = 1;
+    }
+}
+
+/* Coupling i becomes *c, with what concerns all couplings. */
 MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
 {
     int k;
@@ -17777,17 +17792,7 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
         if (!md_wide_is_zero(c->terms[k].coefficient)) sim->term_count[i]++;
     md_lay_out_curves(sim);
-
-    /* what concerns all couplings, of which one has changed */
-    sim->has_target_velocity = sim->has_coupled_bounds = 0;
-    for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
-        c = md_coupling_at(sim, k);
-        if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
-        if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
-            || (c->level == MDYN_VELOCITY
-                && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
-            sim->has_target_velocity = 1;
-    }
+    md_look_at_couplings(sim);
 }
 
 /* Appends a row to the list. */
@@ -18253,10 +18258,37 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, 
 /* The digits beyond the offset of coupling i. */
 MD_STATIC void md_set_offset_rest(mdyn_sim *sim, int i, mdyn_wide rest)
 {
-    const uint32_t before = md_sum_coupling(sim, i);
+    const uint32_t before = md_sum_part(sim, &sim->offset_rest[i], sizeof rest);
     sim->offset_rest[i] = rest;
-    md_change_sum(sim, before, md_sum_coupling(sim, i));
+    md_change_sum(sim, before, md_sum_part(sim, &sim->offset_rest[i], sizeof rest));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
+}
+
+/* The part of constants_sum that depends on the target of coupling i. */
+MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
+{
+    const mdyn_coupling *c = md_coupling_at(sim, i);
+    return md_sum_part(sim, &c->offset, sizeof c->offset)
+        + md_sum_part(sim, &c->target_velocity, sizeof c->target_velocity)
+        + md_sum_part(sim, &sim->has_target_velocity, sizeof sim->has_target_velocity);
+}
+
+/* Coupling i with the offset and the target velocity of *c, which differs in nothing else. They can
+   change the plan only of couplings that may be eliminated, or where rows are redundant. O(c) */
+MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const mdyn_coupling *c)
+{
+    uint32_t before;
+    if (c->softness.kind == MDYN_DEFAULT || sim->redundant_count > 0)
+        return md_replace_coupling(sim, i, c, sim->released[i]);
+
+    /* three numbers instead of the whole coupling: a motion is commanded before each step */
+    before = md_sum_target(sim, i);
+    md_drop_factor(sim);
+    sim->coupling[i].offset = c->offset;
+    sim->coupling[i].target_velocity = c->target_velocity;
+    md_look_at_couplings(sim);
+    md_change_sum(sim, before, md_sum_target(sim, i));
+    return MDYN_OK;
 }
 
 /* The offset of a position coupling that moves C from outside [lower, upper] to the nearest bound;
@@ -21011,7 +21043,7 @@ MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
     c = sim->coupling[coupling];
     c.offset = md_to_wide(md_neg(md_of_real(target)));
     c.target_velocity = md_to_wide(md_of_real(target_velocity));
-    code = md_replace_coupling(sim, coupling, &c, sim->released[coupling]);
+    code = md_replace_target(sim, coupling, &c);
     if (code < 0) return code;
     md_sum_set(&excess, c.offset);
     md_sum_add_velocity(&excess, MDYN_C(1), target);
