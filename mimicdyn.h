@@ -713,6 +713,10 @@ typedef struct mdyn_term {
                                 in any spacing. Beyond its ends it goes on as a straight line, so
                                 that f'' should be 0 there; mdyn_fill_spline finds f'' for a table
       MDYN_FUNCTION(function, user)   what a function of the user's gives
+      MDYN_FUNCTION_WITHIN(lower, upper, function, user)   the same, called for lower <= q <= upper
+                                only; beyond it goes on as a straight line. For what has no value
+                                everywhere, as a linkage beyond its dead points, and q = 0 of
+                                mdyn_init may be there
       MDYN_COUPLER(function, user)    C = coefficient f(q_1, q_2, ...) + offset of all joints of a
                                 coupling: each of its terms names this curve; the coefficient is
                                 that of its first one, the others only say that they are present
@@ -723,7 +727,7 @@ typedef enum mdyn_curve_kind {
 typedef struct mdyn_knot { mdyn_wide q, value, curvature; } mdyn_knot;
 
 /* f, f' and f'' at a place, and a function that gives them. It is called at any time with any q in
-   range, and must depend on q alone. */
+   range, or within its bounds, and must depend on q alone. */
 typedef struct mdyn_curve_point {
     mdyn_real value;
     mdyn_wide slope, curvature;
@@ -747,6 +751,7 @@ typedef struct mdyn_curve {
     mdyn_curve_function function;    /* function */
     mdyn_coupler_function coupler;   /* coupler */
     void *user_data;                 /* passed to the function */
+    mdyn_wide lower, upper;          /* function: where it is called; both 0: everywhere */
 } mdyn_curve;
 
 #define MDYN_KNOT(q, value, curvature) { MDYN_C(q), MDYN_C(value), MDYN_C(curvature) }
@@ -754,13 +759,18 @@ typedef struct mdyn_curve {
     MDYN_C(0), { MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0) }
 #define MDYN_POLYNOMIAL(reference, a0, a1, a2, a3, a4) \
     { MDYN_CURVE_POLYNOMIAL, MDYN_C(reference), \
-      { MDYN_C(a0), MDYN_C(a1), MDYN_C(a2), MDYN_C(a3), MDYN_C(a4) }, NULL, 0, NULL, NULL, NULL }
+      { MDYN_C(a0), MDYN_C(a1), MDYN_C(a2), MDYN_C(a3), MDYN_C(a4) }, NULL, 0, NULL, NULL, NULL, \
+      MDYN_C(0), MDYN_C(0) }
 #define MDYN_SPLINE(knots) \
-    { MDYN_CURVE_SPLINE, MDYN_NO_POLYNOMIAL_, knots, MDYN_COUNT(knots), NULL, NULL, NULL }
-#define MDYN_FUNCTION(function, user) \
-    { MDYN_CURVE_FUNCTION, MDYN_NO_POLYNOMIAL_, NULL, 0, function, NULL, user }
+    { MDYN_CURVE_SPLINE, MDYN_NO_POLYNOMIAL_, knots, MDYN_COUNT(knots), NULL, NULL, NULL, \
+      MDYN_C(0), MDYN_C(0) }
+#define MDYN_FUNCTION(function, user) MDYN_FUNCTION_WITHIN(0, 0, function, user)
+#define MDYN_FUNCTION_WITHIN(lower, upper, function, user) \
+    { MDYN_CURVE_FUNCTION, MDYN_NO_POLYNOMIAL_, NULL, 0, function, NULL, user, MDYN_C(lower), \
+      MDYN_C(upper) }
 #define MDYN_COUPLER(function, user) \
-    { MDYN_CURVE_COUPLER, MDYN_NO_POLYNOMIAL_, NULL, 0, NULL, function, user }
+    { MDYN_CURVE_COUPLER, MDYN_NO_POLYNOMIAL_, NULL, 0, NULL, function, user, MDYN_C(0), \
+      MDYN_C(0) }
 
 typedef enum mdyn_level {
     MDYN_POSITION, /* C = sum of coefficient q + offset; joints of one DoF only */
@@ -2180,14 +2190,17 @@ MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
 MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force);
 
 /* The range that is left to a joint of one coordinate by its limits and those of all joints coupled
-   to it [rad or m]; +-MDYN_UNLIMITED: none. Follows chains of hard two-joint couplings; other hard
-   couplings count if all their joints are on that chain. So do the limits of a follower on a curve
-   of one leader (MDYN_FOLLOWS), and of all tied to it by couplings without curves: of the intervals
-   of the leader that they leave, the range is the one that contains its present coordinate, or is
-   nearest to it. A user's function is looked at in 65 places, between two bounds only; other
-   couplings with curves do not count, nor leaders in the range of a follower on a curve.
+   to it [rad or m]; +-MDYN_UNLIMITED: none. Follows chains of hard two-joint couplings, exactly. A
+   hard coupling of more joints leaves each what the ranges of the others allow: none of its
+   positions is lost; where such couplings close to a ring with others, some are given that the
+   mechanism does not have. The limits of a follower on a curve of one leader (MDYN_FOLLOWS) count
+   too, and those of all tied to it by couplings without curves: of the intervals of the leader that
+   they leave, the range is the one that contains its present coordinate, or is nearest to it. A
+   user's function is looked at in 65 places, between its own bounds or two of the joint. Other
+   couplings with curves do not count, nor leaders in the range of a follower on a curve, nor do
+   curves in what couplings of several leaders leave.
    Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). O(c^2 + C c^2 + knots), for
-   C couplings with curves */
+   C couplings with curves; O(c^2 terms^2) with couplings of more than two joints */
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
 
 #if MIMICDYN_MAX_CURVES > 0
@@ -7218,6 +7231,35 @@ MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail,
     return md_set_curve_value(p, a->value, md_mul(x, s));
 }
 
+/* Whether a function is called between two bounds only. */
+MD_INLINE int md_is_bounded(const mdyn_curve *c)
+{
+    return c->kind == MDYN_CURVE_FUNCTION && !md_wides_are_zero(&c->lower, 2);
+}
+
+/* Asks the user's function at q, or at the bound that q is beyond. *rest := the way from there to
+   q: what q has beyond its rounding, or beyond the bound. */
+MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
+                               mdyn_curve_point *given, md_num *rest)
+{
+    const mdyn_wide *bound = NULL;
+    *rest = md_of_tail(tail);
+    if (md_is_bounded(c)) {
+        if (md_less(md_place_on_curve(q, tail, c->lower), MD_K(0))) bound = &c->lower;
+        if (md_less(MD_K(0), md_place_on_curve(q, tail, c->upper))) bound = &c->upper;
+    }
+    if (bound) {
+        *rest = md_place_on_curve(q, tail, *bound);
+        q = md_to_real(md_of_wide(*bound));
+    }
+
+    /* it need not set what is 0 */
+    given->value = 0;
+    given->slope = given->curvature = MDYN_C(0);
+    c->function(q, given, c->user_data);
+    if (bound) given->curvature = MDYN_C(0);
+}
+
 /* f, f' and f'' of a curve that is no coupler. Returns 0 if one of them is NaN or out of range; all
    are 0 then, so that nothing that is no number goes on into a solve. What a function of the user's
    gives is looked at the same way as what a polynomial gives far from its reference. */
@@ -7225,33 +7267,32 @@ MD_STATIC int md_find_curve_value(const mdyn_curve *c, mdyn_real q, md_tail tail
                                 md_curve_value *p)
 {
     mdyn_curve_point given;
+    md_num rest = MD_K(0);
     int ok;
-
-    /* the user's function need not set what is 0 */
     if (c->kind != MDYN_CURVE_FUNCTION) {
         ok = c->kind == MDYN_CURVE_SPLINE ? md_evaluate_spline(c, q, tail, p)
                                           : md_evaluate_polynomial(c, q, tail, p);
         given.slope = md_to_wide(p->slope);
         given.curvature = md_to_wide(p->curvature);
     } else {
-        given.value = 0;
-        given.slope = given.curvature = MDYN_C(0);
-        c->function(q, &given, c->user_data);
+        md_ask_function(c, q, tail, &given, &rest);
         ok = md_in_range(given.value);
         p->value = given.value;
         p->tail = 0;
     }
     ok = ok && md_wide_in_range(given.slope) && md_wide_in_range(given.curvature);
 
-    /* a function sees q without its tail: f' brings the tail in, to second order in what is below
-       the rounding of q */
+    /* a function sees q without its tail, and not beyond its bounds: f' brings the rest in, of a
+       tail to second order in what is below the rounding of q */
     p->slope = ok ? md_of_wide(given.slope) : MD_K(0);
     p->curvature = ok ? md_of_wide(given.curvature) : MD_K(0);
+    rest = md_mul(p->slope, rest);
+    ok = ok && md_stays_in_range(p->value, rest);
     if (!ok) {
         p->value = 0;
         p->tail = 0;
     } else if (c->kind == MDYN_CURVE_FUNCTION) {
-        md_accumulate(&p->value, &p->tail, md_mul(p->slope, md_of_tail(tail)));
+        md_accumulate(&p->value, &p->tail, rest);
     }
     return ok;
 }
@@ -7321,12 +7362,17 @@ MD_STATIC md_num md_next_turn(const mdyn_curve *c, md_num q, md_num end)
 }
 
 /* The next place after q at which the slope may be extreme, at most `end`: on the way there it is
-   monotone. Of a function the place `stride` farther. */
+   monotone. Of a function the place `stride` farther; it is straight beyond its bounds. */
 MD_STATIC md_num md_next_extreme(const mdyn_curve *c, md_num q, md_num end, md_num stride)
 {
     md_num place = end;
     if (c->kind == MDYN_CURVE_POLYNOMIAL) return md_next_turn(c, q, end);
     if (c->kind == MDYN_CURVE_FUNCTION) place = md_add(q, stride);
+    if (md_is_bounded(c)) {
+        const md_num lower = md_of_wide(c->lower), upper = md_of_wide(c->upper);
+        if (md_less(q, lower)) place = lower;
+        else place = md_less(q, upper) ? md_min(place, upper) : end;
+    }
 
     /* the next knot, or where f'' is 0 before it */
     if (c->kind == MDYN_CURVE_SPLINE) {
@@ -7351,11 +7397,13 @@ MD_STATIC md_num md_next_extreme(const mdyn_curve *c, md_num q, md_num end, md_n
 }
 
 /* Finds the first place after `from`, up to `to`, at which the slope of a curve that is no coupler
-   vanishes; a function is looked at in 64 places. Returns 0 if there is none, with *place = to.
-   Up to a place that was found before the slope keeps its sign. O(knots log knots) */
+   vanishes; a function is looked at in 64 places, between its bounds if it has some. Returns 0 if
+   there is none, with *place = to. Up to a place that was found before the slope keeps its sign.
+   O(knots log knots) */
 MD_STATIC int md_find_level(const mdyn_curve *c, md_num from, md_num to, md_num *place)
 {
-    const md_num stride = md_div(md_sub(to, from), MD_K(64));
+    const md_num stride = md_mul(MD_RATIO(1, 64), md_is_bounded(c)
+        ? md_sub(md_of_wide(c->upper), md_of_wide(c->lower)) : md_sub(to, from));
     const md_num rounding = MD_K(MD_CONSISTENCY_TOLERANCE);
     int k, sign = md_slope_sign(c, from, rounding), next;
 
@@ -15958,7 +16006,9 @@ MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
 {
     int k;
     if ((unsigned)c->kind > MDYN_CURVE_COUPLER) return 0;
-    if (c->kind == MDYN_CURVE_FUNCTION) return c->function != NULL;
+    if (c->kind == MDYN_CURVE_FUNCTION)
+        return c->function && md_wides_in_range(&c->lower, 2)
+            && !md_less(md_of_wide(c->upper), md_of_wide(c->lower));
     if (c->kind == MDYN_CURVE_COUPLER) return c->coupler != NULL;
     if (c->kind == MDYN_CURVE_POLYNOMIAL)
         return md_wide_in_range(c->reference) && md_wides_in_range(c->a, 5);
@@ -15974,21 +16024,25 @@ MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
     return 1;
 }
 
-/* Whether the slope of a curve vanishes within the limits of a joint, or the ends of a spline, and
-   where; of a joint without limits that is not asked. The first term of a coupling is its follower
-   (mdyn_project), which a level curve leaves without a place. */
+/* Whether the slope of a curve vanishes within the limits of a joint, or the ends of a spline or of
+   a function, and where; of a joint without limits that is not asked. The first term of a coupling
+   is its follower (mdyn_project), which a level curve leaves without a place. */
 MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num *place)
 {
     const int limited = !md_wides_are_zero(&b->lower, 2), spline = c->kind == MDYN_CURVE_SPLINE;
     const int below = limited && md_has_lower(b->lower), above = limited && md_has_upper(b->upper);
+    const int ends = spline || md_is_bounded(c);
     md_num from = md_of_wide(b->lower), to = md_of_wide(b->upper);
-    if (!below && !above && !spline) return 0;
-    if (c->kind == MDYN_CURVE_FUNCTION && !(below && above)) return 0;
+    if (!below && !above && !ends) return 0;
+    if (c->kind == MDYN_CURVE_FUNCTION && !ends && !(below && above)) return 0;
 
-    /* a side without a limit: no coordinate is beyond 2^23; a spline goes straight on beyond its
-       ends */
-    if (!below) from = spline ? md_of_wide(c->knots[0].q) : MD_K(-8388608);
-    if (!above) to = spline ? md_of_wide(c->knots[c->knot_count - 1].q) : MD_K(8388608);
+    /* a side without a limit: no coordinate is beyond 2^23; what has ends goes straight on beyond
+       them */
+    if (!below)
+        from = ends ? md_of_wide(spline ? c->knots[0].q : c->lower) : MD_K(-8388608);
+    if (!above)
+        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper)
+                  : MD_K(8388608);
     *place = from;
     return md_slope_sign(c, from, MD_K(MD_CONSISTENCY_TOLERANCE)) == 0
         || md_find_level(c, from, to, place);
@@ -16451,12 +16505,20 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    Given:   the limits of the bodies and the rigid couplings (hard, of positions, without a bound on
             their force) of a sim that is built.
    Gives:   lower and upper of one coordinate, lower > upper if nothing is left.
-   Writes:  sim->mark, 0 on return; sim->joint_force and sim->dv as arrays of x and z; y_force.
-   Cost:    O(couplings^2 terms).
+   Writes:  sim->mark, 0 on return; sim->joint_force and sim->dv as arrays of x and z; y_force;
+            sim->reduced as arrays of lower and upper.
+   Cost:    O(couplings^2 terms), with couplings of several leaders O(couplings^2 terms^2).
 
    A rigid coupling of two joints ties their coordinates: c_1 q_1 + c_2 q_2 + offset = lower. So
    each coordinate that a chain of such couplings ties to q is x q + z, and its limits bound q. So
    does the range of a coupling whose joints are all tied to q.
+
+   In a coupling of several leaders each joint is left what the ranges of the others leave:
+      (lower - max of the sum of c_j q_j, j != k, - offset)/c_k <= q_k <= ..., for c_k > 0
+   from the limits on, over all couplings in turn until none narrows a range. That keeps every
+   position that there is. Where couplings share one joint at most, and no chain of them closes to
+   a ring, it keeps no other; of a ring it may. Source: Davis 1987, Constraint propagation with
+   interval labels.
 
    A curve f(x q + z) of such a coordinate, whose follower is tied to others in turn, bounds q by
    the values that their limits leave to f: a set of intervals, of which one is taken. Between two
@@ -16622,27 +16684,44 @@ MD_STATIC void md_take_interval(md_preimage *s, md_num first, md_num last)
     s->last = last;
 }
 
+/* Moves an end of a piece at which f is out of range to the nearest place where it is not; f is
+   monotone between the two. Returns 0 if there is none. Where a function of the user's gives no
+   value there is none to go to: it has no positions there. */
+MD_STATIC int md_trim_piece(const md_preimage *s, md_num *from, md_num *to)
+{
+    const int a = md_side(s, *from), b = md_side(s, *to);
+    if (s->curve->kind == MDYN_CURVE_FUNCTION && !md_is_bounded(s->curve)) return 1;
+    if (a == 2) *from = md_find_side(s, *to, *from);
+    if (b == 2) *to = md_find_side(s, *from, *to);
+    return a != 2 || b != 2;
+}
+
 /* Finds the interval within [from, to]. On each piece between two places where the curve is level
-   f is monotone, so what is left of it is one interval; those of neighbors are joined. */
+   f is monotone, so what is left of it is one interval; those of neighbors are joined. The place
+   wanted is the end of a piece too: it has a value of f, which the ends of the range may lack. */
 MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 {
     md_num first = from, end;
     int open = 0; /* an interval from `first` on goes up to the end of the last piece */
     s->found = 0;
 
-    /* a, b: where f is at the ends of a piece */
     for (; md_less(from, to); from = end) {
-        int a = md_side(s, from), b;
+        md_num low = from, high;
+        int a, b;
         (void)md_find_level(s->curve, from, to, &end);
-        b = md_side(s, end);
+        if (md_less(from, s->wanted) && md_less(s->wanted, end)) end = s->wanted;
+        high = end;
+        if (!md_trim_piece(s, &low, &high)) continue;
 
-        /* all of this piece is below, or all of it above */
+        /* where f is at the ends: all of this piece is below, or all of it above */
+        a = md_side(s, low);
+        b = md_side(s, high);
         if (a != 0 && a == b) continue;
 
         /* the interval begins in this piece, or before it; it ends in it, or goes on */
-        if (!open) first = md_find_side(s, end, from);
+        if (!open) first = a == 0 ? from : md_find_side(s, high, low);
         open = b == 0;
-        if (!open) md_take_interval(s, first, md_find_side(s, from, end));
+        if (!open) md_take_interval(s, first, md_find_side(s, low, high));
     }
     if (open) md_take_interval(s, first, to);
 }
@@ -16680,7 +16759,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
 /* Narrows [lower, upper] of DoF `dof`, to which others are tied, by coupling i if that is rigid, of
    two joints, and has a curve at a tied one and none at the other: to the interval that contains
    the present coordinate, or is nearest to it. A function of the user's is looked at between two
-   bounds only. */
+   bounds only, its own or those of the joint. */
 MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
@@ -16701,7 +16780,7 @@ MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
         || sim->mark[sim->link[follower->body].dof]) return;
     s.curve = md_curve_of(sim, leader);
     if (s.curve->kind == MDYN_CURVE_COUPLER || (s.curve->kind == MDYN_CURVE_FUNCTION
-        && (md_less(*lower, from) || md_less(to, *upper)))) return;
+        && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
     x = sim->joint_force[sim->link[leader->body].dof];
@@ -16739,10 +16818,108 @@ MD_INLINE void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
 
 #endif
 
-/* Finds the range of the coordinate of DoF `dof`; +-1e12 where it has no bound. Returns the last
-   coupling that leaves it one position by its ratios alone, or -1. sim->y_force[k] := 1 for all
-   DoFs that are tied to it and have no bound either. */
-MD_STATIC int md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+/* Whether lower is above upper by more than rounding. */
+MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
+{
+    md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
+    return md_less(md_add(upper, slack), lower);
+}
+
+/* ---- through couplings of several leaders ---- */
+
+/* The largest x q_k if `up`, otherwise the smallest, in the interval of q_k; +-1e12 if it has no
+   bound there. */
+MD_STATIC md_num md_reach(const mdyn_sim *sim, int k, md_num x, int up)
+{
+    const md_num none = up ? MD_K(1e12) : MD_K(-1e12);
+    const int at_upper = up == !md_less(x, MD_K(0));
+    const md_num q = at_upper ? sim->reduced.size[k] : sim->reduced.factor[k];
+    if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
+    return md_mul(x, q);
+}
+
+/* The interval of joint `k` of coupling c, with the terms t, from those of its others. */
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const md_terms *t, int k)
+{
+    const md_num none = MD_K(1e12);
+    md_num lo = md_of_wide(c->lower), hi = md_of_wide(c->upper);
+    int j, open_below = !md_has_lower(c->lower), open_above = !md_has_upper(c->upper);
+
+    /* what c_k q_k may be */
+    for (j = 0; j < t->count; j++) {
+        md_num most, least;
+        if (j == k) continue;
+        most = md_reach(sim, t->dof[j], t->factor[j], 1);
+        least = md_reach(sim, t->dof[j], t->factor[j], 0);
+        open_below |= !md_less(most, none);
+        open_above |= !md_less(md_neg(none), least);
+        lo = md_sub(lo, most);
+        hi = md_sub(hi, least);
+    }
+
+    md_narrow(&sim->reduced.factor[t->dof[k]], &sim->reduced.size[t->dof[k]],
+              open_below ? md_neg(none) : lo, open_above ? none : hi, t->factor[k],
+              md_of_wide(c->offset), md_abs(t->factor[k]));
+}
+
+/* Narrows the intervals of all joints of coupling i, if it is rigid. Where one is empty, so are
+   those of the others. Returns whether one has changed. */
+MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
+{
+    const mdyn_coupling *c = md_coupling_at(sim, i);
+    md_num *lower = sim->reduced.factor, *upper = sim->reduced.size;
+    md_terms t;
+    int k, empty = 0, changed = 0;
+    if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
+    md_find_row_terms(sim, md_row_at(sim, i), &t);
+
+    for (k = 0; k < t.count; k++) empty |= md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]]);
+    for (k = 0; k < t.count; k++) {
+        const md_num lo = lower[t.dof[k]], hi = upper[t.dof[k]];
+        if (!empty) md_narrow_term(sim, c, &t, k);
+        if (empty || md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]])) {
+            upper[t.dof[k]] = MD_K(-1e12);
+            lower[t.dof[k]] = MD_K(1e12);
+        }
+        changed |= md_less(lo, lower[t.dof[k]]) | md_less(upper[t.dof[k]], hi);
+    }
+    return changed;
+}
+
+/* Finds the intervals that couplings leave all joints, if some have several leaders; otherwise
+   returns 0. The order turns each time, for chains in either one; in a ring it may never end. */
+MD_STATIC int md_find_intervals(mdyn_sim *sim)
+{
+    const int n = sim->couplings;
+    int i, k, several = 0, changed = 1;
+    for (i = 0; MIMICDYN_MAX_TERMS > 2 && i < n; i++) several |= sim->term_count[i] > 2;
+    if (!several) return 0;
+
+    for (k = 0; k < sim->dofs; k++) {
+        const md_joint_values *b = md_values_of_dof(sim, k);
+        const int limited = !md_wides_are_zero(&b->lower, 2);
+        sim->reduced.factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
+        sim->reduced.size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
+    }
+    for (k = 0; k < n && changed; k++)
+        for (changed = i = 0; i < n; i++) changed |= md_narrow_terms(sim, k % 2 ? n - 1 - i : i);
+    return 1;
+}
+
+/* Narrows [lower, upper] to the interval of DoF `dof`. What only differs in rounding stays: it has
+   more digits. */
+MD_STATIC void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+{
+    const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
+    const md_num lo = sim->reduced.factor[dof], hi = sim->reduced.size[dof];
+    if (md_less(md_mul(rounding, md_add(one, md_abs(lo))), md_sub(lo, *lower))) *lower = lo;
+    if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
+}
+
+/* Finds the range that the coordinates tied to DoF `dof` leave it; +-1e12 where it has no bound.
+   Returns the last coupling that leaves it one position by its ratios alone, or -1.
+   sim->y_force[k] := 1 for all DoFs that are tied to it and have no bound either. */
+MD_STATIC int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     int i, k, locking = -1;
     md_tie_joints(sim, dof);
@@ -16764,6 +16941,13 @@ MD_STATIC int md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num 
         sim->mark[k] = 0;
     }
     return locking;
+}
+
+/* The range of the coordinate of DoF `dof`. */
+MD_STATIC void md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+{
+    (void)md_find_tied_range(sim, dof, lower, upper);
+    if (md_find_intervals(sim)) md_narrow_by_interval(sim, dof, lower, upper);
 }
 
 /* Whether DoF `dof` is a leader: a term of a rigid coupling of two joints, and the first term of
@@ -16806,13 +16990,6 @@ MD_STATIC int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower, m
     }
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     return follower;
-}
-
-/* Whether lower is above upper by more than rounding. */
-MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
-{
-    md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
-    return md_less(md_add(upper, slack), lower);
 }
 
 /* ---- the present state ---- */
@@ -17242,8 +17419,23 @@ MD_STATIC int md_plan_with_masses(mdyn_sim *sim)
 
 /* ---- constraint rows ---- */
 
-/* Coupling i becomes *c. Finds anew whether the impulse of any coupling bounds another row, and
-   whether any hard one has a target velocity. */
+/* Finds whether the impulse of any coupling bounds another row, and whether any hard one has a
+   target velocity. */
+MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
+{
+    int k;
+    sim->has_target_velocity = sim->has_coupled_bounds = 0;
+    for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
+        const mdyn_coupling *c = md_coupling_at(sim, k);
+        if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
+        if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
+            || (c->level == MDYN_VELOCITY
+                && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
+            sim->has_target_velocity = 1;
+    }
+}
+
+/* Coupling i becomes *c, with what concerns all couplings. */
 MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
 {
     int k;
@@ -17253,17 +17445,7 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
         if (!md_wide_is_zero(c->terms[k].coefficient)) sim->term_count[i]++;
     md_lay_out_curves(sim);
-
-    /* what concerns all couplings, of which one has changed */
-    sim->has_target_velocity = sim->has_coupled_bounds = 0;
-    for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
-        c = md_coupling_at(sim, k);
-        if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
-        if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
-            || (c->level == MDYN_VELOCITY
-                && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
-            sim->has_target_velocity = 1;
-    }
+    md_look_at_couplings(sim);
 }
 
 /* Appends a row to the list. */
@@ -17389,15 +17571,19 @@ MD_STATIC void md_build_body_rows(mdyn_sim *sim)
    its tables say, though their author meant otherwise. */
 MD_STATIC int md_warn_ranges(mdyn_sim *sim)
 {
-    md_num lower, upper;
+    md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
+    const int several = md_find_intervals(sim);
     for (k = 0; k < sim->dofs; k++) sim->y_force[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[sim->dof[k].body].joint) != 1) continue;
         /* tied to one without bounds */
         if (!md_is_zero(sim->y_force[k])) continue;
-        locking = md_find_joint_range(sim, k, &lower, &upper);
-        if (md_range_is_empty(lower, upper))
+        locking = md_find_tied_range(sim, k, &lower, &upper);
+        left[0] = lower;
+        left[1] = upper;
+        if (several) md_narrow_by_interval(sim, k, &left[0], &left[1]);
+        if (md_range_is_empty(left[0], left[1]))
             return md_blame(sim, MDYN_WARN_EMPTY_RANGE, sim->dof[k].body);
 
         /* the first of each kind, for the warning that comes first */
@@ -17717,10 +17903,37 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, 
 /* The digits beyond the offset of coupling i. */
 MD_STATIC void md_set_offset_rest(mdyn_sim *sim, int i, mdyn_wide rest)
 {
-    const uint32_t before = md_sum_coupling(sim, i);
+    const uint32_t before = md_sum_part(sim, &sim->offset_rest[i], sizeof rest);
     sim->offset_rest[i] = rest;
-    md_change_sum(sim, before, md_sum_coupling(sim, i));
+    md_change_sum(sim, before, md_sum_part(sim, &sim->offset_rest[i], sizeof rest));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
+}
+
+/* The part of constants_sum that depends on the target of coupling i. */
+MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
+{
+    const mdyn_coupling *c = md_coupling_at(sim, i);
+    return md_sum_part(sim, &c->offset, sizeof c->offset)
+        + md_sum_part(sim, &c->target_velocity, sizeof c->target_velocity)
+        + md_sum_part(sim, &sim->has_target_velocity, sizeof sim->has_target_velocity);
+}
+
+/* Coupling i with the offset and the target velocity of *c, which differs in nothing else. They can
+   change the plan only of couplings that may be eliminated, or where rows are redundant. O(c) */
+MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const mdyn_coupling *c)
+{
+    uint32_t before;
+    if (c->softness.kind == MDYN_DEFAULT || sim->redundant_count > 0)
+        return md_replace_coupling(sim, i, c, sim->released[i]);
+
+    /* three numbers instead of the whole coupling: a motion is commanded before each step */
+    before = md_sum_target(sim, i);
+    md_drop_factor(sim);
+    sim->coupling[i].offset = c->offset;
+    sim->coupling[i].target_velocity = c->target_velocity;
+    md_look_at_couplings(sim);
+    md_change_sum(sim, before, md_sum_target(sim, i));
+    return MDYN_OK;
 }
 
 /* The offset of a position coupling that moves C from outside [lower, upper] to the nearest bound;
@@ -20441,7 +20654,7 @@ MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
     c = sim->coupling[coupling];
     c.offset = md_to_wide(md_neg(md_of_real(target)));
     c.target_velocity = md_to_wide(md_of_real(target_velocity));
-    code = md_replace_coupling(sim, coupling, &c, sim->released[coupling]);
+    code = md_replace_target(sim, coupling, &c);
     if (code < 0) return code;
     md_sum_set(&excess, c.offset);
     md_sum_add_velocity(&excess, MDYN_C(1), target);

@@ -63,6 +63,7 @@ static void test_path(void) {
     }
     printf("energy up to %.1f J\n", largest);
     CHECK(largest > 10);
+    CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
 }
 
 /* A constant velocity, against a flywheel of 1e8 kg m^2 that turns with it. */

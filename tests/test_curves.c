@@ -863,6 +863,151 @@ static void test_ranges(void) {
     CHECK(mdyn_settle(&other) >= 0);
 }
 
+/* ---- a function with bounds ---- */
+
+/* An arc: (q - 2)^2 + f^2 = 1, from 1.25 to 2.75; no number elsewhere. */
+static double asked_low = 2, asked_high = 2;
+static void arc(mdyn_real q, mdyn_curve_point *p, void *user) {
+    ld x = (ld)of_real(q) - 2, f = sqrtl(1 - x * x);
+    (void)user;
+    asked_low = fmin(asked_low, of_real(q));
+    asked_high = fmax(asked_high, of_real(q));
+    p->value = real((double)f);
+    p->slope = wide((double)(-x / f));
+    p->curvature = wide((double)(-1 / (f * f * f)));
+}
+static const mdyn_curve bounded[] = { MDYN_FUNCTION_WITHIN(1.25, 2.75, arc, NULL) };
+
+static void test_bounds(void) {
+    mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
+    mdyn_model m = planar2g;
+    mdyn_curve own = bounded[0];
+    mdyn_curve_point p;
+    mdyn_body limited[2];
+    mdyn_row_report r;
+    for (int n = 0; n < 1000; n++) {
+        mdyn_real q = real(random_in(-2, 6));
+        ld at = (ld)of_real(q), x = fminl(fmaxl(at, 1.25L), 2.75L);
+        ld f = sqrtl(1 - (x - 2) * (x - 2)), bend = x < at || at < x ? 0 : -1 / (f * f * f);
+        CHECK_EQUAL(mdyn_evaluate_curve(bounded, q, &p), MDYN_OK);
+        CHECK_NEAR(of_real(p.value), (double)(f - (x - 2) / f * (at - x)), VALUE * 8);
+        CHECK_NEAR(of_wide(p.slope), (double)(-(x - 2) / f), VALUE * 8);
+        CHECK_NEAR(of_wide(p.curvature), (double)bend, VALUE * 20);
+    }
+    CHECK_EQUAL(mdyn_evaluate_curve(bounded, real(8e6), &p), MDYN_ERR_RESULT);
+
+    /* a mechanism that begins beyond a bound, and comes in */
+    m.curves = bounded;
+    m.curve_count = 1;
+    m.couplings = &c;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_WARN_OFF_COUPLING);
+    CHECK_EQUAL(mdyn_project(&other, MDYN_FOLLOWERS), MDYN_OK);
+    other.v[0] = real(1);
+    CHECK_EQUAL(mdyn_project(&other, MDYN_FOLLOWERS), MDYN_OK);
+    for (int n = 0; n < 2000 && of_real(other.q[0]) < 1.5; n++) {
+        CHECK(mdyn_step(&other) >= 0);
+        CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+        CHECK_NEAR(of_wide(r.error), 0, 10 * VALUE);
+    }
+    CHECK_NEAR(of_real(other.q[0]), 1.5, 0.01);
+    CHECK(asked_low >= 1.25 && asked_high <= 2.75);
+
+    /* as the curve of a follower: level at 2, where the bounds let it be */
+    memcpy(limited, rods, sizeof limited);
+    c.terms[0].curve = 1;
+    c.terms[1].curve = 0;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_SLOPE);
+    CHECK_NEAR(of_real(other.culprit.place), 2, LEVEL);
+    m.curves = &own;
+    own.upper = wide(1.75);
+    CHECK(mdyn_init(&other, &m) >= 0);
+    own.upper = wide(1);
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CURVE);
+    CHECK_EQUAL(mdyn_evaluate_curve(&own, real(1), &p), MDYN_ERR_CURVE);
+    bad_wide(&own.upper, 0);
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CURVE);
+}
+
+/* The range of a leader without limits, in places from -40 to 40: polynomials, splines and a
+   function that go straight on or rise out of range beyond; limits of the follower on one side or
+   on both. */
+static void test_open_ranges(void) {
+    enum { PLACES = 8000 };
+    static const double step = 80.0 / PLACES;
+    mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
+    mdyn_model m = planar2g;
+    mdyn_body limited[2];
+    mdyn_wide lower, upper;
+    int open = 0, narrowed = 0;
+    memcpy(limited, rods, sizeof limited);
+    m.bodies = limited;
+    m.couplings = &c;
+    m.curves = bent;
+    m.curve_count = 1;
+    for (int n = 0; n < 300; n++) {
+        double q = -2.5, first = -40, wanted[2] = { 0, 0 }, nearest = 1e9;
+        int inside = 0;
+        bent[0] = bounded[0];
+        bent->kind = (mdyn_curve_kind)(n % 3);
+        for (int k = 0; k < 5; k++) {
+            bent->a[k] = wide(k > 2 && n % 2 ? 0 : random_in(-3, 3));
+        }
+        for (int k = 0; k < LEVEL_KNOTS; k++) {
+            q += random_in(0.2, 0.9);
+            level_knots[k].q = wide(q);
+            level_knots[k].value = wide(random_in(-3, 3));
+        }
+        CHECK_EQUAL(mdyn_fill_spline(level_knots, LEVEL_KNOTS, scratch), MDYN_OK);
+        bent->knots = level_knots;
+        bent->knot_count = LEVEL_KNOTS;
+        const int side = random_int(3);
+        const double low = side == 1 ? -1e12 : random_in(-2, -0.2);
+        const double high = side == 2 ? 1e12 : random_in(0.2, 2);
+        limited[1].lower = wide(low);
+        limited[1].upper = wide(high);
+        CHECK(mdyn_init(&other, &m) >= 0);
+        const double here = random_in(-2, 4);
+        other.q[0] = real(here);
+
+        /* runs of places within the limits; the one nearest to here */
+        for (int k = 0; k <= PLACES + 1; k++) {
+            const double place = -40 + step * k;
+            mdyn_curve_point p;
+            int now = k <= PLACES && mdyn_evaluate_curve(bent, real(place), &p) == MDYN_OK
+                && of_real(p.value) >= low && of_real(p.value) <= high;
+            if (now && !inside) {
+                first = place;
+            }
+            if (inside && !now) {
+                const double off = fmax(fmax(first - here, here - (place - step)), 0);
+                if (off < nearest) {
+                    nearest = off;
+                    wanted[0] = first;
+                    wanted[1] = place - step;
+                }
+            }
+            inside = now;
+        }
+        int code = mdyn_range(&other, 0, &lower, &upper);
+        const double got[2] = { of_wide(lower), of_wide(upper) };
+        if (nearest > 1e8 || (got[1] - got[0] < 2 * step && fabs(got[0] - wanted[0]) > 2 * step)) {
+            continue; /* an interval between two places */
+        }
+        CHECK_EQUAL(code, MDYN_OK);
+        for (int k = 0; k < 2; k++) {
+            if (fabs(wanted[k]) > 40 - step / 2) {
+                CHECK(k ? got[1] > 39 : got[0] < -39);
+                open++;
+            } else {
+                CHECK_NEAR(got[k], wanted[k], 1.01 * step);
+                narrowed++;
+            }
+        }
+    }
+    printf("%d ends open, %d narrowed\n", open, narrowed);
+    CHECK(open > 50 && narrowed > 200);
+}
+
 /* Texts, capacity, and a curve that takes the place of another while the mechanism moves. */
 static void test_texts(void) {
     char text[200];
@@ -906,7 +1051,7 @@ int main(int argc, char **argv) {
         test_values, test_spline, test_refused_curves, test_rows, test_default, test_row_form,
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
-        test_ranges, test_texts, test_polycoef
+        test_ranges, test_bounds, test_open_ranges, test_texts, test_polycoef
     };
     check_begin(argc, argv);
     fill_tables();

@@ -6,6 +6,9 @@
 #include "check.h"
 #include "sims.h"
 
+/*                 F64   F32 FIXED */
+TOLERANCE(SUMS, 1e-14, 1e-5, 1e-7);
+
 static mdyn_body body[8];
 static mdyn_coupling coupling[8];
 static mdyn_model model;
@@ -134,6 +137,186 @@ static void test_locked(void) {
     }
 }
 
+/* ---- couplings of several leaders ----
+   The truth: what limits and couplings leave the independent joints is a polytope, cut out by the
+   limits of all joints, which are sums of these. Each joint is extreme in one of its corners, and
+   each corner is where three limits are met: all of them are looked at. */
+
+enum { JOINTS = 6, AXES = 3, PLANES = 2 * JOINTS };
+typedef long double sum[AXES + 1]; /* coordinates of the independent joints, 1 */
+
+static long double value_at(const sum s, const long double *y) {
+    long double v = s[AXES];
+    for (int k = 0; k < AXES; k++) {
+        v += s[k] * y[k];
+    }
+    return v;
+}
+
+/* Where the planes a, b, c are 0; returns 0 if they nearly depend. */
+static int corner(const sum a, const sum b, const sum c, long double *y) {
+    const long double *p[] = { a, b, c };
+    long double d = 0, part[AXES] = { 0, 0, 0 };
+    for (int k = 0; k < AXES; k++) { /* Cramer, along the first column of each */
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        d += p[0][k] * (p[1][i] * p[2][j] - p[1][j] * p[2][i]);
+        for (int r = 0; r < 3; r++) {
+            const long double *u = p[(r + 1) % 3], *v = p[(r + 2) % 3];
+            part[k] -= p[r][AXES] * (u[i] * v[j] - u[j] * v[i]);
+        }
+    }
+    for (int k = 0; k < AXES; k++) {
+        y[k] = part[k] / d;
+    }
+    return d > 1e-6L || d < -1e-6L;
+}
+
+/* The least and the largest value of each joint; returns whether there is one. */
+static int find_extremes(sum *joint, long double (*range)[2]) {
+    sum plane[PLANES];
+    int corners = 0;
+    for (int k = 0; k < JOINTS; k++) {
+        memcpy(plane[2 * k], joint[k], sizeof(sum));
+        memcpy(plane[2 * k + 1], joint[k], sizeof(sum));
+        plane[2 * k][AXES] -= (long double)of_wide(body[k].lower);
+        plane[2 * k + 1][AXES] -= (long double)of_wide(body[k].upper);
+        range[k][0] = 1e9L;
+        range[k][1] = -1e9L;
+    }
+    for (int a = 0; a < PLANES; a++) {
+        for (int b = 0; b < a; b++) {
+            for (int c = 0; c < b; c++) {
+                long double y[AXES];
+                int inside = corner(plane[a], plane[b], plane[c], y);
+                for (int k = 0; k < JOINTS && inside; k++) {
+                    inside = value_at(plane[2 * k], y) > -1e-9L
+                        && value_at(plane[2 * k + 1], y) < 1e-9L;
+                }
+                for (int k = 0; k < JOINTS && inside; k++) {
+                    range[k][0] = fminl(range[k][0], value_at(joint[k], y));
+                    range[k][1] = fmaxl(range[k][1], value_at(joint[k], y));
+                }
+                corners += inside;
+            }
+        }
+    }
+    return corners > 0;
+}
+
+/* q_d = sum of ratio q + offset, of the joints 0 to d - 1 as the coupling names them. */
+static void sum_up(int d, int count, const int *leader, sum *joint) {
+    mdyn_coupling *c = &coupling[model.coupling_count++];
+    const mdyn_coupling none = MDYN_GEAR3(0, 1, 0, 0, 0, 0, 0);
+    const double scale = random_in(0.5, 2) * (random_int(2) ? 1 : -1);
+    const double offset = random_in(-0.5, 0.5);
+    const int at = random_int(count + 1); /* where the follower stands */
+    *c = none;
+    c->offset = wide(-scale * offset);
+    memset(joint[d], 0, sizeof(sum));
+    joint[d][AXES] = offset;
+    for (int k = 0, i = 0; k <= count; k++) {
+        const double ratio = random_in(0.3, 2) * (random_int(2) ? 1 : -1);
+        c->terms[k].body = (int16_t)(k == at ? d : leader[i]);
+        c->terms[k].coefficient = wide(k == at ? scale : -scale * ratio);
+        for (int a = 0; a <= AXES && k != at; a++) {
+            joint[d][a] += ratio * joint[leader[i]][a];
+        }
+        i += k != at;
+    }
+}
+
+/* Three independent joints; q_3 of two or three, q_4 of q_3 alone, q_5 of the rest: a tree, where
+   ranges are exact, or with a joint that leads twice, where none is lost. */
+static void test_several_leaders(void) {
+    int exact = 0, empty = 0, missed = 0, wide_ones = 0;
+    random_seed(7);
+    for (int n = 0; n < 3000; n++) {
+        const int ring = n % 2, all[] = { 0, 1, 2 }, one[] = { 3 };
+        const int last[] = { ring ? 1 : 2, 4 };
+        sum joint[JOINTS];
+        long double range[JOINTS][2];
+        begin(JOINTS);
+        memset(joint, 0, sizeof joint);
+        for (int k = 0; k < JOINTS; k++) {
+            limit(k, random_in(-3, -0.1), random_in(0.1, 3));
+            if (k > 2 && random_int(4) == 0) {
+                limit(k, random_in(1, 4), 5);
+            }
+            joint[k][k < AXES ? k : 0] = k < AXES;
+        }
+        sum_up(3, ring && random_int(2) ? 3 : 2, all, joint);
+        sum_up(4, 1, one, joint);
+        sum_up(5, 2, last, joint);
+        const int some = find_extremes(joint, range);
+        const int code = mdyn_init(&sim, &model);
+        CHECK(code >= 0 && (some ? code != MDYN_WARN_EMPTY_RANGE : 1));
+        for (int k = 0; k < JOINTS; k++) {
+            mdyn_wide lower, upper;
+            const int told = mdyn_range(&sim, k, &lower, &upper);
+            const double lo = of_wide(lower), hi = of_wide(upper);
+            if (!some) {
+                missed += told == MDYN_OK;
+                empty += told == MDYN_WARN_EMPTY_RANGE;
+                CHECK(ring || told == MDYN_WARN_EMPTY_RANGE
+                      || hi - lo < 1e-5); /* empty by less than a rounding */
+                continue;
+            }
+            if (told == MDYN_WARN_EMPTY_RANGE) { /* a corner is all there is */
+                CHECK_NEAR((double)(range[k][1] - range[k][0]), 0, 1e-5);
+                continue;
+            }
+            CHECK_EQUAL(told, MDYN_OK);
+            CHECK(lo < (double)range[k][0] + SUMS && hi > (double)range[k][1] - SUMS);
+            if (ring) {
+                wide_ones += lo < (double)range[k][0] - SUMS || hi > (double)range[k][1] + SUMS;
+                continue;
+            }
+            CHECK_NEAR(lo, (double)range[k][0], SUMS);
+            CHECK_NEAR(hi, (double)range[k][1], SUMS);
+            exact++;
+        }
+    }
+    printf("%d ranges exact, %d empty; of rings %d wider, %d not seen to be empty\n", exact, empty,
+           wide_ones, missed);
+    CHECK(exact > 3000 && empty > 1000 && wide_ones > 0);
+}
+
+/* Open ends, ranges of C, released couplings: q_0 + q_1 - 2 q_2 in [lower, upper]. */
+static void test_open_sums(void) {
+    mdyn_wide lower, upper;
+    mdyn_coupling gear = MDYN_GEAR3(0, 1, 1, 1, 2, -2, 0.5);
+    begin(3);
+    model.coupling_count = 1;
+    coupling[0] = gear;
+    limit(0, -1, 1);
+    limit(1, 0, 1e12);
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    CHECK_EQUAL(mdyn_range(&sim, 2, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -0.25, SUMS); /* (-1 + 0 + 0.5)/2 */
+    CHECK(of_wide(upper) > 9e11);
+    limit(2, -1, 0);
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), 0, SUMS);
+    CHECK_NEAR(of_wide(upper), 0.5, SUMS); /* 2 q_2 - q_0 - 0.5 <= 0.5 */
+    coupling[0].lower = wide(-1);
+    coupling[0].upper = wide(2);
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(upper), 2.5, SUMS);
+    coupling[0].upper = MDYN_UNLIMITED;
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK(of_wide(upper) > 9e11);
+    CHECK_EQUAL(mdyn_range(&sim, 2, &lower, &upper), MDYN_OK);
+    CHECK_NEAR(of_wide(lower), -1, SUMS);
+    coupling[0].upper = wide(2);
+    coupling[0].effort = wide(1); /* yields: bounds nothing */
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    CHECK_EQUAL(mdyn_range(&sim, 1, &lower, &upper), MDYN_OK);
+    CHECK(of_wide(upper) > 9e11);
+}
+
 /* A joint that was made fixed, with the tags of its couplings kept. */
 static void test_fixed_joints(void) {
     for (int i = 0; i < 2; i++) {
@@ -198,6 +381,8 @@ int main(int argc, char **argv) {
     test_no_frozen_range();
     test_locked();
     test_fixed_joints();
+    test_several_leaders();
+    test_open_sums();
     test_acting_bounds();
     return check_end();
 }
