@@ -2590,10 +2590,16 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #pragma GCC optimize("fp-contract=off", "no-tree-slp-vectorize")
 #endif
 
-/* The implementation is C: its conversions are written as such. */
-#if defined(__cplusplus) && defined(__GNUC__)
+/* The implementation is C: its conversions are written as such. Of arrays of one element gcc warns
+   in loops over the further ones, which never run. */
+#if defined(__GNUC__)
 #pragma GCC diagnostic push
+#if defined(__cplusplus)
 #pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+#if MIMICDYN_MAX_BODIES == 1 || MIMICDYN_MAX_DOFS == 1
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#endif
 #endif
 
 /* Classes of functions. `unused`: a configuration may call some of them only.
@@ -21747,7 +21753,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #endif
 
 /* Code after this header is compiled with the user's own options for contraction. */
-#if defined(__cplusplus) && defined(__GNUC__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 #if defined(__clang__) || defined(__IAR_SYSTEMS_ICC__) || defined(__CC_ARM)

@@ -48,8 +48,10 @@ for scalar in F32 FIXED; do
         -DMIMICDYN_MAX_CURVES=4 -I"$root" \
         "$build/names.c" || fail "names $scalar"
     # shellcheck disable=SC2086
-    gcc -std=c99 $warnings -O2 -DMIMICDYN_SCALAR=$scalar -DMIMICDYN_MAX_ROWS=1 \
-        -I"$root" -c "$build/names.c" -o "$build/names.o" || fail "bounds $scalar"
+    for knob in ROWS BODIES DOFS COUPLINGS; do
+        gcc -std=c99 $warnings -O2 -DMIMICDYN_SCALAR=$scalar -DMIMICDYN_MAX_$knob=1 \
+            -I"$root" -c "$build/names.c" -o "$build/names.o" || fail "bounds $knob $scalar"
+    done
 done
 # The default of MIMICDYN_MAX_ENTRIES, of any number of bodies.
 for bodies in 1 1000 4096; do
