@@ -36,7 +36,7 @@ demo: $(SCALARS:%=build/example-demo-%)
 test:
 	@$(RUN) build/tests $(JOBS) -DCMAKE_C_COMPILER="$(CC)"
 
-## The header in every compiler and standard that is here; symbols, stack, floats. [4 min]
+## The header in every compiler and standard that is here; symbols, stack, baked sims. [5 min]
 matrix:
 	@$(RUN) build/matrix $(JOBS) -DCMAKE_C_COMPILER="$(CC)" -DMIMICDYN_PART=matrix
 

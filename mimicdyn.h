@@ -2651,7 +2651,6 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_OPAQUE(x) ((void)0)
 #endif
 
-
 /* The representation of an md_num or md_unit, and the number that a representation stands for. The
    tests replace the types by classes without arithmetic operators: code that does not use the named
    operations does not compile there. */
@@ -15463,7 +15462,7 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
     md_tree *tree = MD_TREE(sim);
     int k;
     if (!MIMICDYN_TREE) return;
-
+    tree->state_is_of_step = 1;
 
     /* no bias force to extrapolate, or no middle; mdyn_joint_wrench reads dv all the same */
     if (!md_uses_midpoint(sim) || md_leaves_out_bodies(sim)) {

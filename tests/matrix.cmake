@@ -1,6 +1,11 @@
-# make matrix: the header in every compiler and standard that is here, and what objects hold.
+# make matrix: the header in every compiler and standard that is here, what objects hold, and baked
+# sims.
 # Included by CMakeLists.txt. The names of the tests say what they are about.
 
+# initialized sims as C: the longest, so first
+foreach(scalar FIXED F32 F64)
+    test(bake_${scalar} sh ${here}/bake.sh ${CMAKE_C_COMPILER} ${scratch} ${root} ${scalar})
+endforeach()
 foreach(compiler gcc clang)
     foreach(standard c99 c11)
         test(header_${compiler}_${standard} sh ${here}/header.sh ${compiler} ${standard}
