@@ -11,7 +11,8 @@ EXAMPLES = $(sort $(patsubst examples/%.c,%,$(wildcard examples/*.c)))
 HARNESSES = fuzz_model fuzz_lcp fuzz_motion fuzz_restore fuzz_curves
 HEADERS  = mimicdyn.h $(wildcard examples/*.h examples/robots/*.h tests/*.h tests/bench/*.h)
 SCALAR   = -DMIMICDYN_SCALAR=$(1) -DEXPECT_SCALAR_$(1)=1
-DEFINE   = $(call SCALAR,$(subst fixed,FIXED,$(subst f32,F32,$(subst f64,F64,$(1)))))
+UPPER    = $(subst fixed,FIXED,$(subst f32,F32,$(subst f64,F64,$(1))))
+DEFINE   = $(call SCALAR,$(call UPPER,$(1)))
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test examples replay bench figures figures-check fuzz lint measures matrix \
@@ -112,7 +113,8 @@ sanitize:
 	    compiler=$(CC); checks=address,undefined,float-cast-overflow; \
 	fi; \
 	echo "sanitizers of $$compiler: $$checks"; \
-	$(RUN) build/sanitize $(JOBS) -DCMAKE_C_COMPILER=$$compiler -DMIMICDYN_SANITIZE=$$checks
+	$(RUN) build/sanitize $(JOBS) -DCMAKE_C_COMPILER=$$compiler -DMIMICDYN_SANITIZE=$$checks \
+	    -DMIMICDYN_SCALARS="$(call UPPER,$(SCALARS))"
 
 ## Shows which lines of the header the tests reach (needs clang and llvm-cov). [5 min]
 coverage:
