@@ -180,11 +180,11 @@ define FUZZ_BUILD
 endef
 build/fuzz_model-%: fuzz/fuzz_model.c $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
-build/fuzz_motion-%: fuzz/fuzz_motion.c fuzz/rigid.h $(HEADERS) Makefile | build
+build/fuzz_motion-%: fuzz/fuzz_motion.c fuzz/bytes.h fuzz/rigid.h $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
 build/fuzz_restore-%: fuzz/fuzz_restore.c $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
-build/fuzz_curves-%: fuzz/fuzz_curves.c fuzz/rigid.h $(HEADERS) Makefile | build
+build/fuzz_curves-%: fuzz/fuzz_curves.c fuzz/bytes.h fuzz/rigid.h $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
 build/fuzz_lcp-%: fuzz/fuzz_lcp.c $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
@@ -201,5 +201,6 @@ SOAK_MECHANISMS = 10000
 soak-motion: $(SCALARS:%=build/soak_motion-%)
 	@set -e; for scalar in $(SCALARS); do \
 	    echo "== soak, $$scalar"; build/soak_motion-$$scalar --random $(SOAK_MECHANISMS) 1; done
-build/soak_motion-%: fuzz/fuzz_motion.c fuzz/standalone.c fuzz/rigid.h $(HEADERS) Makefile | build
+build/soak_motion-%: fuzz/fuzz_motion.c fuzz/standalone.c fuzz/bytes.h fuzz/rigid.h \
+        $(HEADERS) Makefile | build
 	$(CC) $(CFLAGS) -DFUZZ_STEPS=200 $(call DEFINE,$*) -I. fuzz/standalone.c $< -lm -o $@

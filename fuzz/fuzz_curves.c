@@ -18,6 +18,7 @@
 #define MIMICDYN_IMPLEMENTATION
 #include "mimicdyn.h"
 #include "tests/check.h"
+#include "fuzz/bytes.h"
 #include "fuzz/rigid.h"
 
 enum { COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, KNOTS = 6, STEPS = 20 };
@@ -49,18 +50,7 @@ static void require(const char *what, int index, double error, double allowed) {
 
 /* ---- bytes to a mechanism ---- */
 
-typedef struct input { const uint8_t *data; size_t size, at; uint64_t state; } input;
-
-/* Beyond the bytes, xorshift64* from a hash of them. */
-static unsigned take(input *in, unsigned below) {
-    if (in->at < in->size) {
-        return in->data[in->at++] % below;
-    }
-    in->state ^= in->state >> 12;
-    in->state ^= in->state << 25;
-    in->state ^= in->state >> 27;
-    return (unsigned)((in->state * 0x2545F4914F6CDD1Du) >> 56) % below;
-}
+static unsigned take(input *in, unsigned below) { return take_u8(in) % below; }
 
 static double take_in(input *in, double low, double high) {
     return low + (high - low) * (take(in, 256) * 256 + take(in, 256)) / 65535.0;
@@ -323,11 +313,7 @@ static double reach_of_step(double dt) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    input in = { data, size, 0, 0xCBF29CE484222325u };
-    for (size_t i = 0; i < size; i++) {
-        in.state = (in.state ^ data[i]) * 0x100000001B3u;
-    }
-    in.state += in.state == 0;
+    input in = input_of(data, size);
     const int free_of_force = take(&in, 4) == 0;
     take_mechanism(&in, free_of_force);
     if (mdyn_init(&sim, &model) < 0) {

@@ -213,13 +213,13 @@ static void sum_up(int d, int count, const int *leader, sum *joint) {
     *c = none;
     c->offset = wide(-scale * offset);
     memset(joint[d], 0, sizeof(sum));
-    joint[d][AXES] = offset;
+    joint[d][AXES] = (long double)offset;
     for (int k = 0, i = 0; k <= count; k++) {
         const double ratio = random_in(0.3, 2) * (random_int(2) ? 1 : -1);
         c->terms[k].body = (int16_t)(k == at ? d : leader[i]);
         c->terms[k].coefficient = wide(k == at ? scale : -scale * ratio);
         for (int a = 0; a <= AXES && k != at; a++) {
-            joint[d][a] += ratio * joint[leader[i]][a];
+            joint[d][a] += (long double)ratio * joint[leader[i]][a];
         }
         i += k != at;
     }
