@@ -13442,7 +13442,9 @@ MD_STATIC void md_find_implied_limits(mdyn_sim *sim)
         md_row *row = md_row_at(sim, i);
         int has_low = 0, has_high = 0;
         y = md_find_limits_of_y(sim, i, &low, &high);
-        for (j = sim->couplings; y >= 0 && j < sim->joint_row_count; j++) {
+        if (y < 0) continue;
+
+        for (j = sim->couplings; j < sim->joint_row_count; j++) {
             const int first = !md_is_follower(sim, row->index) ? 0
                 : !md_is_follower(sim, md_row_at(sim, j)->index) || j < i;
             if (j == i || md_find_limits_of_y(sim, j, &other_low, &other_high) != y) continue;
