@@ -959,7 +959,8 @@ typedef struct mdyn_contact {
     mdyn_softness softness; /* of the row along the normal */
 } mdyn_contact;
 
-/* How a friction row is bounded by the normal impulse n, in every iteration. */
+/* How a friction row is bounded by the normal impulse n, in every visit. Losses and couplings with
+   mu follow their leader as in MDYN_PYRAMID, whatever the law. */
 typedef enum mdyn_friction_law {
     MDYN_PYRAMID,  /* each tangent t by itself: |t| <= mu n */
     MDYN_CONE,     /* both tangents of a contact together: |(t1, t2)| <= mu n, opposed to the slip;
@@ -1680,7 +1681,7 @@ typedef union md_shared {
     int16_t closures, user_rows;
 #define MD_BODY_ROW_MEMBERS \
     int16_t lasting_row_count;            /* rows other than those of contacts */ \
-    uint8_t friction_stage;               /* MDYN_TWO_STAGE: 1 frictionless, 2 fixed bounds */ \
+    uint8_t friction_stage;               /* of all: md_friction_stage */ \
     md_body_row body_row[MD_ROOM(MDYN_BODY_ROWS_)]; \
     md_num row_jacobian[MIMICDYN_MAX_DOFS];      /* J of the row on bodies at hand */ \
     md_num row_jacobian_size[MIMICDYN_MAX_DOFS]; /* size of each element's largest term */
@@ -1735,7 +1736,7 @@ typedef struct mdyn_sim {
     /* Constants, as those from `model` on: >>build. */
     int16_t bodies, dofs, coordinates, couplings, drives;
     uint8_t has_target_velocity;          /* a hard coupling has a target velocity other than 0 */
-    uint8_t has_coupled_bounds;           /* the impulse of one row bounds that of another */
+    uint8_t has_coupled_bounds;           /* the impulse of a coupling bounds that of another row */
 
     int16_t rows, joint_row_count;        /* all; rows on joints, which come first */
     int16_t active_count, equality_count; /* rows of this solve; equality rows among them */
@@ -10883,12 +10884,6 @@ MD_INLINE const mdyn_softness *md_body_row_softness(const mdyn_sim *sim, const m
     return &md_body_row_at(sim, row)->softness;
 }
 
-/* Whether a body row's force is bounded by mu times that of another row (Coulomb friction). */
-MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
-{
-    return md_is_body_row(row) && md_body_row_at(sim, row)->leader >= 0;
-}
-
 /* ---- properties of a row, and targets in a mode ---- */
 
 /* Whether a joint row is a range: a limit, or a coupling with lower < upper. */
@@ -11691,8 +11686,7 @@ MD_INLINE void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_v
 }
 
 /* erp, cfm and the bounds of impulse of the joint row in sim->row_x. Returns 0 if it exerts no
-   force. The bounds of a loss, or of a coupling with mu, are set during the solve
-   (md_update_coupled_bounds). */
+   force. The bounds of a row with a leader are set during the solve (md_follow_leader). */
 MD_OWN_FRAME int md_set_compliance_and_bounds(const mdyn_sim *sim, md_row *row, int free)
 {
     const mdyn_softness *softness;
@@ -13565,14 +13559,96 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Source: ODE, SOR-PGS of its quickstep solver; PhysX mimic joints, equation (16), with the
    accumulated impulse. */
 
-/* Keeps the friction bound of the first stage (MDYN_TWO_STAGE) in the exponent of this block. */
-MD_INLINE void md_save_friction_bound(mdyn_sim *sim, const md_row *row)
+/* ---- bounds that follow the impulse of another row ---- */
+
+/* The row whose impulse bounds that of a coupling or loss: |lambda| <= mu |its lambda|. Returns -1
+   if there is none. A loss of efficiency e is Coulomb friction on the first joint with
+   mu = 2 (1 - e)/(1 + e): driving from either side, the part e of the power arrives. */
+MD_STATIC int md_coupling_leader(const mdyn_sim *sim, const md_row *row, md_num *mu)
 {
-    if (md_has_leader(sim, row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
+    const mdyn_coupling *c = md_coupling_at(sim, row->index);
+    md_num e = md_of_wide(c->efficiency);
+    if (row->kind == MDYN_ROW_LOSS) {
+        *mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
+        return row->index;
+    }
+    *mu = md_of_wide(c->mu);
+    return MD_ROW_IS(row, COUPLING) && !md_is_zero(*mu) ? c->mu_of : -1;
 }
 
-/* Stores the current friction bound as the row's impulse bounds, independent of the block. */
-MD_INLINE void md_store_friction_bound(md_row *row, md_scale e)
+/* The leader of a row, whose impulse bounds that of the row: of tangents of contacts, user rows
+   with mu, losses, couplings with mu. u_mu is the bound of u_lambda for a unit of the leader's.
+   Returns -1 if there is none. */
+MD_INLINE int md_leader(const mdyn_sim *sim, const md_row *row, md_num *u_mu)
+{
+    int leader = -1;
+    if (md_is_body_row(row)) {
+        *u_mu = md_body_row_at(sim, row)->u_mu;
+        return md_body_row_at(sim, row)->leader;
+    }
+    if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return -1;
+    leader = md_coupling_leader(sim, row, u_mu);
+    if (leader >= 0)
+        *u_mu = md_mul(*u_mu, md_mul(md_row_at(sim, leader)->scale, row->length));
+    return leader;
+}
+
+MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
+{
+    md_num u_mu;
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->leader >= 0;
+    return md_leader(sim, row, &u_mu) >= 0;
+}
+
+/* Keeps the bound of a tangent, which in a cone is not that of its own component. */
+MD_INLINE void md_save_bound(mdyn_sim *sim, const md_row *row)
+{
+    if (md_is_body_row(row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
+}
+
+/* The stage of a row with a leader (MDYN_TWO_STAGE): 1 no friction, 2 fixed bounds; 0: its bound
+   follows. */
+MD_INLINE int md_friction_stage(const mdyn_sim *sim, const md_row *row)
+{
+    return md_is_body_row(row) ? MD_BODY_ROWS(sim)->friction_stage : 0;
+}
+
+/* What a coupling with a leader may exert at most by its effort, in units of its vector. Returns 0
+   if it has no such bound. */
+MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound)
+{
+    *bound = md_mul(sim->h, md_of_wide(md_coupling_at(sim, row->index)->effort));
+    *bound = md_mul(*bound, row->length);
+    return !md_is_zero(*bound);
+}
+
+/* The upper bound of u_lambda of a row with a leader: mu |impulse of the leader| as it is now, or
+   in stages first 0, then the bound that was fixed after the first. */
+MD_STATIC md_unit md_present_bound(const mdyn_sim *sim, const md_row *row, md_scale e)
+{
+    md_num u_mu, own;
+    const md_row *leader = md_row_at(sim, md_leader(sim, row, &u_mu));
+    const int stage = md_friction_stage(sim, row);
+    md_unit bound = MD_U(0);
+    if (stage == 2) return md_body_row_at(sim, row)->u_bound;
+    if (stage != 1 && leader->in_inequality)
+        bound = md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu);
+    if (MD_ROW_IS(row, COUPLING) && md_own_bound(sim, row, &own)
+        && md_less(md_ldexp(own, -e), md_of_unit(bound, 0))) bound = md_unit_of(own, e);
+    return bound;
+}
+
+/* Sets the bounds of a row with a leader and returns the upper one. */
+MD_STATIC md_unit md_follow_leader(mdyn_sim *sim, md_row *row, md_scale e)
+{
+    row->u_lambda_max = md_present_bound(sim, row, e);
+    row->u_lambda_min = md_unit_neg(row->u_lambda_max);
+    md_save_bound(sim, row);
+    return row->u_lambda_max;
+}
+
+/* Stores the bound of a row with a leader as its impulse bounds, independent of the block. */
+MD_INLINE void md_store_bound(md_row *row, md_scale e)
 {
     row->lambda_max = md_mul(row->scale, md_of_unit(row->u_lambda_max, e));
     row->lambda_min = md_neg(row->lambda_max);
@@ -13630,7 +13706,7 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     row->u_lambda_min = md_unit_of(md_mul(md_sub(row->lambda_min, row->lambda_given), length), e);
     row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
     row->u_lambda = row->u_change = row->u_warm_start = MD_U(0);
-    md_save_friction_bound(sim, row);
+    md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
     impulse = md_max(row->lambda_min, md_min(row->lambda_max, impulse));
@@ -13638,55 +13714,6 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     cost = md_warm_start_cost(sim, row);
     md_set_impulse(sim, row, row->u_warm_start);
     return cost;
-}
-
-/* ---- bounds that follow the impulse of another joint row ---- */
-
-/* The row whose impulse bounds that of a coupling or loss row: |lambda| <= mu |its lambda|.
-   Returns -1 if there is none. A loss of efficiency e is Coulomb friction on the first joint with
-   mu = 2 (1 - e)/(1 + e): driving from either side, the part e of the power arrives. */
-MD_STATIC int md_coupling_leader(const mdyn_sim *sim, const md_row *row, md_num *mu)
-{
-    const mdyn_coupling *c = md_coupling_at(sim, row->index);
-    md_num e = md_of_wide(c->efficiency);
-    if (row->kind == MDYN_ROW_LOSS) {
-        *mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
-        return row->index;
-    }
-    *mu = md_of_wide(c->mu);
-    return MD_ROW_IS(row, COUPLING) && !md_is_zero(*mu) ? c->mu_of : -1;
-}
-
-/* The impulse bound of a row with a leader by its current impulse,
-      *bound = min(mu |lambda of the leader|, h effort);   0 is returned if it has none. */
-MD_STATIC int md_coupled_bound(const mdyn_sim *sim, const md_row *row, md_scale e, md_num *bound)
-{
-    const md_row *leader;
-    md_num mu, effort;
-    int i;
-    if (!row->in_inequality || row->kind > MDYN_ROW_LOSS) return 0;
-    i = md_coupling_leader(sim, row, &mu);
-    if (i < 0) return 0;
-
-    leader = md_row_at(sim, i);
-    *bound = leader->in_inequality
-        ? md_mul(mu, md_abs(md_mul(leader->scale, md_of_unit(leader->u_lambda, e)))) : MD_K(0);
-    effort = md_mul(sim->h, md_of_wide(md_coupling_at(sim, row->index)->effort));
-    if (MD_ROW_IS(row, COUPLING) && !md_is_zero(effort)) *bound = md_min(*bound, effort);
-    return 1;
-}
-
-/* Sets the impulse bounds of all rows with a leader. */
-MD_STATIC void md_update_coupled_bounds(mdyn_sim *sim, md_scale e)
-{
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (!md_coupled_bound(sim, row, e, &row->lambda_max)) continue;
-        row->lambda_min = md_neg(row->lambda_max);
-        row->u_lambda_max = md_unit_of(md_mul(row->lambda_max, row->length), e);
-        row->u_lambda_min = md_unit_neg(row->u_lambda_max);
-    }
 }
 
 /* The impulse that a Gauss-Seidel step gives a row, by the formulae above, within [min, max]. */
@@ -13762,7 +13789,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
 }
 
 /* Prepares friction once the rows are set up: pairs the tangents of each contact (MDYN_CONE), and
-   finds u_mu, the bound of the friction row's u_lambda for a unit of the normal's u_lambda. */
+   finds u_mu of rows on bodies. */
 MD_STATIC void md_prepare_friction(mdyn_sim *sim)
 {
     int k;
@@ -13780,27 +13807,6 @@ MD_STATIC void md_prepare_friction(mdyn_sim *sim)
             r->cone = (uint8_t)(2 * (md_body_row_of(sim, row - 1)->cone == 1));
         r->u_mu = md_div(md_mul(r->mu, sim->row[r->leader].scale), row->scale);
     }
-}
-
-/* The upper impulse bound of a friction row: mu |normal impulse| as it is now, or in the stages of
-   MDYN_TWO_STAGE first 0, then the bound that was fixed after the first. */
-MD_STATIC md_unit md_present_friction_bound(const mdyn_sim *sim, const md_row *row)
-{
-    const md_body_row *r = md_body_row_at(sim, row);
-    const md_row *normal = &sim->row[r->leader];
-    if (MD_BODY_ROWS(sim)->friction_stage == 2) return r->u_bound;
-    return MD_BODY_ROWS(sim)->friction_stage == 1 || !normal->in_inequality ? MD_U(0)
-        : md_unit_mul_num(md_unit_abs(normal->u_lambda), r->u_mu);
-}
-
-/* Sets the bounds of a friction row and returns the upper one. */
-MD_STATIC md_unit md_friction_bound(mdyn_sim *sim, md_row *row)
-{
-    md_body_row *r = md_body_row_of(sim, row);
-    r->u_bound = md_present_friction_bound(sim, row);
-    row->u_lambda_max = r->u_bound;
-    row->u_lambda_min = md_unit_neg(r->u_bound);
-    return r->u_bound;
 }
 
 /* Sets the impulse of a row and returns the magnitude of its change. */
@@ -13836,14 +13842,22 @@ MD_STATIC int md_next_in_cone(const mdyn_sim *sim, const md_row *row, md_unit om
     return 1;
 }
 
-/* One visit of a friction row; the first row of a cone is visited together with the second.
-   Returns the larger change of the two impulses. */
-MD_STATIC md_unit md_visit_friction(mdyn_sim *sim, md_row *row, md_unit omega)
+/* 1, 2: the row is the first, the second tangent of a cone; else 0. */
+MD_INLINE int md_cone_of(const mdyn_sim *sim, const md_row *row)
 {
-    md_unit bound = md_friction_bound(sim, row), to[2], moved, other;
+    return md_is_body_row(row) ? md_body_row_at(sim, row)->cone : 0;
+}
+
+/* One visit of a row with a leader; the first row of a cone is visited together with the second.
+   Returns the larger change of the two impulses. */
+MD_STATIC md_unit md_visit_follower(mdyn_sim *sim, md_row *row, md_scale e, md_unit omega)
+{
+    const int cone = md_cone_of(sim, row);
+    md_unit bound, to[2], moved, other;
     int k, slides;
-    if (md_body_row_of(sim, row)->cone == 0) return md_visit(sim, row, omega);
-    if (md_body_row_of(sim, row)->cone == 2) return MD_U(0);
+    if (cone == 2) return MD_U(0);
+    bound = md_follow_leader(sim, row, e);
+    if (cone == 0) return md_visit(sim, row, omega);
 
     /* outside the circle the bounds of each row become its own component, for the report */
     slides = md_next_in_cone(sim, row, omega, bound, to);
@@ -13857,12 +13871,12 @@ MD_STATIC md_unit md_visit_friction(mdyn_sim *sim, md_row *row, md_unit omega)
     return md_unit_less(moved, other) ? other : moved;
 }
 
-/* The impulses that a visit would give a friction row, to[0], and with it the second of its cone,
-   to[1]. Returns how many they are; 0 for the second of a cone. */
-MD_STATIC int md_next_friction(const mdyn_sim *sim, const md_row *row, md_unit *to)
+/* The impulses that a visit would give a row with a leader, to[0], and with it the second of its
+   cone, to[1]. Returns how many they are; 0 for the second of a cone. */
+MD_STATIC int md_next_of_follower(const mdyn_sim *sim, const md_row *row, md_scale e, md_unit *to)
 {
-    const md_unit bound = md_present_friction_bound(sim, row);
-    const int cone = md_body_row_at(sim, row)->cone;
+    const md_unit bound = md_present_bound(sim, row, e);
+    const int cone = md_cone_of(sim, row);
     if (cone == 1) (void)md_next_in_cone(sim, row, MD_U(1), bound, to);
     else if (cone == 0) to[0] = md_next_impulse(sim, row, MD_U(1), md_unit_neg(bound), bound);
     return cone == 0 ? 1 : cone == 1 ? 2 : 0;
@@ -13874,18 +13888,11 @@ MD_STATIC int md_next_friction(const mdyn_sim *sim, const md_row *row, md_unit *
    is the larger of the two. */
 MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
 {
-    md_unit to[2], min = row->u_lambda_min, max = row->u_lambda_max;
-    md_num bound, miss = MD_K(0);
+    md_unit to[2];
+    md_num miss = MD_K(0);
     int k, count = 1;
-    if (md_has_leader(sim, row)) {
-        count = md_next_friction(sim, row, to);
-    } else {
-        if (MIMICDYN_LOSSES && sim->has_coupled_bounds && md_coupled_bound(sim, row, e, &bound)) {
-            max = md_unit_of(md_mul(bound, row->length), e);
-            min = md_unit_neg(max);
-        }
-        to[0] = md_next_impulse(sim, row, MD_U(1), min, max);
-    }
+    if (md_has_leader(sim, row)) count = md_next_of_follower(sim, row, e, to);
+    else to[0] = md_next_impulse(sim, row, MD_U(1), row->u_lambda_min, row->u_lambda_max);
 
     for (k = 0; k < count; k++)
         miss = md_max(miss, md_abs(md_of_unit(md_unit_sub(to[k], row[k].u_lambda), 0)));
@@ -13985,14 +13992,13 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
     part = md_unit_of(tolerance, 0);
 
     do {
-        if (MIMICDYN_LOSSES && sim->has_coupled_bounds) md_update_coupled_bounds(sim, e);
         moved = MD_U(0);
         largest = motion;
         for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
             md_unit d;
             if (!row->in_inequality) continue;
-            d = md_unit_abs(md_has_leader(sim, row) ? md_visit_friction(sim, row, step)
+            d = md_unit_abs(md_has_leader(sim, row) ? md_visit_follower(sim, row, e, step)
                                                  : md_visit(sim, row, step));
             if (md_unit_less(moved, d)) moved = d;
             if (md_unit_less(largest, d)) largest = d;
@@ -14047,11 +14053,10 @@ MD_STATIC md_unit md_verify_rows(mdyn_sim *sim, md_scale e)
 {
     md_unit d, moved = MD_U(0);
     int k;
-    if (sim->has_coupled_bounds) md_update_coupled_bounds(sim, e);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = &sim->row[sim->active[k]];
         if (!row->in_inequality) continue;
-        d = md_unit_abs(md_has_leader(sim, row) ? md_visit_friction(sim, row, MD_U(1))
+        d = md_unit_abs(md_has_leader(sim, row) ? md_visit_follower(sim, row, e, MD_U(1))
                                                 : md_visit(sim, row, MD_U(1)));
         if (md_unit_less(moved, d)) moved = d;
     }
@@ -14170,32 +14175,21 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 }
 
 /* Friction index of row i of the problem: the row that bounds it, the mu for impulses of unit
-   vectors, and x_cap, the bound by effort. Returns whether any row of the sim bounds row i; one
-   that is not in the problem has impulse 0. */
+   vectors, and x_cap, its own bound. Returns whether any row of the sim bounds row i; one that is
+   not in the problem has impulse 0. */
 MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
 {
     md_dantzig *d = &sim->dantzig;
     const md_row *row = &sim->row[d->row[i]];
-    md_num mu = MD_K(0);
-    int leader = row->kind <= MDYN_ROW_LOSS ? md_coupling_leader(sim, row, &mu) : -1;
+    md_num mu, own;
+    const int leader = md_friction_stage(sim, row) ? -1 : md_leader(sim, row, &mu);
     d->findex[i] = -1;
     d->two_sided[i].x_cap = MD_K(1e30);
-
-    /* a coupling with friction or efficiency, whose effort is another bound */
-    if (leader >= 0) {
-        const mdyn_wide effort = sim->coupling[row->index].effort;
-        mu = md_mul(mu, md_mul(sim->row[leader].scale, row->length));
-        if (MD_ROW_IS(row, COUPLING) && !md_wide_is_zero(effort))
-            d->two_sided[i].x_cap = md_ldexp(md_mul(md_mul(sim->h, md_of_wide(effort)),
-                                                    row->length), -e);
-    }
-    if (md_has_leader(sim, row) && MD_BODY_ROWS(sim)->friction_stage == 0) {
-        leader = md_body_row_at(sim, row)->leader;
-        mu = md_body_row_at(sim, row)->u_mu;
-    }
+    if (leader < 0) return 0;
 
     /* in the numbering of the LCP */
-    if (leader < 0) return 0;
+    if (MD_ROW_IS(row, COUPLING) && md_own_bound(sim, row, &own))
+        d->two_sided[i].x_cap = md_ldexp(own, -e);
     d->findex[i] = (int16_t)md_dantzig_index(d, n, leader);
     d->mu[i] = md_to_wide(mu);
     return 1;
@@ -14221,7 +14215,7 @@ MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
         two->b_negative = md_of_unit(md_unit_sub(row->u_hi, u), 0);
 
     if (md_has_leader(sim, row)) {
-        md_friction_bound(sim, row);
+        md_follow_leader(sim, row, e);
         two->x_min = md_of_unit(row->u_lambda_min, 0);
         two->x_max = md_of_unit(row->u_lambda_max, 0);
     } else if (!has_leader) {
@@ -14408,7 +14402,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         row->lambda = row->warm_start = MD_K(0);
         if (!row->in_inequality) continue;
 
-        if (md_has_leader(sim, row)) md_store_friction_bound(row, e);
+        if (md_has_leader(sim, row)) md_store_bound(row, e);
         if (md_stores_warm_start(sim))
             row->warm_start = md_add(row->lambda_given, md_mul(row->scale,
                 md_of_unit(saved ? row->u_warm_start : row->u_lambda, e)));
@@ -14469,11 +14463,12 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 
     /* stage 0 takes the bounds from the normal impulses at hand */
     MD_BODY_ROWS(sim)->friction_stage = 0;
-    for (k = sim->joint_row_count; k < sim->rows; k++)
-        if (md_has_leader(sim, md_row_at(sim, k))) {
-            md_friction_bound(sim, md_row_at(sim, k));
-            md_store_friction_bound(md_row_at(sim, k), e);
-        }
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality || !md_is_body_row(row) || !md_has_leader(sim, row)) continue;
+        md_follow_leader(sim, row, e);
+        md_store_bound(row, e);
+    }
     MD_BODY_ROWS(sim)->friction_stage = 2;
 }
 
