@@ -13613,12 +13613,13 @@ MD_INLINE int md_friction_stage(const mdyn_sim *sim, const md_row *row)
     return md_is_body_row(row) ? MD_BODY_ROWS(sim)->friction_stage : 0;
 }
 
-/* What a coupling with a leader may exert at most by its effort, in units of its vector. Returns 0
-   if it has no such bound. */
+/* The largest impulse by its effort of a row with a leader, if it is a coupling that has one.
+   Returns 0 if there is no such bound. */
 MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound)
 {
-    *bound = md_mul(sim->h, md_of_wide(md_coupling_at(sim, row->index)->effort));
-    *bound = md_mul(*bound, row->length);
+    *bound = MD_K(0);
+    if (MD_ROW_IS(row, COUPLING))
+        *bound = md_mul(sim->h, md_of_wide(md_coupling_at(sim, row->index)->effort));
     return !md_is_zero(*bound);
 }
 
@@ -13633,8 +13634,10 @@ MD_STATIC md_unit md_present_bound(const mdyn_sim *sim, const md_row *row, md_sc
     if (stage == 2) return md_body_row_at(sim, row)->u_bound;
     if (stage != 1 && leader->in_inequality)
         bound = md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu);
-    if (MD_ROW_IS(row, COUPLING) && md_own_bound(sim, row, &own)
-        && md_less(md_ldexp(own, -e), md_of_unit(bound, 0))) bound = md_unit_of(own, e);
+    if (!md_is_body_row(row) && md_own_bound(sim, row, &own)) {
+        own = md_mul(own, row->length);
+        if (md_less(md_ldexp(own, -e), md_of_unit(bound, 0))) bound = md_unit_of(own, e);
+    }
     return bound;
 }
 
@@ -13647,10 +13650,15 @@ MD_STATIC md_unit md_follow_leader(mdyn_sim *sim, md_row *row, md_scale e)
     return row->u_lambda_max;
 }
 
-/* Stores the bound of a row with a leader as its impulse bounds, independent of the block. */
-MD_INLINE void md_store_bound(md_row *row, md_scale e)
+/* Stores the bound of a row with a leader as its impulse bounds, independent of the block: what it
+   may exert by its effort to the last digit. */
+MD_STATIC void md_store_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 {
+    md_num own;
     row->lambda_max = md_mul(row->scale, md_of_unit(row->u_lambda_max, e));
+    if (md_own_bound(sim, row, &own)
+        && !md_unit_less(row->u_lambda_max, md_unit_of(md_mul(own, row->length), e)))
+        row->lambda_max = own;
     row->lambda_min = md_neg(row->lambda_max);
 }
 
@@ -14188,8 +14196,8 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
     if (leader < 0) return 0;
 
     /* in the numbering of the LCP */
-    if (MD_ROW_IS(row, COUPLING) && md_own_bound(sim, row, &own))
-        d->two_sided[i].x_cap = md_ldexp(own, -e);
+    if (md_own_bound(sim, row, &own))
+        d->two_sided[i].x_cap = md_ldexp(md_mul(own, row->length), -e);
     d->findex[i] = (int16_t)md_dantzig_index(d, n, leader);
     d->mu[i] = md_to_wide(mu);
     return 1;
@@ -14402,7 +14410,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         row->lambda = row->warm_start = MD_K(0);
         if (!row->in_inequality) continue;
 
-        if (md_has_leader(sim, row)) md_store_bound(row, e);
+        if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
         if (md_stores_warm_start(sim))
             row->warm_start = md_add(row->lambda_given, md_mul(row->scale,
                 md_of_unit(saved ? row->u_warm_start : row->u_lambda, e)));
@@ -14467,7 +14475,7 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || !md_is_body_row(row) || !md_has_leader(sim, row)) continue;
         md_follow_leader(sim, row, e);
-        md_store_bound(row, e);
+        md_store_bound(sim, row, e);
     }
     MD_BODY_ROWS(sim)->friction_stage = 2;
 }

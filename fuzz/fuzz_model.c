@@ -625,6 +625,14 @@ static int call_velocity(mdyn_sim *sim, const call *c, result *r) {
     return code;
 }
 
+static int call_wrench(mdyn_sim *sim, const call *c, result *r) {
+    mdyn_wide3 f[2];
+    memset(f, 0xA5, sizeof f);
+    int code = mdyn_joint_wrench(sim, c->i, &f[0], &f[1]);
+    memcpy(r->number, f, sizeof f);
+    return code;
+}
+
 static int call_inverse(mdyn_sim *sim, const call *c, mdyn_wide *n) {
     switch (c->j & 7) {
     case 1: return mdyn_reduced_inverse_dynamics(sim, c->a, n);
@@ -671,7 +679,7 @@ static int perform(mdyn_sim *sim, const call *c, result *r) {
     case CALL_COLUMN: return mdyn_inverse_mass_column(sim, c->i, n);
     case CALL_ENGAGE: return mdyn_engage(sim, c->i, c->j & 1);
     case CALL_CONTACTS: return mdyn_set_contacts(sim, c->contact, c->contacts);
-    default: return mdyn_energy(sim, &n[0], &n[1]);
+    default: return (c->j & 1) != 0 ? call_wrench(sim, c, r) : mdyn_energy(sim, &n[0], &n[1]);
     }
 }
 
