@@ -13582,6 +13582,7 @@ MD_STATIC int md_coupling_leader(const mdyn_sim *sim, const md_row *row, md_num 
 MD_INLINE int md_leader(const mdyn_sim *sim, const md_row *row, md_num *u_mu)
 {
     int leader = -1;
+    *u_mu = MD_K(0);
     if (md_is_body_row(row)) {
         *u_mu = md_body_row_at(sim, row)->u_mu;
         return md_body_row_at(sim, row)->leader;
