@@ -1548,6 +1548,8 @@ typedef struct md_two_sided {
     md_num x_cap;                  /* maximum |x| of a row bounded by another */
 } md_two_sided;
 
+enum { MDYN_WHITENED_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
+
 #if MIMICDYN_MAX_DANTZIG > 0
 /* Workspace of pivoting. */
 typedef struct md_dantzig {
@@ -1556,6 +1558,7 @@ typedef struct md_dantzig {
     md_two_sided two_sided[MIMICDYN_MAX_DANTZIG];
     mdyn_wide mu[MIMICDYN_MAX_DANTZIG];
     int16_t findex[MIMICDYN_MAX_DANTZIG], row[MIMICDYN_MAX_DANTZIG];
+    md_unit free_du[MDYN_WHITENED_SIZE_]; /* sim->du without impulses of inequality rows */
 } md_dantzig;
 #endif
 
@@ -1609,8 +1612,6 @@ typedef struct md_contact_cache {
     uint16_t key;
     md_vec impulse; /* normal, two tangents */
 } md_contact_cache;
-
-enum { MDYN_WHITENED_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
 
 /* Rows that may have substeps. */
 enum { MDYN_SUBSTEP_ROWS_ = MIMICDYN_SETTINGS ? MIMICDYN_MAX_ROWS : 1 };
@@ -14436,6 +14437,7 @@ MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t since)
         int solved, has_none = 0;
         md_clear_impulses(sim);
         motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
+        md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
         sim->misses = 0;
 
         solved = md_solve_dantzig(sim, e, &has_none)
@@ -14446,7 +14448,9 @@ MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t since)
             sim->has_no_solution = 1;
             return;
         }
+        /* not by subtraction, which leaves the rounding of impulses that may be huge */
         md_clear_impulses(sim);
+        md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
     }
     sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, since));
 }

@@ -18,6 +18,7 @@ TOLERANCE(STACK_FORCE,        3e-12,    4e-3,  1e-5);
 TOLERANCE(DRIVEN,             5e-12,    2e-3,  1e-4);
 TOLERANCE(WEAK_DRIVE,         5e-14,    3e-5,  1e-6);
 TOLERANCE(NEARLY_DEPENDENT,   4e-11,       0,     0);
+TOLERANCE(UNSOLVED_MOMENTUM,  1e-10,    2e-5,  2e-2);
 TOLERANCE(SUBSTEPS,           2e-14,    2e-5,  6e-7);
 TOLERANCE(REPEATED,           2e-15,    5e-7,  3e-8);
 TOLERANCE(CONTRADICTION_RESTS, 1e-11,   1e-2,  5e-3);
@@ -447,6 +448,49 @@ static void test_nearly_dependent(void) {
     }
 }
 
+/* Nearly parallel rows that contradict each other: pivoting finds impulses far larger than the
+   motion, which are rejected. Nothing of them stays in v. */
+static void test_unsolved_momentum(void) {
+    int unsolved = 0;
+    for (int n = 0; n < 2000; n++) {
+        double before[2] = { 0 }, factor[3][2], slope = random_in(-1, 1);
+        const double angle = pow(10, random_in(-9, -3));
+        slides(2);
+        mech.body[1].parent = MDYN_WORLD;
+        mech.body[1].mass = wide(1);
+        for (int k = 0; k < 3; k++) {
+            mdyn_coupling *c = &mech.coupling[k];
+            *c = (mdyn_coupling)MDYN_MIMIC(0, 1, 1.0, 0.0);
+            c->level = MDYN_VELOCITY;
+            c->terms[0].coefficient = wide(1);
+            c->terms[1].coefficient = wide(slope + (k > 0 ? angle * random_in(-1, 1) : 0));
+            c->target_velocity = wide(random_in(-1, 1));
+            c->effort = wide(pow(10, random_in(3, 14)));
+            for (int i = 0; i < 2; i++) factor[k][i] = of_wide(c->terms[i].coefficient);
+        }
+        mech.model.coupling_count = 3;
+        CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
+        for (int s = 0; s < 3; s++) {
+            double miss[2], largest = 0.001;
+            int code = mdyn_step(&sim);
+            CHECK(code >= 0);
+            unsolved += sim.report.unsolved > 0;
+            for (int i = 0; i < 2; i++) miss[i] = of_real(sim.v[i]) - before[i];
+            for (int k = 0; k < 3; k++) {
+                mdyn_row_report r;
+                CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, k, &r), MDYN_OK);
+                largest = fmax(largest, fabs(of_wide(r.impulse)));
+                for (int i = 0; i < 2; i++) miss[i] -= factor[k][i] * of_wide(r.impulse);
+            }
+            for (int i = 0; i < 2; i++) {
+                CHECK_NEAR(miss[i] / largest, 0, UNSOLVED_MOMENTUM);
+                before[i] = of_real(sim.v[i]);
+            }
+        }
+    }
+    CHECK(unsolved > 500);
+}
+
 /* ---- boxes ---- */
 
 enum { CORNERS = 4, BOXES = 10 };
@@ -598,7 +642,7 @@ int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_conditions, test_iterations_agree, test_driven, test_solve_agree, test_repeated,
         test_contradiction, test_contradictions_rest,
-        test_nearly_dependent, test_stack, test_passive, test_refused
+        test_nearly_dependent, test_unsolved_momentum, test_stack, test_passive, test_refused
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
