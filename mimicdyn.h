@@ -1028,7 +1028,8 @@ typedef struct mdyn_solver {
     mdyn_start start;
     uint16_t iterations;   /* maximum per step; rows activated late get the same number again; 0:
                               100. MDYN_TGS: maximum per substep; 0: 1 */
-    mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1 */
+    mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and where it
+                              converges slowly it is extrapolated (md_iterate_pgs) */
     mdyn_wide tolerance;   /* iteration ends when no impulse changes by more than this fraction of
                               the largest impulse or velocity change (in units of the square root
                               of energy), at most 0.1; 0: a few rounding errors */
@@ -13544,7 +13545,8 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
             bounds; sim->du, the whitened velocity change that satisfies the equality rows.
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
    Writes:  u_* of md_row, lambda bounds that follow another impulse, u_mu, u_bound and cone of
-            md_body_row; sim->du, iterations, residual, unconverged, friction_stage, overflow.
+            md_body_row; sim->du, scratch, iterations, residual, unconverged, friction_stage,
+            overflow.
             md_pair_cone rescales rows in shared.entry.
    Cost:    O(entries) for each iteration.
 
@@ -13979,11 +13981,116 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
 
 /* ---- the iteration ---- */
 
+/* How far the impulse of a row can go on in the direction of its last change: to its bound, or to 0
+   if the row has another target beyond. */
+MD_STATIC md_num md_room_ahead(const md_row *row)
+{
+    const md_unit zero = MD_U(0), old = row->u_lambda;
+    const int rises = md_unit_less(zero, row->u_change);
+    md_unit end = rises ? row->u_lambda_max : row->u_lambda_min;
+    if (md_unit_less(row->u_lo, row->u_hi)
+        && !md_unit_less(rises ? zero : old, rises ? old : zero)
+        && md_unit_less(rises ? zero : end, rises ? end : zero)) end = zero;
+    return md_abs(md_of_unit(md_unit_sub(end, old), 0));
+}
+
+/* lambda += t d along the change d of the impulses in the last iteration, as far as the objective
+   (md_warm_start_cost) falls and every bound allows: t = - slope/curvature, with
+      slope     = D.du + sum of d (cfm_part u_lambda - u_target)
+      curvature = D.D + sum of cfm_part d^2,   D = sum of d x
+   D is the last change of du: sim->scratch holds what it was before. Does nothing where rows
+   contradict each other: D is then rounding, and d has no end. Source: Silcowitz-Hansen, Niebe,
+   Erleben, A nonsmooth nonlinear conjugate gradient method for interactive contact force problems,
+   2010: a line search along the step of Gauss-Seidel. */
+MD_OWN_FRAME void md_extrapolate_impulses(mdyn_sim *sim)
+{
+    md_num slope = MD_K(0), curvature = MD_K(0), size = MD_K(0), t;
+    int k;
+    for (k = 0; k < sim->dofs + sim->rows; k++) {
+        const md_num D = md_of_unit(md_unit_sub(sim->du[k], sim->scratch[k]), 0);
+        slope = md_add(slope, md_mul(D, md_of_unit(sim->du[k], 0)));
+        curvature = md_add(curvature, md_mul(D, D));
+    }
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        const md_num d = md_of_unit(row->u_change, 0);
+        md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
+        if (!row->in_inequality || md_is_zero(d)) continue;
+        s = md_unit_sub(md_unit_mul(row->cfm_part, row->u_lambda), s);
+        slope = md_add(slope, md_mul(d, md_of_unit(s, 0)));
+        size = md_add(size, md_mul(d, d));
+        curvature = md_add(curvature, md_mul(md_of_unit(row->cfm_part, 0), md_mul(d, d)));
+    }
+    if (!md_less(slope, MD_K(0)) || md_less(curvature, md_mul(MD_K(1e-4), size))) return;
+    t = md_neg(md_div(slope, curvature));
+
+    /* no bound is passed */
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        const md_num d = md_abs(md_of_unit(row->u_change, 0));
+        if (!row->in_inequality || md_is_zero(d)) continue;
+        if (md_less(md_room_ahead(row), md_mul(t, d))) t = md_div(md_room_ahead(row), d);
+    }
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        md_unit next;
+        if (!row->in_inequality || md_unit_is_zero(row->u_change)) continue;
+        next = md_unit_add(row->u_lambda, md_unit_mul_num(row->u_change, t));
+        if (md_unit_less(next, row->u_lambda_min)) next = row->u_lambda_min;
+        md_set_impulse(sim, row, md_unit_less(row->u_lambda_max, next) ? row->u_lambda_max : next);
+    }
+}
+
+/* The iterations since the impulses were extrapolated, or the first: how many, how many there must
+   be, the largest change of the last one, and that over the one before. */
+typedef struct md_trend { int32_t count, least; md_unit moved; md_num ratio; } md_trend;
+
+/* Adds an iteration, whose largest change is `moved`. Returns whether the changes shrink by the
+   same factor again and again, so slowly that one direction is left of them. */
+MD_STATIC int md_trend_settles(md_trend *t, md_unit moved)
+{
+    const md_num before = t->ratio, one = MD_K(1);
+    const md_unit last = t->moved;
+    t->moved = moved;
+    if (++t->count + 1 < t->least) return 0;
+    t->ratio = md_unit_less(moved, last) ? md_div(md_of_unit(moved, 0), md_of_unit(last, 0)) : one;
+    return t->count >= t->least && md_less(t->ratio, one) && md_less(MD_K(0.3), t->ratio)
+        && md_less(md_abs(md_sub(t->ratio, before)), md_mul(MD_K(0.1), md_sub(one, t->ratio)));
+}
+
+/* One iteration over the inequality rows. Returns the largest change of an impulse; *largest
+   becomes at least that, and the largest impulse. *follows is set if the bound of a row follows an
+   impulse. */
+MD_INLINE md_unit md_iterate_once(mdyn_sim *sim, md_scale e, md_unit omega, md_unit *largest,
+                                  int *follows)
+{
+    md_unit d, moved = MD_U(0);
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality) continue;
+        if (md_has_leader(sim, row)) {
+            d = md_unit_abs(md_visit_follower(sim, row, e, omega));
+            *follows = 1;
+        } else {
+            d = md_unit_abs(md_visit(sim, row, omega));
+        }
+        if (md_unit_less(moved, d)) moved = d;
+        if (md_unit_less(*largest, d)) *largest = d;
+        d = md_unit_abs(row->u_lambda);
+        if (md_unit_less(*largest, d)) *largest = d;
+    }
+    return moved;
+}
+
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
    at least once. After solver.iterations of them, counted from the count `since` on, it ends
    with sim->unconverged set. sim->residual is the largest change of the last iteration over that
-   maximum, 0 at rounding level. Returns the largest change. */
+   maximum, 0 at rounding level. Where one slow direction is left after 8 iterations, and 16, 32,
+   ... more, it is followed to its end (md_extrapolate_impulses), unless the user set `relaxation`,
+   bounds follow impulses, or fewer iterations remain than have been made since. Returns the largest
+   change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
 {
     const md_settings *solver = &sim->solver;
@@ -13993,28 +14100,21 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
        accumulate. */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 2);
     const int32_t first = sim->iterations;
-    int go_on, k;
     const int32_t max_iterations = solver->iterations ? solver->iterations
         : MD_SETTING_IS(sim, method, MDYN_TGS) ? 1 : 100;
-    if (md_is_zero(omega)) omega = MD_K(1);
+    md_trend trend = { 0, 8, MD_U(0), MD_K(1) };
+    const int relaxes = !md_is_zero(omega);
+    int go_on, settled, follows = 0;
+    if (!relaxes) omega = MD_K(1);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
     step = md_unit_of(omega, 0);
     part = md_unit_of(tolerance, 0);
 
     do {
-        moved = MD_U(0);
         largest = motion;
-        for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-            md_row *row = md_active_row(sim, k);
-            md_unit d;
-            if (!row->in_inequality) continue;
-            d = md_unit_abs(md_has_leader(sim, row) ? md_visit_follower(sim, row, e, step)
-                                                 : md_visit(sim, row, step));
-            if (md_unit_less(moved, d)) moved = d;
-            if (md_unit_less(largest, d)) largest = d;
-            d = md_unit_abs(row->u_lambda);
-            if (md_unit_less(largest, d)) largest = d;
-        }
+        if (trend.count + 1 >= trend.least)
+            md_copy_units(sim->scratch, sim->du, sim->dofs + sim->rows, 0);
+        moved = md_iterate_once(sim, e, step, &largest, &follows);
 
         /* |du| is measured once, after the second iteration, when errors of the warm start no
            longer enlarge it, and only if the impulses alone have not converged. */
@@ -14028,6 +14128,12 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
         if (md_unit_is_zero(moved)) return moved;
         sim->iterations++;
         go_on = md_unit_less(md_unit_add(md_unit_mul(part, largest), noise), moved);
+        settled = md_trend_settles(&trend, moved) && go_on && !follows && !relaxes;
+        if (settled && trend.count <= max_iterations - (sim->iterations - since)) {
+            md_extrapolate_impulses(sim);
+            trend.count = 0;
+            trend.least += trend.least;
+        }
     } while (go_on && sim->iterations - since < max_iterations);
     if (go_on) sim->unconverged = 1;
     return moved;
@@ -14056,22 +14162,6 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
 #define MD_DANTZIG_TOLERANCE (2048 * MD_EPSILON)
 
 /* ---- verification ---- */
-
-/* Visits the inequality rows as an iteration of PGS does. Returns the largest change of an
-   impulse. */
-MD_STATIC md_unit md_verify_rows(mdyn_sim *sim, md_scale e)
-{
-    md_unit d, moved = MD_U(0);
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->row[sim->active[k]];
-        if (!row->in_inequality) continue;
-        d = md_unit_abs(md_has_leader(sim, row) ? md_visit_follower(sim, row, e, MD_U(1))
-                                                : md_visit(sim, row, MD_U(1)));
-        if (md_unit_less(moved, d)) moved = d;
-    }
-    return moved;
-}
 
 /* Marks the rows that miss their targets by more than `tolerance`; returns how many. */
 MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance)
@@ -14102,15 +14192,16 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 {
     /* several rows share a body */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 4);
-    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), moved, solved, limit;
-    int pass, coarse;
+    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows);
+    md_unit moved, solved, limit, largest = d;
+    int pass, coarse, follows = 0;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
     limit = md_unit_add(md_unit_mul(MD_U(64 * MD_DANTZIG_TOLERANCE), motion), noise);
     coarse = md_unit_less(md_unit_mul(MD_U(1e-3), motion), noise);
 
     for (pass = 0; pass < 16; pass++) {
-        moved = md_verify_rows(sim, e);
+        moved = md_iterate_once(sim, e, MD_U(1), &largest, &follows);
         if (coarse && !md_unit_is_zero(moved)) {
             *has_none = 0;
             return 0;

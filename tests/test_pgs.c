@@ -27,6 +27,7 @@ TOLERANCE(STOP_PLACE,         1e-16,    6e-8, 3e-11);
 TOLERANCE(STOP_SPEED,         1e-17, 1.5e-13, 4e-12);
 TOLERANCE(STOP_FORCE,         1e-15,    1e-5,  5e-8);
 TOLERANCE(STOP_LEAVING,       4e-17,    1e-9, 4e-12);
+TOLERANCE(EXTRAPOLATED,       1e-15,    4e-7,  1e-8);
 TOLERANCE(PENETRATION,        2e-15,    6e-7,  2e-7);
 TOLERANCE(DRIVE_SPEED,        3e-14,    6e-7,  2e-8);
 TOLERANCE(DRIVE_PLACE,        1e-14,    4e-7,  4e-9);
@@ -580,6 +581,53 @@ static void test_conflict_stays(void) {
     CHECK_NEAR(most, 5 * iteration + 6 * dt, CONFLICT * iteration);
 }
 
+/* Two motors geared 5 : 2 by at most 0.15 N m, with a drive and dry friction: where the drive turns
+   back iterations creep along one direction, which is followed to its end. The motion is that of
+   pivoting, and of iterations that creep. */
+static void test_extrapolated(void) {
+    static mdyn_sim creeping;
+    int most = 0, most_creeping = 0;
+    double worst = 0, fastest = 0;
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_REVOLUTE;
+        mech.body[i].armature = wide(i == 0 ? 2e-4 : 3e-4);
+    }
+    mech.body[0].drive_kp = wide(2);
+    mech.body[0].drive_kd = wide(0.02);
+    mech.body[0].effort = wide(0.5);
+    mech.body[1].friction = wide(0.01);
+    mech.coupling[0] = (mdyn_coupling){ .terms = { MDYN_TERM(0, 2), MDYN_TERM(1, -5) } };
+    mech.coupling[0].effort = wide(0.15);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 2;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 1;
+    mech.model.dt = wide(0.001);
+    mech.model.solver.iterations = 400;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    mdyn_solver plain = mech.model.solver;
+    plain.relaxation = wide(1);
+    for (int s = 0; s < 500; s++) {
+        sim.target[0] = real(s / 100 % 2 ? 0.5 : -0.25);
+        sim.tau[1] = real(s / 37 % 2 ? 0.0625 : -0.03125);
+        creeping = sim;
+        CHECK_EQUAL(mdyn_set_solver(&creeping, &plain), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&creeping), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        most = sim.report.iterations > most ? sim.report.iterations : most;
+        most_creeping = creeping.report.iterations > most_creeping ? creeping.report.iterations
+                                                                   : most_creeping;
+        for (int i = 0; i < 2; i++) {
+            worst = worse(worst, of_real(sim.v[i]) - of_real(creeping.v[i]));
+            fastest = worse(fastest, of_real(sim.v[i]));
+        }
+    }
+    CHECK(most <= 16 && most_creeping >= 50);
+    CHECK_NEAR(worst / fastest, 0, EXTRAPOLATED);
+}
+
 /* Warm starts make up for few iterations: two slides pressed against their stops, 2 iterations in a
    step, each of which closes half of the gap. Cold starts get nowhere near. */
 static void test_few_iterations(void) {
@@ -636,7 +684,7 @@ int main(int argc, char **argv) {
         { 8, test_no_penetration }, { 9, test_drive }, { 10, test_effort_of_command },
         { 11, test_clutch }, { 12, test_backlash }, { 13, test_late_rows },
         { 14, test_most_iterations }, { 15, test_conflict_stays }, { 16, test_few_iterations },
-        { 20, test_passive }
+        { 18, test_extrapolated }, { 20, test_passive }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
