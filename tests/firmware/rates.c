@@ -1,5 +1,6 @@
 /* Counts the instructions of a step (AVR: cycles) of one mechanism with tight knobs, and prints
-       rate MEAN MOST RAM       over 500 steps; bytes of the sim
+       rate MEAN MOST RAM A S   over 500 steps; bytes of the sim; no step took more than A + S k,
+                                k its iterations, S by least squares
    RATES_GEAR     two motors geared 5 : 2 by at most 0.15 N m, a drive, dry friction
    RATES_GANTRY   four axes with drives, friction and stops, two of them one beam
    RATES_GEARBOX  sun, ring and carrier of a planetary gear as rotors
@@ -88,9 +89,26 @@ static void command(int16_t step) {
     sim.tau[1] = step / 37 % 2 ? MDYN_R(0.0625) : MDYN_R(-0.03125);
 }
 
+/* Each step: its iterations, and what it took. */
+static struct { int32_t iterations, count; } steps[STEPS];
+
+static int32_t slope(void) {
+    int64_t k = 0, kk = 0, c = 0, kc = 0;
+    int16_t i;
+    for (i = 0; i < STEPS; i++) {
+        k += steps[i].iterations;
+        c += steps[i].count;
+        kk += (int64_t)steps[i].iterations * steps[i].iterations;
+        kc += (int64_t)steps[i].iterations * steps[i].count;
+    }
+    kk = STEPS * kk - k * k;
+    return kk > 0 ? (int32_t)((STEPS * kc - k * c) / kk) : 0;
+}
+
 int main(void) {
-    uint64_t sum = 0;
-    uint32_t most = 0, from, to, count;
+    int64_t sum = 0;
+    int32_t most = 0, begin = 0, each;
+    uint32_t from, to;
     int16_t i;
     if (mdyn_init(&sim, &model) < 0) port_exit(1);
     for (i = 0; i < STEPS; i++) {
@@ -100,15 +118,23 @@ int main(void) {
         from = port_count();
         code = mdyn_step(&sim);
         to = port_count();
-        count = port_between(from, to);
-        sum += count;
-        if (count > most) most = count;
         if (code < 0) port_exit(2);
+        steps[i].count = (int32_t)port_between(from, to);
+        steps[i].iterations = sim.report.iterations;
+        sum += steps[i].count;
+        if (steps[i].count > most) most = steps[i].count;
+    }
+    each = slope();
+    for (i = 0; i < STEPS; i++) {
+        const int32_t rest = steps[i].count - each * steps[i].iterations;
+        if (rest > begin) begin = rest;
     }
     port_text("rate");
     print_number((uint32_t)(sum / STEPS));
-    print_number(most);
+    print_number((uint32_t)most);
     print_number((uint32_t)sizeof sim);
+    print_number((uint32_t)begin);
+    print_number((uint32_t)each);
     port_text("\n");
     return 0;
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # rates.sh BUILD: what control rates parts reach, as a table: from the instructions of the worst
-# step of 500, as the emulator counts them, by a model of cycles and wait states. Exit 77: a tool
-# is missing.
-#   rates.sh worst BUILD BOARD SCALAR MECHANISM       mean, most and bytes of one
+# step of 500, as the emulator counts them, by a model of cycles and wait states; then the
+# constants of the worst case. Exit 77: a tool is missing.
+#   rates.sh worst BUILD BOARD SCALAR MECHANISM       what rates.c prints of one
 # The model, per instruction: 1.5 cycles on Cortex-M0+, 1.65 on M3, 1.35 on M4F and ESP32-C3; a
 # part's flash makes that longer by the factor beside it. ATmega: cycles, as simavr counts them.
 set -u
@@ -15,9 +15,9 @@ worst() { # worst BOARD SCALAR MECHANISM
     [ "$1" != avr ] || lto=-flto
     # shellcheck disable=SC2086 # no word or one
     sh "$board" build "$1" "$out" -O2 $lto "-DMIMICDYN_SCALAR=$2" "-DRATES_$3" "$here/rates.c" \
-        >"$out.log" 2>&1 || { echo "- - -"; return; }
+        >"$out.log" 2>&1 || { echo "- - - - -"; return; }
     timeout 120 sh "$board" count "$1" "$out" 2>"$out.log" | sed -n 's/^rate //p' | grep . ||
-        echo "- - -"
+        echo "- - - - -"
 }
 
 if [ "$1" = worst ]; then
@@ -53,3 +53,20 @@ echo "$parts" | while IFS='|' read -r part name scalar clock cycles wait; do
     done
     printf '\n'
 done
+
+printf '\n| A + S k | gear pair | gantry, 4 axes | planetary gear | 2F-85 |\n'
+printf '| --- | ---: | ---: | ---: | ---: |\n'
+while IFS='|' read -r text name scalar; do
+    printf '| %s |' "$text"
+    for mechanism in GEAR GANTRY GEARBOX GRIPPER; do
+        awk '{ if ($2 + 0 > 0) printf " %d + %d k |", $4, $5; else printf " - |" }' \
+            "$build/rates-$name-$scalar-$mechanism.line"
+    done
+    printf '\n'
+done <<'END'
+Cortex-M0, FIXED|m0|FIXED
+Cortex-M3, FIXED|m3|FIXED
+Cortex-M4F, F32|m4f|F32
+RV32IMC, FIXED|rv32imc|FIXED
+ATmega2560, F32, cycles|avr|F32
+END
