@@ -5732,6 +5732,25 @@ MD_INLINE int md_dof_is_linear(const md_dof *d) { return MD_HAS(SLIDER) && d->ki
 
 MD_INLINE int md_dof_is_helical(const md_dof *d) { return MD_HAS(SCREW) && d->kind == MD_HELICAL; }
 
+/* The first DoF and coordinate of a body; the body of a DoF, and the coordinate of one whose joint
+   has no other. Without a tree body, DoF and coordinate are one index. */
+MD_INLINE int md_dof_of(const mdyn_sim *sim, int body)
+{
+    return MIMICDYN_TREE ? sim->link[body].dof : body;
+}
+
+MD_INLINE int md_coordinate_of(const mdyn_sim *sim, int body)
+{
+    return MIMICDYN_TREE ? sim->link[body].coordinate : body;
+}
+
+MD_INLINE int md_body_of(const mdyn_sim *sim, int k) { return MIMICDYN_TREE ? sim->dof[k].body : k; }
+
+MD_INLINE int md_coordinate_of_dof(const mdyn_sim *sim, int k)
+{
+    return MIMICDYN_TREE ? sim->dof[k].coordinate : k;
+}
+
 /* The DoF that precedes k on the path from the root; -1: none. */
 MD_INLINE int md_parent_dof(const mdyn_sim *sim, int k)
 {
@@ -5741,14 +5760,14 @@ MD_INLINE int md_parent_dof(const mdyn_sim *sim, int k)
 /* The numbers of the joint that has DoF k. */
 MD_SHARED const md_joint_values *md_values_of_dof(const mdyn_sim *sim, int k)
 {
-    return &sim->joint_values[sim->dof[k].body];
+    return &sim->joint_values[md_body_of(sim, k)];
 }
 
 /* The last DoF on the path from the root to a body; -1: none, the body is fixed in the world. */
 MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
 {
     for (; body >= 0; body = sim->link[body].parent)
-        if (sim->link[body].dofs) return sim->link[body].dof + sim->link[body].dofs - 1;
+        if (sim->link[body].dofs) return md_dof_of(sim, body) + sim->link[body].dofs - 1;
     return -1;
 }
 
@@ -6489,7 +6508,7 @@ enum { MD_FACTOR_NONE, MD_FACTOR_OF_M, MD_FACTOR_OF_STEP };
 /* What is added to the bodies' inertia in M_kk: armature + theta dt damping. */
 MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
 {
-    const md_joint_values *b = &sim->joint_values[sim->dof[k].body];
+    const md_joint_values *b = &sim->joint_values[md_body_of(sim, k)];
     md_num damping;
     if (md_wide_is_zero(b->damping)) return md_of_wide(b->armature);
     damping = md_mul(md_mul(dt, sim->damping_theta[k]), md_of_wide(b->damping));
@@ -6977,7 +6996,7 @@ MD_INLINE int md_is_floating_root(const mdyn_sim *sim, int i)
 /* The momentum of the tree of free root i. Two free joints are at least six DoF apart. */
 MD_INLINE md_momentum *md_momentum_of(mdyn_sim *sim, int i)
 {
-    return &MD_MOMENTA(sim)->momentum[sim->link[i].dof / 6];
+    return &MD_MOMENTA(sim)->momentum[md_dof_of(sim, i) / 6];
 }
 
 /* Into sim->shared.body.wrench: momentum of each body with all that it carries, about its origin.
@@ -7043,7 +7062,7 @@ MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
 MD_OWN_FRAME void md_set_root_position(mdyn_sim *sim, int i)
 {
     md_momentum *p = md_momentum_of(sim, i);
-    const int c = sim->link[i].coordinate;
+    const int c = md_coordinate_of(sim, i);
     md_vec com, travel;
     int k;
 
@@ -7520,7 +7539,7 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
     for (k = 0; ok && k < MIMICDYN_MAX_TERMS; k++)
         if (!md_wide_is_zero(c->terms[k].coefficient))
             md_accumulate(&p->value, tail, md_mul(md_of_wide(p->gradient[k]),
-                md_of_tail(sim->q_tail[sim->link[c->terms[k].body].coordinate])));
+                md_of_tail(sim->q_tail[md_coordinate_of(sim, c->terms[k].body)])));
     return ok;
 }
 
@@ -7612,7 +7631,7 @@ MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
         const mdyn_term *t = &c->terms[k];
         int q;
         if (md_wide_is_zero(t->coefficient)) continue;
-        q = sim->link[t->body].coordinate;
+        q = md_coordinate_of(sim, t->body);
         p.value = sim->q[q];
         p.tail = sim->q_tail[q];
         if (t->curve) (void)md_find_curve_value(md_curve_of(sim, t), p.value, p.tail, &p);
@@ -7910,8 +7929,8 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
             md_num s = md_neg(md_mul(tie->inverse, md_of_wide(t->coefficient)));
             if (md_is_zero(s)) continue;
             if (t->curve) s = md_mul(s, (bend++)->slope);
-            if (sim->link[t->body].dof != tie->dof)
-                md_add_to_G(sim, tie->dof, sim->link[t->body].dof, s);
+            if (md_dof_of(sim, t->body) != tie->dof)
+                md_add_to_G(sim, tie->dof, md_dof_of(sim, t->body), s);
         }
     }
 }
@@ -8267,7 +8286,7 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
         if (!md_stays_in_range(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
 
     for (k = 0; u && k < sim->dofs; k++) {
-        c = sim->dof[k].coordinate;
+        c = md_coordinate_of_dof(sim, k);
         if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
@@ -8293,7 +8312,7 @@ MD_INLINE void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
-        i = sim->dof[k].coordinate;
+        i = md_coordinate_of_dof(sim, k);
         if (i >= 0) md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
     }
 }
@@ -8303,7 +8322,7 @@ MD_INLINE void md_displace_q(mdyn_sim *sim, const md_num *u)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
-        i = sim->dof[k].coordinate;
+        i = md_coordinate_of_dof(sim, k);
         if (i >= 0) md_accumulate(&sim->q[i], &sim->q_tail[i], u[k]);
     }
 }
@@ -9815,7 +9834,7 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
     t->count = sim->term_count[row->index];
     for (term = md_coupling_at(sim, row->index)->terms; k < t->count; term++) {
         if (md_wide_is_zero(term->coefficient)) continue;
-        t->dof[k] = (int16_t)(sim->link[term->body].dof + term->axis);
+        t->dof[k] = (int16_t)(md_dof_of(sim, term->body) + term->axis);
         t->coefficient[k] = term->coefficient;
         t->factor[k++] = md_of_wide(term->coefficient);
     }
@@ -9897,7 +9916,7 @@ MD_STATIC void md_add_terms(const md_terms *t, md_num s, md_num *to)
 /* C of a joint row, by q and its tails. */
 MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
-    int k, c = sim->dof[t->dof[0]].coordinate;
+    int k, c = md_coordinate_of_dof(sim, t->dof[0]);
     if (!md_is_coupling_row(row) || row->kind == MDYN_ROW_LOSS) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
         return;
@@ -9912,7 +9931,7 @@ MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_
         return;
     }
     for (k = 0; k < t->count; k++) {
-        c = sim->dof[t->dof[k]].coordinate;
+        c = md_coordinate_of_dof(sim, t->dof[k]);
         md_sum_add_product(C, t->coefficient[k], sim->q[c], sim->q_tail[c]);
     }
 }
@@ -10036,13 +10055,11 @@ MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 
     /* the terms that are there; the search ends with the last of them */
     for (; left > 0; term++) {
-        const md_link *link;
+        const int k = md_dof_of(sim, term->body), c = md_coordinate_of(sim, term->body);
         if (md_wide_is_zero(term->coefficient)) continue;
         left--;
-        link = &sim->link[term->body];
-        md_sum_add_velocity(&velocity, term->coefficient, sim->v[link->dof]);
-        md_sum_add_product(&C, term->coefficient, sim->q[link->coordinate],
-                           sim->q_tail[link->coordinate]);
+        md_sum_add_velocity(&velocity, term->coefficient, sim->v[k]);
+        md_sum_add_product(&C, term->coefficient, sim->q[c], sim->q_tail[c]);
     }
     values.error = md_sum_minus(&C, c->lower);
     values.velocity = md_sum_to_num(&velocity);
@@ -10100,7 +10117,7 @@ MD_STATIC int md_place_followers(mdyn_sim *sim, md_num *dq, md_num *dv)
     for (i = 0; i < md_tie_count(sim); i++)
         for (pass = 0; pass < 2; pass++) {
             const md_tie *tie = &sim->tie[i];
-            const int c = sim->dof[tie->dof].coordinate;
+            const int c = md_coordinate_of_dof(sim, tie->dof);
             const int code = md_has_curved_ties(sim) ? md_update_curves(sim) : MDYN_OK;
             const md_tie_values miss = md_evaluate_tie(sim, tie);
             const md_num q = md_neg(md_mul(miss.error, tie->inverse));
@@ -10126,7 +10143,7 @@ MD_STATIC md_num md_tie_rounding(mdyn_sim *sim, const md_tie *tie)
     md_num size = MD_K(1);
     int k;
     for (k = 0; k < t->count; k++) {
-        const md_num q = md_abs(md_of_real(sim->q[sim->dof[t->dof[k]].coordinate]));
+        const md_num q = md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])]));
         const md_num v = md_abs(md_of_real(sim->v[t->dof[k]]));
         size = md_add(size, md_abs(md_mul(t->factor[k], md_add(q, md_mul(sim->dt, v)))));
     }
@@ -10167,7 +10184,7 @@ MD_STATIC void md_follow(mdyn_sim *sim)
     sim->q_may_be_off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const int c = sim->dof[tie->dof].coordinate, curved = md_tie_is_curved(sim, i);
+        const int c = md_coordinate_of_dof(sim, tie->dof), curved = md_tie_is_curved(sim, i);
         const md_tie_values miss = md_evaluate_tie(sim, tie);
         md_num back = md_neg(md_mul(miss.error, tie->inverse));
         if (!curved)
@@ -10256,7 +10273,7 @@ MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row)
     int k;
     for (k = 0; k < t->count; k++)
         size = md_add(size, md_mul(md_abs(t->factor[k]), md_add(MD_K(1),
-            md_abs(md_of_real(sim->q[sim->dof[t->dof[k]].coordinate])))));
+            md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])])))));
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING)
         size = md_add(size, md_sum_bends(sim, row->index, MD_BEND_VALUE));
     if (md_less(md_mul(md_error_rounding(sim), size), md_abs(row->error)))
@@ -11744,7 +11761,7 @@ MD_INLINE int md_whiten_dof(mdyn_sim *sim, int k)
    paths meet, their parts of x_j add up. O(depth of k). */
 MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
 {
-    int i = sim->dof[k].body;
+    int i = md_body_of(sim, k);
     md_force p;
     md_vec_zero(&p.ang);
     md_vec_zero(&p.lin);
@@ -13006,7 +13023,7 @@ MD_STATIC int md_is_straight_in(const mdyn_sim *sim, int i, int dof)
     int k;
     for (k = 0; MD_HAS_CURVES && k < MIMICDYN_MAX_TERMS; k++) {
         const mdyn_term *t = &md_coupling_at(sim, i)->terms[k];
-        if (md_term_is_curved(t) && sim->link[t->body].dof == dof) return 0;
+        if (md_term_is_curved(t) && md_dof_of(sim, t->body) == dof) return 0;
     }
     return 1;
 }
@@ -13937,7 +13954,7 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
        rest along its tangents, is judged by their weight. */
     for (i = 0; i < sim->bodies; i++) {
         md_unit largest;
-        from = sim->link[i].dof;
+        from = md_dof_of(sim, i);
         if (sim->link[i].dofs < 2) continue;
         largest = md_units_max_abs(sim->scratch + from, sim->link[i].dofs);
         for (k = from; k < from + sim->link[i].dofs; k++) sim->scratch[k] = largest;
@@ -14495,11 +14512,11 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 
     /* C' = J (v + dv) */
     if (MD_ROW_IS(row, LIMIT)) {
-        const md_dof *d = &sim->dof[row->index];
-        const md_joint_values *b = &sim->joint_values[d->body];
+        const md_joint_values *b = md_values_of_dof(sim, row->index);
+        const int c = md_coordinate_of_dof(sim, row->index);
         lower = b->lower;
         upper = b->upper;
-        md_sum_set_real(&sim->value.sum, sim->q[d->coordinate], sim->q_tail[d->coordinate]);
+        md_sum_set_real(&sim->value.sum, sim->q[c], sim->q_tail[c]);
         sim->value.displacement = md_has_displacement(sim)
             ? sim->displacement[row->index] : MD_K(0);
         change = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
@@ -15081,7 +15098,7 @@ MD_STATIC void md_recover_tie_impulses(mdyn_sim *sim)
             continue;
         }
         for (k = sim->term_count[tie->coupling]; k > 0; term++) {
-            const int dof = sim->link[term->body].dof;
+            const int dof = md_dof_of(sim, term->body);
             if (md_wide_is_zero(term->coefficient)) continue;
             k--;
             if (dof == tie->dof || !md_is_follower(sim, dof)) continue;
@@ -15424,10 +15441,10 @@ MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench,
 /* An impulse on DoF k, if it is that of a floating root. */
 MD_STATIC void md_add_dof_impulse(mdyn_sim *sim, int k, md_num impulse)
 {
-    const int i = sim->dof[k].body;
+    const int i = md_body_of(sim, k);
     md_force *f = &MD_WORK(sim)->body.wrench[i];
     if (!md_is_floating_root(sim, i) || md_is_zero(impulse)) return;
-    md_vec_add_scaled(k < sim->link[i].dof + 3 ? &f->ang : &f->lin, impulse,
+    md_vec_add_scaled(k < md_dof_of(sim, i) + 3 ? &f->ang : &f->lin, impulse,
                       &MD_COLUMN(&sim->dof[k])->axis);
 }
 
@@ -15599,7 +15616,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f, dv = md_mul(sim->damping_theta[k], sim->dv[k]);
-        if (!md_is_floating_root(sim, sim->dof[k].body)) continue;
+        if (!md_is_floating_root(sim, md_body_of(sim, k))) continue;
         f = md_sub(md_commanded_force(sim, b, k),
                    md_mul(md_of_wide(b->damping), md_add(md_of_real(sim->v[k]), dv)));
         md_add_dof_impulse(sim, k, md_mul(sim->dt, f));
@@ -15868,7 +15885,7 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
     int i, code = md_check_state(sim);
     if (code != MDYN_OK) return code;
     for (i = 0; i < ties; i++) {
-        const int k = sim->tie[i].dof, c = sim->dof[k].coordinate;
+        const int k = sim->tie[i].dof, c = md_coordinate_of_dof(sim, k);
         start[i].q = sim->q[c];
         start[i].v = sim->v[k];
         start[i].q_tail = sim->q_tail[c];
@@ -15886,7 +15903,7 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
 
     /* and back */
     for (i = 0; i < ties; i++) {
-        const int k = sim->tie[i].dof, c = sim->dof[k].coordinate;
+        const int k = sim->tie[i].dof, c = md_coordinate_of_dof(sim, k);
         sim->q[c] = start[i].q;
         sim->v[k] = start[i].v;
         sim->q_tail[c] = start[i].q_tail;
@@ -16752,7 +16769,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
     /* of the follower, from all that is tied to it */
     s->hi = MD_K(1e12);
     s->lo = md_neg(s->hi);
-    md_tie_joints(sim, sim->link[follower->body].dof);
+    md_tie_joints(sim, md_dof_of(sim, follower->body));
     for (k = 0; k < sim->dofs; k++) md_narrow_by_limits(sim, k, &s->lo, &s->hi);
 
     /* f = ratio q_f + rest; no bound stays none */
@@ -16787,15 +16804,15 @@ MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
 
     /* one leader on a curve, and a follower that is not tied to it otherwise */
     if (terms != 2 || !leader || !follower || !md_coupling_is_equality(c)
-        || !md_coupling_is_rigid(sim, c) || !sim->mark[sim->link[leader->body].dof]
-        || sim->mark[sim->link[follower->body].dof]) return;
+        || !md_coupling_is_rigid(sim, c) || !sim->mark[md_dof_of(sim, leader->body)]
+        || sim->mark[md_dof_of(sim, follower->body)]) return;
     s.curve = md_curve_of(sim, leader);
     if (s.curve->kind == MDYN_CURVE_COUPLER || (s.curve->kind == MDYN_CURVE_FUNCTION
         && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
-    x = sim->joint_force[sim->link[leader->body].dof];
-    z = sim->dv[sim->link[leader->body].dof];
+    x = sim->joint_force[md_dof_of(sim, leader->body)];
+    z = sim->dv[md_dof_of(sim, leader->body)];
     md_find_curve_bounds(sim, i, follower, leader, &s);
     md_tie_joints(sim, dof);
     from = md_add(md_mul(x, from), z);
@@ -16808,7 +16825,7 @@ MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
 
     /* the interval, and back to q; where it ends with the range of q, which the limits of other
        joints have given, nothing is narrowed, so that these keep their digits */
-    s.wanted = md_of_real(sim->q[sim->link[leader->body].coordinate]);
+    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, leader->body)]);
     md_find_preimage(&s, from, to);
     /* nothing is left */
     if (!s.found) {
@@ -17018,7 +17035,7 @@ MD_STATIC md_num md_coordinate_minus(const mdyn_sim *sim, int c, mdyn_wide x)
 MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
 {
     const md_joint_values *b = md_values_of_dof(sim, k);
-    const int c = sim->dof[k].coordinate;
+    const int c = md_coordinate_of_dof(sim, k);
     const md_num v = md_of_real(sim->v[k]);
     md_num below, above, slack;
     if (c < 0 || (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper))) return 0;
@@ -17051,7 +17068,7 @@ MD_STATIC int md_is_off_coupling(const mdyn_sim *sim, int i)
     md_sum_position(sim, md_row_at(sim, i), &t, &C);
     for (k = 0; k < t.count; k++)
         slack = md_add(slack, md_abs(md_mul(t.factor[k],
-            md_of_real(sim->q[sim->dof[t.dof[k]].coordinate]))));
+            md_of_real(sim->q[md_coordinate_of_dof(sim, t.dof[k])]))));
     if (MD_HAS_CURVES) slack = md_add(slack, md_sum_bends(sim, i, MD_BEND_VALUE));
     slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE / 10), slack);
 
@@ -17066,7 +17083,7 @@ MD_STATIC int md_warn_pose(mdyn_sim *sim, int velocities)
     int k;
     for (k = 0; k < sim->dofs; k++)
         if (md_is_off_limits(sim, k, velocities))
-            return md_blame(sim, MDYN_WARN_START, sim->dof[k].body);
+            return md_blame(sim, MDYN_WARN_START, md_body_of(sim, k));
     for (k = 0; k < sim->couplings; k++)
         if (md_is_off_coupling(sim, k)) return md_blame(sim, MDYN_WARN_OFF_COUPLING, k);
     return MDYN_OK;
@@ -17387,10 +17404,10 @@ MD_STATIC int md_build_ancestors(mdyn_sim *sim)
 {
     int i, j, k, n = 0;
     for (k = 0; k < sim->dofs; k++) {
-        i = sim->dof[k].body;
+        i = md_body_of(sim, k);
         j = sim->link[i].parent;
-        sim->dof_parent[k] = (int16_t)(k > sim->link[i].dof ? k - 1
-            : j < 0 ? -1 : sim->link[j].dof + sim->link[j].dofs - 1);
+        sim->dof_parent[k] = (int16_t)(k > md_dof_of(sim, i) ? k - 1
+            : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
         sim->M_first[k] = (int16_t)n;
@@ -17425,7 +17442,7 @@ MD_STATIC int md_plan_with_masses(mdyn_sim *sim)
 {
     const int code = md_plan(sim);
     if (code != MDYN_ERR_SINGULAR) return code;
-    return md_blame(sim, MDYN_ERR_MASSLESS, sim->dof[sim->culprit.index].body);
+    return md_blame(sim, MDYN_ERR_MASSLESS, md_body_of(sim, sim->culprit.index));
 }
 
 /* ---- constraint rows ---- */
@@ -17508,7 +17525,7 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
 MD_STATIC int md_carrying_dof(const mdyn_sim *sim, int body)
 {
     for (; body >= 0 && body < sim->bodies; body = sim->link[body].parent)
-        if (sim->link[body].dofs) return sim->link[body].dof;
+        if (sim->link[body].dofs) return md_dof_of(sim, body);
     return -1;
 }
 
@@ -17587,7 +17604,7 @@ MD_STATIC int md_warn_ranges(mdyn_sim *sim)
     const int several = md_find_intervals(sim);
     for (k = 0; k < sim->dofs; k++) sim->y_force[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
-        if (md_joint_coordinates((mdyn_joint)sim->link[sim->dof[k].body].joint) != 1) continue;
+        if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
         if (!md_is_zero(sim->y_force[k])) continue;
         locking = md_find_tied_range(sim, k, &lower, &upper);
@@ -17595,13 +17612,13 @@ MD_STATIC int md_warn_ranges(mdyn_sim *sim)
         left[1] = upper;
         if (several) md_narrow_by_interval(sim, k, &left[0], &left[1]);
         if (md_range_is_empty(left[0], left[1]))
-            return md_blame(sim, MDYN_WARN_EMPTY_RANGE, sim->dof[k].body);
+            return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
 
         /* the first of each kind, for the warning that comes first */
         if (lock < 0 && locking >= 0 && sim->term_count[locking] > 1) lock = locking;
         if (locking >= 0 || frozen >= 0) continue;
         follower = md_find_narrowing_follower(sim, k, lower, upper);
-        if (follower >= 0) frozen = sim->dof[follower].body;
+        if (follower >= 0) frozen = md_body_of(sim, follower);
     }
 
     if (lock >= 0) return md_blame(sim, MDYN_WARN_LOCKED, lock);
@@ -18091,7 +18108,7 @@ MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_result *result, int 
     int k;
     for (k = sim->couplings; k < sim->joint_row_count; k++) {
         const md_row *row = md_row_at(sim, k);
-        if (row->kind < MDYN_ROW_DRIVE || sim->dof[row->index].body != i) continue;
+        if (row->kind < MDYN_ROW_DRIVE || md_body_of(sim, row->index) != i) continue;
         if (back) sim->row_result[k] = *result++;
         else *result++ = sim->row_result[k];
     }
@@ -18139,7 +18156,7 @@ MD_STATIC int md_adopt_body(mdyn_sim *sim, int i, int inertia, int anew)
     if (anew) return md_warn_couplings(sim);
     if (!MIMICDYN_WARNINGS || md_joint_coordinates((mdyn_joint)sim->link[i].joint) != 1)
         return MDYN_OK;
-    md_find_joint_range(sim, sim->link[i].dof, &lower, &upper);
+    md_find_joint_range(sim, md_dof_of(sim, i), &lower, &upper);
     return md_range_is_empty(lower, upper) ? md_blame(sim, MDYN_WARN_EMPTY_RANGE, i) : MDYN_OK;
 }
 
@@ -18317,7 +18334,7 @@ MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
     if (v_moved < 0 || c->level == MDYN_VELOCITY) return v_moved;
 
     /* Position: C at the present q, with the digits of the tails */
-    k = sim->link[sim->dof[k].body].coordinate;
+    k = md_coordinate_of(sim, md_body_of(sim, k));
     md_evaluate_position(sim, row);
     correction = md_neg(md_div(md_value_minus(sim, c->lower), coefficient));
     q_moved = md_correct(sim, &sim->q[k], &sim->q_tail[k], correction, k);
@@ -18350,7 +18367,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
     for (k = 0; k < sim->dofs; k++) {
-        c = sim->dof[k].coordinate;
+        c = md_coordinate_of_dof(sim, k);
         sim->joint_force[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
         sim->dv[k] = md_of_tail(sim->v_tail[k]);
     }
@@ -18367,7 +18384,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
     md_copy(sim->q, sim->q_seen, sim->coordinates);
     md_copy(sim->v, sim->v_seen, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
-        c = sim->dof[k].coordinate;
+        c = md_coordinate_of_dof(sim, k);
         if (c >= 0) sim->q_tail[c] = md_to_tail(sim->joint_force[k]);
         sim->v_tail[k] = md_to_tail(sim->dv[k]);
     }
@@ -18546,7 +18563,7 @@ MD_STATIC int md_project_mass_metric(mdyn_sim *sim)
 MD_STATIC int md_move_inside(mdyn_sim *sim, int k, md_num lower, md_num upper)
 {
     const md_num zero = MD_K(0);
-    const int c = sim->dof[k].coordinate;
+    const int c = md_coordinate_of_dof(sim, k);
     md_num below = md_coordinate_minus(sim, c, md_to_wide(lower));
     md_num above = md_coordinate_minus(sim, c, md_to_wide(upper));
     const md_num v = md_of_real(sim->v[k]);
@@ -18573,13 +18590,13 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
     int k, code = MDYN_OK;
     for (k = 0; k < sim->dofs && code == MDYN_OK; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
-        if (sim->dof[k].coordinate < 0) continue;
+        if (md_coordinate_of_dof(sim, k) < 0) continue;
 
         /* the range: with what followers leave of it, or the joint's own limits */
         if (with_followers) {
             md_find_joint_range(sim, k, &lower, &upper);
             if (md_range_is_empty(lower, upper))
-                return md_blame(sim, MDYN_WARN_EMPTY_RANGE, sim->dof[k].body);
+                return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
         } else {
             if (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper)) continue;
             lower = md_of_wide(b->lower);
@@ -18694,7 +18711,7 @@ MD_STATIC int md_joint_has_curve(const mdyn_sim *sim, int body)
 /* mdyn_rebase of a revolute joint without limits or curves. */
 MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
 {
-    const int k = sim->link[body].dof, c = sim->link[body].coordinate;
+    const int k = md_dof_of(sim, body), c = md_coordinate_of(sim, body);
     mdyn_real n;
     int code;
     if (sim->link[body].joint != MDYN_REVOLUTE) return md_blame(sim, MDYN_ERR_JOINT, body);
@@ -18834,13 +18851,13 @@ MD_STATIC void md_print_body(md_printer *out, const mdyn_sim *sim, int body)
 /* q(hip), v(2.1): symbol, body of the joint, and which DoF of it, if it has several. */
 MD_STATIC void md_print_joint(md_printer *out, const mdyn_sim *sim, const char *symbol, int dof)
 {
-    const int body = sim->dof[dof].body;
+    const int body = md_body_of(sim, dof);
     md_print(out, symbol);
     md_print(out, "(");
     md_print_body(out, sim, body);
     if (sim->link[body].dofs > 1) {
         md_print(out, ".");
-        md_print_int(out, dof - sim->link[body].dof);
+        md_print_int(out, dof - md_dof_of(sim, body));
     }
     md_print(out, ")");
 }
@@ -18936,7 +18953,7 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
             md_print_int(out, c->terms[k].curve - 1);
             md_print(out, "(");
         }
-        md_print_joint(out, sim, "q", sim->link[c->terms[k].body].dof);
+        md_print_joint(out, sim, "q", md_dof_of(sim, c->terms[k].body));
         if (c->terms[k].curve && !coupler) md_print(out, ")");
     }
     if (coupler) md_print(out, ")");
@@ -19756,7 +19773,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     }
     for (k = 0; md_has_quaternions(sim) && k < sim->bodies && midpoint; k++)
         if (sim->link[k].dofs >= 3)
-            md_add_drift(sim, &sim->link[k], sim->joint_force + sim->link[k].dof);
+            md_add_drift(sim, &sim->link[k], sim->joint_force + md_dof_of(sim, k));
 }
 
 /* q, v and their tails as they were before md_return_to_middle. */
@@ -19891,7 +19908,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
     for (k = 0; k < 6 * n; k++) jacobian[k] = MDYN_C(0);
 
     for (i = body; i >= 0; i = sim->link[i].parent) {
-        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+        for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
             md_vec_zero(&column.ang);
             md_vec_zero(&column.lin);
@@ -19930,7 +19947,7 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
 
     /* the column of each DoF on the way to the root; `arm` leads from its body to the point */
     for (i = body; a && i >= 0; i = sim->link[i].parent) {
-        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+        for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
             md_vec_zero(&column.ang);
             md_vec_zero(&column.lin);
@@ -20115,7 +20132,7 @@ MD_STATIC void md_print_numbers(md_printer *out, const md_num *x, int n)
 MD_STATIC void md_print_ranges(md_printer *out, mdyn_sim *sim, int i)
 {
     const md_joint_values *b = &sim->joint_values[i];
-    const int dof = sim->link[i].dof, limited = md_body_has_row(b, MDYN_ROW_LIMIT);
+    const int dof = md_dof_of(sim, i), limited = md_body_has_row(b, MDYN_ROW_LIMIT);
     md_num lower, upper, none = MD_K(1e12);
     if (md_joint_coordinates((mdyn_joint)sim->link[i].joint) != 1) return;
     if (limited) {
@@ -20320,7 +20337,7 @@ MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
     md_vec_add_scaled(&t, MD_BODY(&sim->link[i])->mass, &v);
     sum = md_add(sum, md_dot(&v, &t));
 
-    for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+    for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
         const md_num v_k = md_of_real(sim->v[k]);
         sum = md_add(sum, md_mul(md_added_inertia(sim, k, MD_K(0)), md_mul(v_k, v_k)));
     }
@@ -20919,7 +20936,7 @@ MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *up
     if (body < 0 || body >= sim->bodies
         || md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
         return md_blame(sim, MDYN_ERR_INDEX, body);
-    md_find_joint_range(sim, sim->link[body].dof, &lo, &hi);
+    md_find_joint_range(sim, md_dof_of(sim, body), &lo, &hi);
     *lower = md_to_wide(lo);
     *upper = md_to_wide(hi);
     return md_range_is_empty(lo, hi) ? md_blame(sim, MDYN_WARN_EMPTY_RANGE, body) : MDYN_OK;
@@ -21048,14 +21065,14 @@ MDYN_API int mdyn_first_dof(const mdyn_sim *sim, int body)
 {
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return sim->link[body].dof;
+    return md_dof_of(sim, body);
 }
 
 MDYN_API int mdyn_first_coordinate(const mdyn_sim *sim, int body)
 {
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return sim->link[body].coordinate;
+    return md_coordinate_of(sim, body);
 }
 
 /* ---- by body ---- */
@@ -21066,7 +21083,7 @@ MD_STATIC int md_place_of_dof(const mdyn_sim *sim, int body, int axis)
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || axis < 0 || axis >= sim->link[body].dofs)
         return MDYN_ERR_INDEX;
-    return sim->link[body].dof + axis;
+    return md_dof_of(sim, body) + axis;
 }
 
 /* The place of coordinate k of a body's joint in q, or an error. */
@@ -21075,7 +21092,7 @@ MD_STATIC int md_place_of_coordinate(const mdyn_sim *sim, int body, int k)
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || k < 0
         || k >= md_joint_coordinates((mdyn_joint)sim->link[body].joint)) return MDYN_ERR_INDEX;
-    return sim->link[body].coordinate + k;
+    return md_coordinate_of(sim, body) + k;
 }
 
 /* Writes a value at a place, unless it is an error, which is returned. */
