@@ -1702,19 +1702,6 @@ typedef struct mdyn_wrench { mdyn_real3 moment, force; } mdyn_wrench;
    index of the body while every joint has one coordinate). Elements beyond the model's must be 0.
    sizeof(mdyn_sim) grows with the knobs; the memory is the caller's choice. */
 typedef struct mdyn_sim {
-    mdyn_real q[MDYN_MAX_COORDINATES];            /* joint coordinates [rad, m, quaternions] */
-    mdyn_real v[MIMICDYN_MAX_DOFS];               /* joint velocities [rad/s, m/s] */
-    mdyn_real tau[MIMICDYN_MAX_DOFS];             /* generalized forces commanded [N m, N]; kept */
-    mdyn_real target[MIMICDYN_MAX_DOFS];          /* drives: coordinate wanted, by DoF [rad, m] */
-    mdyn_real target_velocity[MIMICDYN_MAX_DOFS]; /* drives: velocity wanted [rad/s, m/s] */
-#if MIMICDYN_TREE
-    mdyn_wrench wrench[MIMICDYN_MAX_BODIES];      /* external, on each body; kept */
-#endif
-    mdyn_report report;                           /* of the last step; written by mdyn_step */
-    mdyn_culprit culprit;                         /* of the last code; written by every call */
-
-    /* ---- Private. Each part names the rooms that write it. ---- */
-
     /* Flags and counts of all rooms. They come before what is large: small processors reach them
        by short instructions. */
     uint8_t has_off;                      /* MD_OFF_...: `off` is not 0 */
@@ -1754,6 +1741,19 @@ typedef struct mdyn_sim {
     int32_t iterations, pivots;
     uint32_t step_count;
     md_unit free_motion;                  /* largest |du| without inequality rows */
+
+    mdyn_real q[MDYN_MAX_COORDINATES];            /* joint coordinates [rad, m, quaternions] */
+    mdyn_real v[MIMICDYN_MAX_DOFS];               /* joint velocities [rad/s, m/s] */
+    mdyn_real tau[MIMICDYN_MAX_DOFS];             /* generalized forces commanded [N m, N]; kept */
+    mdyn_real target[MIMICDYN_MAX_DOFS];          /* drives: coordinate wanted, by DoF [rad, m] */
+    mdyn_real target_velocity[MIMICDYN_MAX_DOFS]; /* drives: velocity wanted [rad/s, m/s] */
+#if MIMICDYN_TREE
+    mdyn_wrench wrench[MIMICDYN_MAX_BODIES];      /* external, on each body; kept */
+#endif
+    mdyn_report report;                           /* of the last step; written by mdyn_step */
+    mdyn_culprit culprit;                         /* of the last code; written by every call */
+
+    /* ---- Private. Each part names the rooms that write it. ---- */
 
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
     mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of `body_state` */
@@ -4451,7 +4451,13 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 
 #if !(MDYN_SCALAR == MDYN_SCALAR_FIXED)
 
-#define MD_OWN_FRAME MD_STATIC /* see >>compiler */
+/* see >>compiler */
+#if defined(__OPTIMIZE_SIZE__) || defined(__SOFTFP__) || defined(__riscv_float_abi_soft) \
+    || defined(__AVR__)
+#define MD_OWN_FRAME MD_NOINLINE
+#else
+#define MD_OWN_FRAME MD_STATIC
+#endif
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
    the order of their bits. MD_BITS_RSQRT and MD_RSQRT_STEPS: see md_rsqrt. MD_SPLIT cuts the digits
@@ -8130,7 +8136,7 @@ MD_INLINE void md_sub_ancestors(mdyn_sim *sim, int k, md_unit s, md_unit *u)
 /* u = L^-T (s f) for f = G^T f, in a block whose scale is returned; u and f do not overlap. In
    fixed point the solve is repeated at a coarser scale when a number overflows the block.
    Overwrites sim->dv. */
-MD_STATIC md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
+MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
@@ -9886,7 +9892,7 @@ MD_INLINE void md_find_step_terms(const mdyn_sim *sim, const md_row *row, md_ter
 
 /* J v of a joint row with the terms t, summed with more digits than md_num has, because the terms
    cancel where a coupling holds. */
-MD_STATIC md_num md_row_velocity(const mdyn_sim *sim, const md_row *row, const md_terms *t)
+MD_OWN_FRAME md_num md_row_velocity(const mdyn_sim *sim, const md_row *row, const md_terms *t)
 {
     md_sum s;
     int k;
@@ -10087,7 +10093,7 @@ MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mod
    MD_MODE_POSITION, in v for MD_MODE_VELOCITY and for a step that does not begin where the last one
    ended; in MD_MODE_ACCELERATION -g = -G' y', which is 0 for linear couplings. With curves also in
    a step: -g dt/2, for it acts at its middle. O(terms) */
-MD_STATIC void md_find_off(mdyn_sim *sim, enum md_mode mode)
+MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
 {
     int i, k;
     sim->has_off = 0;
@@ -10412,15 +10418,14 @@ MD_STATIC void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide 
 /* Divides cfm of a coupling with a compliant range by the fraction of the step in which it acts:
    the impulse of a spring that acts for phi h is that of a spring phi times as stiff over the step.
    Without this the velocity after a contact has an error of dt/2 kd v/m, with it one of second
-   order in dt. */
-MD_STATIC void md_share_spring(mdyn_sim *sim, md_row *row)
+   order in dt. Reads sim->value. */
+MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row)
 {
     const mdyn_coupling *c;
     md_num share, error;
     if (!md_row_is_spring(row) || !MD_ROW_IS(row, COUPLING)) return;
     c = md_coupling_at(sim, row->index);
     if (md_is_of_velocity(c) || md_coupling_is_equality(c)) return;
-    md_evaluate_position(sim, row);
     share = md_share_beyond_range(sim, row, c->lower, c->upper, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
 }
@@ -11567,7 +11572,7 @@ MD_INLINE md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int
 }
 
 /* r = J M^-1 J^T of the row in sim->row_x, from its entry `first` on. */
-MD_STATIC md_num md_row_inverse_mass(const mdyn_sim *sim, const md_row *row, int first)
+MD_OWN_FRAME md_num md_row_inverse_mass(const mdyn_sim *sim, const md_row *row, int first)
 {
     md_squares r = md_add_row_squares(sim, 0, first, row->end);
     return md_div(md_squares_value(r), md_mul(row->scale, row->scale));
@@ -11591,7 +11596,7 @@ MD_INLINE int md_is_dependent(md_num left, md_num owned)
 
 /* Whether the entries of the row in sim->row_x from `free` on are rounding beside those before,
    which lie in the span of other rows. */
-MD_STATIC int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, int free)
+MD_OWN_FRAME int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, int free)
 {
     md_num left = md_squares_value(md_add_row_squares(sim, 0, free, row->end));
     md_num owned = md_squares_value(md_add_row_squares(sim, 0, row->first, free));
@@ -11647,6 +11652,18 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
     return 1;
 }
 
+/* The stiffness and damping by which the row in sim->row_x, from its entry `first` on, has the
+   frequency *a and the damping ratio *b, in their place. Returns 0 if the row moves no mass. */
+MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
+                               md_num *b)
+{
+    const md_num r = md_row_inverse_mass(sim, row, first);
+    if (md_row_leaves_nothing(sim, row, first)) return 0;
+    *b = md_div(md_mul(md_mul(MD_K(2), *a), *b), r); /* kd = 2 omega zeta/r */
+    *a = md_div(md_mul(*a, *a), r);                  /* kp = omega^2/r */
+    return 1;
+}
+
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
    zero, or a frequency on a row that moves no mass. */
@@ -11662,24 +11679,15 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
         return 1;
     }
 
-    /* soft rows by erp and cfm */
+    /* soft rows */
     if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
         row->erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
-
-    /* springs by frequency: kp and kd that have it */
-    if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA) {
-        md_num r = md_uses_midpoint(sim) ? row->inverse_mass
-                                         : md_row_inverse_mass(sim, row, row->first);
-        if (md_row_leaves_nothing(sim, row, md_uses_midpoint(sim) ? free : row->first)) return 0;
-        /* kd = 2 omega zeta / r */
-        b = md_div(md_mul(md_mul(MD_K(2), a), b), r);
-        /* kp = omega^2 / r */
-        a = md_div(md_mul(a, a), r);
-    }
+    if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA
+        && !md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &a, &b)) return 0;
     if (md_uses_midpoint(sim)) return md_set_spring(sim, row, a, b, springs);
 
     /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
@@ -11702,44 +11710,37 @@ MD_INLINE void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_v
     row->lambda_max = md_mul(sim->h, md_sub(effort, tau));
 }
 
-/* erp, cfm and the bounds of impulse of the joint row in sim->row_x. Returns 0 if it exerts no
-   force. The bounds of a row with a leader are set during the solve (md_follow_leader). */
-MD_OWN_FRAME int md_set_compliance_and_bounds(const mdyn_sim *sim, md_row *row, int free)
+/* Bounds of the impulse of a joint row. Those of a row with a leader are set during the solve
+   (md_follow_leader). */
+MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
 {
-    const mdyn_softness *softness;
-    mdyn_softness spring;
-    const mdyn_coupling *c;
-    const md_joint_values *b;
-    row->cfm = MD_K(0);
     row->lambda_min = MD_NO_MIN;
     row->lambda_max = MD_NO_MAX;
-
-    /* the softness of a coupling is given; that of a drive is made of its gains; friction, limits
-       and losses are hard */
-    switch (row->kind) {
-    case MDYN_ROW_COUPLING:
-        c = md_coupling_at(sim, row->index);
-        softness = &c->softness;
-        md_bound_impulse(sim, row, c->effort);
-        break;
-    case MDYN_ROW_DRIVE:
-        b = md_values_of_dof(sim, row->index);
-        spring.kind = MDYN_KP_KD;
-        spring.a = b->drive_kp;
-        spring.b = b->drive_kd;
-        softness = &spring;
-        md_bound_drive(sim, row, b);
-        break;
-    case MDYN_ROW_FRICTION:
+    if (MD_ROW_IS(row, COUPLING))
+        md_bound_impulse(sim, row, md_coupling_at(sim, row->index)->effort);
+    if (MD_ROW_IS(row, DRIVE)) md_bound_drive(sim, row, md_values_of_dof(sim, row->index));
+    if (MD_ROW_IS(row, FRICTION))
         md_bound_impulse(sim, row, md_values_of_dof(sim, row->index)->friction);
-        return 1;
-    case MDYN_ROW_LIMIT:
-        row->erp = MD_K(0.2);
-        return 1;
-    default: /* MDYN_ROW_LOSS */
-        return 1;
-    }
-    return md_set_compliance(sim, softness, row, free, sim->springs[sim->terms.dof[0]]);
+}
+
+/* erp and cfm of the joint row in sim->row_x. Returns 0 if it exerts no force. The softness of a
+   coupling is given; that of a drive is made of its gains; friction, limits and losses are hard. */
+MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
+{
+    const int springs = sim->springs[sim->terms.dof[0]];
+    const md_joint_values *b;
+    mdyn_softness spring;
+    row->cfm = MD_K(0);
+    row->erp = MD_K(0.2);
+    if (MD_ROW_IS(row, COUPLING))
+        return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free,
+                                 springs);
+    if (!MD_ROW_IS(row, DRIVE)) return 1;
+    b = md_values_of_dof(sim, row->index);
+    spring.kind = MDYN_KP_KD;
+    spring.a = b->drive_kp;
+    spring.b = b->drive_kd;
+    return md_set_compliance(sim, &spring, row, free, springs);
 }
 
 /* DoF k of the substitution x += L^-T b with b = sim->row_J, x = sim->row_x:
@@ -12143,7 +12144,7 @@ MD_STATIC md_num md_body_row_owned_length2(const mdyn_sim *sim, const md_row *ro
 /* Turns sim->row_x by the reflections of the rows that own its entries from `first` to before
    `end`. Entries of hard owners come first; with `hard` it stops behind them. Returns the next
    entry. */
-MD_INLINE int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int hard)
+MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int hard)
 {
     int e;
     for (e = first; e < end; e++) {
@@ -12181,7 +12182,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. */
-MD_INLINE void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
 {
     md_num lambda;
     row->lambda_given = MD_K(0);
@@ -12209,7 +12210,7 @@ MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
 
 /* Vector, compliance and bounds of row k; as an equality row if `direct`, else as an inequality
    row. Returns whether the row takes part, and whether it depends on earlier rows: MD_STANDS_... */
-MD_STATIC uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
+MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
     int has_force, is_independent, reflected;
@@ -12223,7 +12224,8 @@ MD_STATIC uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int 
     if (md_is_body_row(row)) {
         has_force = md_set_up_body_row(sim, row, mode, reflected);
     } else {
-        has_force = md_set_compliance_and_bounds(sim, row, reflected);
+        md_set_bounds(sim, row);
+        has_force = md_set_joint_compliance(sim, row, reflected);
         md_share_spring(sim, row);
         if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
     }
@@ -12249,6 +12251,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     if (!md_is_body_row(row)) {
         md_find_row_terms(sim, row, &sim->terms);
         row->Jv = md_row_velocity(sim, row, &sim->terms);
+        md_evaluate_row(sim, row);
     }
 
     /* what does not change from step to step */
@@ -12264,7 +12267,6 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->in_inequality = (uint8_t)(!direct && in);
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
-    if (!md_is_body_row(row)) md_evaluate_row(sim, row);
     md_set_targets(sim, row, mode);
     md_set_given_impulse(sim, row);
 }
@@ -12967,7 +12969,7 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
 
 /* The layout without directly solved rows: of each row its DoFs and their ancestors. Sets
    sim->planned_count = -1. Returns MDYN_OK or an error of capacity. */
-MD_STATIC int md_plan_iterated(mdyn_sim *sim)
+MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
 {
     int k;
     sim->planned_count = -1;
@@ -13440,7 +13442,7 @@ MD_STATIC int md_find_limits_of_y(const mdyn_sim *sim, int i, md_num *low, md_nu
 /* is_implied of all limits: of joints that depend on one independent DoF alone only those limits
    can act that it meets first, at either end; of equal ones its own, or else the first. The others
    are left out while the couplings hold. Not with curves. O(limits^2), after a change of numbers */
-MD_STATIC void md_find_implied_limits(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_implied_limits(mdyn_sim *sim)
 {
     md_num low, high, other_low, other_high;
     int i, j, y;
@@ -13487,7 +13489,7 @@ MD_STATIC int md_rows_change(const mdyn_sim *sim)
 /* Plans and sets up all rows of a mode in a sim with rows that change. From the first of these rows
    on, the layout is found anew, because it depends on their bodies in this step, and redundancy on
    the pose. Returns MDYN_OK or an error of capacity. */
-MD_STATIC int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
+MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
 {
     int i, j, k, n = 0, code;
     md_clear_solve(sim);
@@ -14546,25 +14548,39 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
     return md_less(md_value_minus(sim, lower), MD_K(0)) && md_has_lower(lower);
 }
 
-/* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
-   in the block of exponent e. Returns how many they are. */
-MD_OWN_FRAME int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
+/* The first inactive row from k on that the motion sim->dv violates; sim->rows: none. */
+MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
 {
-    int k, activated = 0;
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = md_row_at(sim, k);
+    for (; k < sim->rows; k++) {
+        const md_row *row = md_row_at(sim, k);
         if (!row->inactive) continue;
         if (MD_ROW_IS(row, COUPLING)) {
             md_find_row_terms(sim, row, &sim->terms);
             md_evaluate_row(sim, row);
         }
-        if (!md_row_is_violated(sim, row)) continue;
+        if (md_row_is_violated(sim, row)) return k;
+    }
+    return k;
+}
 
+/* Warm-starts row k, which has become active, in the block of exponent e. */
+MD_OWN_FRAME void md_start_activated(mdyn_sim *sim, int k, md_scale e, enum md_bias_mode bias)
+{
+    md_row *row = md_row_at(sim, k);
+    sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
+    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
+}
+
+/* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
+   in the block of exponent e. Returns how many they are. */
+MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
+{
+    int k, activated = 0;
+    for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
         md_activate_row(sim, k, 0);
         md_set_up_row(sim, k, MD_MODE_STEP, 0);
-        if (!row->in_inequality) continue;
-        sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
-        md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
+        if (!md_row_at(sim, k)->in_inequality) continue;
+        md_start_activated(sim, k, e, bias);
         activated++;
     }
     return activated;
@@ -14657,15 +14673,14 @@ MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
     for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
 }
 
-/* Solves all rows once more from the free motion sim->free_du, warm-started, with another bias and
-   in a block of exponent e, which is larger by `coarsening` than that of free_du. */
-MD_STATIC void md_restart_solve(mdyn_sim *sim, md_scale e, md_scale coarsening,
+/* Starts a solve of all rows once more from the free motion sim->free_du, warm-started, with another
+   bias and in a block of exponent e, which is larger by `coarsening` than that of free_du. */
+MD_OWN_FRAME void md_restart_solve(mdyn_sim *sim, md_scale e, md_scale coarsening,
                                 enum md_bias_mode bias)
 {
     md_copy_units(sim->du, sim->free_du, sim->dofs, coarsening);
     md_clear_private_coordinates(sim);
     md_start_solve(sim, e, bias, md_uses_warm_start(sim));
-    md_solve_active_set(sim, MD_MODE_STEP, e, bias);
 }
 
 /* sim->displacement, to the middle of the next substep; `time` is the time between. */
@@ -14731,6 +14746,7 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
         md_overflow_reset(&sim->overflow, before);
         sim->iterations = iterations;
         md_restart_solve(sim, coarse, (md_scale)(coarse - e), MD_BIAS_ALL);
+        md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL);
         coarse = (md_scale)(coarse + MD_HEADROOM);
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
              && ++tries < MD_MAX_RETRIES);
@@ -14739,6 +14755,7 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
 
     /* the motion without them: v and the impulses */
     md_restart_solve(sim, e, 0, MD_BIAS_COMPLIANT);
+    md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT);
     for (k = 0; k < sim->dofs; k++)
         sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
     sim->has_error_displacement = 1;
@@ -14746,7 +14763,7 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
 
 /* Corrects the position errors of the equality rows apart from v: sim->error_displacement is h
    times the smallest change of v, in the mass metric, that gives these rows their bias. */
-MD_STATIC void md_correct_equalities(mdyn_sim *sim)
+MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
@@ -15050,7 +15067,7 @@ MD_STATIC void md_give_impulses(mdyn_sim *sim)
 
 /* sim->y_force := G^T of the force of the free motion: sim->joint_force, what rows give to it, and
    with `off` over a substep what brings v of the followers to G y'. */
-MD_STATIC void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
+MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
 {
     md_copy_scalars(sim->y_force, sim->joint_force, sim->dofs);
     if (mode == MD_MODE_STEP) md_give_impulses(sim);
@@ -15794,7 +15811,7 @@ MD_STATIC void md_leave_middle(mdyn_sim *sim)
 
 /* Checks inputs and state, opens the contacts set for this step, and brings the poses to the place
    where M, C and J are taken: the middle of the step, or its start with MDYN_EXPLICIT. */
-MD_STATIC int md_open_step(mdyn_sim *sim)
+MD_OWN_FRAME int md_open_step(mdyn_sim *sim)
 {
     int code = md_check_targets(sim);
     if (code == MDYN_OK) code = md_check_inputs(sim);
@@ -15807,7 +15824,7 @@ MD_STATIC int md_open_step(mdyn_sim *sim)
 /* One step: inputs, dynamics (poses, M and its factor), forces, solve, integration. Returns the
    code of the first of these that fails, with the state unchanged, or a warning of the last. An M
    that has lost its rank also sets the sticky flag MDYN_SINGULAR. */
-MD_STATIC int md_take_step(mdyn_sim *sim)
+MD_OWN_FRAME int md_take_step(mdyn_sim *sim)
 {
     int fast = -1, lags = 0, code = md_factor_LtL(sim, sim->dt);
     if (code == MDYN_ERR_SINGULAR) sim->culprit.sticky |= MDYN_SINGULAR;
@@ -17597,7 +17614,7 @@ MD_STATIC void md_build_body_rows(mdyn_sim *sim)
    Example: a leader of 0 to 0.8 rad whose follower has ratio -1 and limits of 0 to 0.8 rad can only
    stand at 0. Public robot descriptions contain such limits. The mechanism then does not move, as
    its tables say, though their author meant otherwise. */
-MD_STATIC int md_warn_ranges(mdyn_sim *sim)
+MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
 {
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
@@ -17628,7 +17645,7 @@ MD_STATIC int md_warn_ranges(mdyn_sim *sim)
 /* The first coupling that is a row and nearly depends on eliminated ones: these leave less than
    2.5e5 roundings of it (R_kk^2 over G, against the sum of c^2/M_kk of its joints). Otherwise -1.
    The forces of both have so many digits fewer than the motion. After md_solve_constraints. */
-MD_STATIC int md_find_nearly_redundant(mdyn_sim *sim)
+MD_OWN_FRAME int md_find_nearly_redundant(mdyn_sim *sim)
 {
     int j, k;
     for (k = 0; k < md_equality_count(sim) && md_tie_count(sim) > 0; k++) {
