@@ -10404,10 +10404,12 @@ MD_STATIC md_num md_share_beyond_range(const mdyn_sim *sim, const md_row *row, m
 /* Compliant range: a spring at each bound, no force inside. In a step that crosses a bound the
    spring acts in the fraction of the step beyond it: with the mean error there, and with cfm
    divided by that fraction (md_share_spring). */
-MD_STATIC void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide lower,
+MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide lower,
                                     mdyn_wide upper)
 {
     md_num error;
+    row->v_lo = MD_NO_MIN;
+    row->v_hi = MD_NO_MAX;
     if (md_is_zero(md_share_beyond_range(sim, row, lower, upper, &error))) return;
     row->error = error;
     md_target_spring(sim, row, MD_K(0));
@@ -10446,7 +10448,7 @@ MD_OWN_FRAME void md_target_drive(mdyn_sim *sim, md_row *row)
 
 /* Activated limit (row->active_side): C' >= 0 away from the bound, and all of the violation beyond
    the deadband is corrected within one substep. ArtiSynth (4.29). */
-MD_STATIC void md_target_activated(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+MD_OWN_FRAME void md_target_activated(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
 {
     const int at_lower = row->active_side > 0;
     md_num zero = MD_K(0), violation, bias;
@@ -10476,21 +10478,13 @@ MD_INLINE md_num md_target_bound(const mdyn_sim *sim, md_row *row, md_num x, int
     return target;
 }
 
-/* Range: C stays within [lower, upper], and returns there by the part erp in a substep. */
-MD_OWN_FRAME void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+/* Hard range: C stays within [lower, upper], and returns there by the part erp in a substep. */
+MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, mdyn_wide lower,
+                                       mdyn_wide upper)
 {
     md_num zero = MD_K(0), x, bias = zero;
-    if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && row->active_side) {
-        md_target_activated(sim, row, lower, upper);
-        return;
-    }
-
     row->v_lo = MD_NO_MIN;
     row->v_hi = MD_NO_MAX;
-    if (MD_HAS(RANGE) && md_row_is_spring(row)) {
-        md_target_soft_range(sim, row, lower, upper);
-        return;
-    }
 
     /* each bound that is meant, and the bias that brings back what has passed it */
     if (md_has_lower(lower)) {
@@ -10502,6 +10496,16 @@ MD_OWN_FRAME void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, m
         row->v_hi = md_target_bound(sim, row, x, md_less(zero, x), &bias);
     }
     if (!md_is_zero(bias) && md_separates_bias(sim, row)) md_set_position_bias(sim, row, bias);
+}
+
+MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+{
+    if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && row->active_side)
+        md_target_activated(sim, row, lower, upper);
+    else if (MD_HAS(RANGE) && md_row_is_spring(row))
+        md_target_soft_range(sim, row, lower, upper);
+    else
+        md_target_hard_range(sim, row, lower, upper);
 }
 
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
@@ -10547,6 +10551,14 @@ MD_INLINE void md_evaluate_row(mdyn_sim *sim, const md_row *row)
             ? !md_is_of_velocity(md_coupling_at(sim, row->index))
             : MD_ROW_IS(row, DRIVE) || MD_ROW_IS(row, LIMIT))
         md_evaluate_position(sim, row);
+}
+
+/* Terms, J v and C of a joint row: sim->terms, row->Jv, sim->value. */
+MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
+{
+    md_find_row_terms(sim, row, &sim->terms);
+    row->Jv = md_row_velocity(sim, row, &sim->terms);
+    md_evaluate_row(sim, row);
 }
 
 /* What J' v adds to v_lo and v_hi of a coupling with curves; sim->value gets its part of C, from
@@ -11564,7 +11576,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
    one exponent, row->scale; when they overflow the row is repeated at a coarser scale. */
 
 /* sum + the squares of sim->row_x at the entries from `first` to before `end`. */
-MD_INLINE md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int first, int end)
+MD_OWN_FRAME md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int first, int end)
 {
     int e;
     for (e = first; e < end; e++) sum = md_add_square(sum, sim->row_x[sim->entry_column[e]]);
@@ -11604,6 +11616,17 @@ MD_OWN_FRAME int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, i
         ? md_max(owned, md_body_row_max_length2(sim, row)) : owned);
 }
 
+/* How many springs act with the row at hand. Reads sim->terms. */
+MD_STATIC int md_springs_at(const mdyn_sim *sim, const md_row *row)
+{
+    int k = sim->terms.dof[0];
+    if (md_is_body_row(row)) {
+        const md_body_row *r = md_body_row_at(sim, row);
+        k = r->term_count > 0 ? md_last_dof(sim, r->body[0]) : -1;
+    }
+    return k < 0 ? 1 : sim->springs[k];
+}
+
 /* The weight, 1/3 to 1, by which md_set_spring spreads the stiffness of a weak spring over the
    step. 1/3 makes its frequency right to fourth order; n springs on one joint are stable with it as
    long as their s add up to 4 at most. */
@@ -11620,9 +11643,9 @@ MD_INLINE md_num md_spring_spread(md_num s, int springs)
    as a row J v' + cfm lambda = v_lo, B = h al kp + theta kd, cfm = 1/(h B). With s = h^2 kp r, r
    the row's inverse mass after the hard equality rows: al = be at s <= 1, where an undamped spring
    keeps its energy; al = s/(3 + s), be = 1/(3 + s) above, where it is damped. al >= be, al + be >=
-   1/2 and theta >= 1/2 are stable for any kp, kd and h. At rest the force is -kp C for all of them.
-   Returns 0 if there is no force. */
-MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd, int springs)
+   1/2 and theta >= 1/2 are stable for any kp, kd and h. At rest the force is -kp C for all of
+   them. */
+MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     const md_num h_kp = md_mul(sim->h, kp), three = MD_K(3), one = MD_K(1);
     md_num y = md_mul(md_mul(sim->h, kd), row->inverse_mass);
@@ -11630,7 +11653,6 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
     md_num al, be, theta = one, all, part;
 
     /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
-    if (md_is_zero(kp) && md_is_zero(kd)) return 0;
     if (!md_is_zero(kd)) theta = md_div(md_add(three, y), md_add(MD_K(6), y));
 
     /* al, be of the spring, by s = h^2 kp r */
@@ -11638,7 +11660,7 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
         be = md_div(one, md_add(three, s));
         al = md_mul(s, be);
     } else {
-        al = be = md_mul(MD_K(0.25), md_spring_spread(s, springs));
+        al = be = md_mul(MD_K(0.25), md_spring_spread(s, md_springs_at(sim, row)));
     }
 
     /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B */
@@ -11649,6 +11671,23 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
     row->spring_v = md_mul(part, md_sub(md_mul(be, h_kp), md_mul(md_sub(one, theta), kd)));
     row->spring_target = md_mul(kd, part);
     row->is_spring = 1;
+}
+
+/* erp and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
+MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
+{
+    md_num both;
+    if (md_is_zero(kp) && md_is_zero(kd)) return 0;
+    if (md_uses_midpoint(sim)) {
+        md_set_spring(sim, row, kp, kd);
+        return 1;
+    }
+
+    /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
+    kp = md_mul(sim->h, kp);
+    both = md_add(kp, kd);
+    row->erp = md_div(kp, both);
+    row->cfm = md_div(sim->inverse_h, both);
     return 1;
 }
 
@@ -11667,10 +11706,9 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
    zero, or a frequency on a row that moves no mass. */
-MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row, int free,
-                                int springs)
+MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row, int free)
 {
-    md_num a = md_of_wide(s->a), b = md_of_wide(s->b), dt_kp, both;
+    md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
     row->erp = MD_K(0.2);
 
     /* hard rows: erp alone */
@@ -11688,19 +11726,11 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
     }
     if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA
         && !md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &a, &b)) return 0;
-    if (md_uses_midpoint(sim)) return md_set_spring(sim, row, a, b, springs);
-
-    /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
-    dt_kp = md_mul(sim->h, a);
-    both = md_add(dt_kp, b);
-    if (md_is_zero(both)) return 0;
-    row->erp = md_div(dt_kp, both);
-    row->cfm = md_div(sim->inverse_h, both);
-    return 1;
+    return md_set_gains(sim, row, a, b);
 }
 
 /* Bounds of a drive's impulse by the effort that the command leaves: |tau + lambda/h| <= effort. */
-MD_INLINE void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_values *b)
+MD_OWN_FRAME void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_values *b)
 {
     md_num effort, tau;
     if (md_wide_is_zero(b->effort)) return;
@@ -11727,20 +11757,15 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
    coupling is given; that of a drive is made of its gains; friction, limits and losses are hard. */
 MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
 {
-    const int springs = sim->springs[sim->terms.dof[0]];
     const md_joint_values *b;
-    mdyn_softness spring;
     row->cfm = MD_K(0);
     row->erp = MD_K(0.2);
     if (MD_ROW_IS(row, COUPLING))
-        return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free,
-                                 springs);
+        return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free);
     if (!MD_ROW_IS(row, DRIVE)) return 1;
     b = md_values_of_dof(sim, row->index);
-    spring.kind = MDYN_KP_KD;
-    spring.a = b->drive_kp;
-    spring.b = b->drive_kd;
-    return md_set_compliance(sim, &spring, row, free, springs);
+    if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
+    return md_set_gains(sim, row, md_of_wide(b->drive_kp), md_of_wide(b->drive_kd));
 }
 
 /* DoF k of the substitution x += L^-T b with b = sim->row_J, x = sim->row_x:
@@ -11874,10 +11899,9 @@ MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
                                  int free)
 {
     md_body_row *r = md_body_row_of(sim, row);
-    const int k = r->term_count > 0 ? md_last_dof(sim, r->body[0]) : -1;
     int has_force;
     row->cfm = MD_K(0);
-    has_force = md_set_compliance(sim, &r->softness, row, free, k < 0 ? 1 : sim->springs[k]);
+    has_force = md_set_compliance(sim, &r->softness, row, free);
     row->lambda_min = md_has_min(r->force_min) ? md_mul(sim->h, r->force_min) : r->force_min;
     row->lambda_max = md_has_max(r->force_max) ? md_mul(sim->h, r->force_max) : r->force_max;
     md_target_body_row(sim, row);
@@ -11892,7 +11916,7 @@ MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
    row and row->scale are reduced first until the sum is O(1). */
-MD_STATIC md_num md_compliance_square(mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
 {
     md_num cfm2 = row->cfm;
     md_scale excess;
@@ -12056,7 +12080,7 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
 
 /* Moves sim->row_x at the entries from `first` to before `end` into shared.entry. Returns the sum
    of their squares. */
-MD_INLINE md_squares md_store_entries(mdyn_sim *sim, int first, int end)
+MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
 {
     md_squares sum = 0;
     int e;
@@ -12248,11 +12272,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
     if (MIMICDYN_SETTINGS) sim->substep_row[k].lambda_sum = MD_K(0);
-    if (!md_is_body_row(row)) {
-        md_find_row_terms(sim, row, &sim->terms);
-        row->Jv = md_row_velocity(sim, row, &sim->terms);
-        md_evaluate_row(sim, row);
-    }
+    if (!md_is_body_row(row)) md_look_at_row(sim, row);
 
     /* what does not change from step to step */
     if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !(is & MD_STANDING))) {
@@ -12348,7 +12368,7 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
       row k keeps the violation m s_k^2/S,   the targets u_lo of the rows j shift by m a_j s_j^2/S.
    row->u_hi of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
    row first, in sim->scratch at the pivots; they are stored in row->lambda. Returns |m s_k^2/S|. */
-MD_STATIC md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
+MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
 {
     const md_overflow before = sim->overflow;
     md_num size, weight = MD_K(0);
@@ -13243,7 +13263,7 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
 }
 
 /* sim->tie and G, by M of the last factor. */
-MD_STATIC void md_find_ties(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_ties(mdyn_sim *sim)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
@@ -13273,7 +13293,7 @@ MD_INLINE void md_join_path(mdyn_sim *sim, int k, int i)
 /* The elimination tree of M_y: the parent of k is the last DoF before it that k, or a descendant of
    k, has a number with. Liu 1990, section 4, from the last DoF to the first.
    O(independent DoFs, times non-zeros of M) */
-MD_STATIC void md_find_elimination_tree(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_elimination_tree(mdyn_sim *sim)
 {
     int i, j, k, a, b;
 
@@ -14641,16 +14661,13 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
             md_target_inequality(sim, md_active_row(sim, k), e, MD_BIAS_ALL);
 }
 
-/* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
-   rows the impulses row->warm_start if `warm`, else 0. If the warm start as a whole is worse than
-   none, judged by the iteration's objective (md_warm_start_cost), all impulses become 0. */
-MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0. If the warm start as a
+   whole is worse than none, judged by the iteration's objective (md_warm_start_cost), all impulses
+   become 0. */
+MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_num cost = MD_K(0);
     int k;
-    md_apply_Qt(sim);
-    md_solve_equalities(sim, e, bias);
-    sim->free_motion = md_units_max_abs(sim->du, sim->dofs);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
@@ -14663,6 +14680,16 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
         row->u_warm_start = MD_U(0);
         if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
     }
+}
+
+/* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
+   rows their impulses. */
+MD_STATIC void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+{
+    md_apply_Qt(sim);
+    md_solve_equalities(sim, e, bias);
+    sim->free_motion = md_units_max_abs(sim->du, sim->dofs);
+    md_start_rows(sim, e, bias, warm);
 }
 
 /* Sets the private coordinates of the compliant equality rows in sim->du, which follow those of
@@ -15077,10 +15104,22 @@ MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
     md_reduce_force(sim, sim->y_force);
 }
 
+/* sim->du := the free motion h L^-T y_force. Returns its exponent: `room` above what all rows
+   need. */
+MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
+{
+    const md_num h = mode == MD_MODE_STEP ? sim->h : MD_K(1);
+    const md_scale free_scale = md_solve_Lt(sim, sim->y_force, h, sim->du);
+    const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
+    md_copy_units(sim->du, sim->du, sim->dofs, e - free_scale);
+    md_clear_private_coordinates(sim);
+    return e;
+}
+
 /* row->lambda of each eliminated coupling: the remainder of its follower's equation of motion,
       M dv - dt f - sum of J^T lambda = sum of c lambda_c,
    from the last follower, which no other one depends on, to the first. Overwrites sim->y_force. */
-MD_STATIC void md_recover_tie_impulses(mdyn_sim *sim)
+MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
 {
     md_num *miss = sim->y_force;
     int i, k;
@@ -15133,7 +15172,7 @@ MD_STATIC void md_recover_tie_impulses(mdyn_sim *sim)
 MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 {
     const int substeps = mode == MD_MODE_STEP ? md_substeps(sim) : 1;
-    md_scale e, free_scale;
+    md_scale e;
     int k, substep, room = 0, tries = 0;
     if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
     k = md_prepare_rows(sim, mode);
@@ -15141,14 +15180,9 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
 
     do {
-        /* the free motion du = h L^-T y_force, in the exponent that all rows need */
         if (mode == MD_MODE_STEP && tries > 0) md_end_substep(sim, 1);
         md_find_free_force(sim, mode, 1);
-        free_scale = md_solve_Lt(sim, sim->y_force, mode == MD_MODE_STEP ? sim->h : MD_K(1),
-                                 sim->du);
-        e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
-        md_copy_units(sim->du, sim->du, sim->dofs, e - free_scale);
-        md_clear_private_coordinates(sim);
+        e = md_find_free_motion(sim, mode, room);
 
         sim->iterations = 0;
         sim->step_misses = 0;
@@ -16261,7 +16295,7 @@ MD_STATIC int md_check_solver(const mdyn_solver *s)
 }
 
 /* Blames the first rule that the model breaks; returns its code, or MDYN_OK. */
-MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
+MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 {
     int i, code, dofs = 0, rows = model->coupling_count;
 
@@ -16611,23 +16645,23 @@ MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_
    C = x q + z. An equality with x = 0 is left out: it holds for every q, or contradicts the
    couplings that tie its joints, which says nothing about q. Returns whether it is an equality that
    leaves one position. */
-MD_STATIC int md_narrow_by_coupling(const mdyn_sim *sim, int i, md_num *lower, md_num *upper)
+MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_num *upper)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num x = MD_K(0), z = md_of_wide(c->offset), size = MD_K(0), part;
-    md_terms t;
+    md_terms *t = &sim->terms;
     int k;
     if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
-    md_find_row_terms(sim, md_row_at(sim, i), &t);
+    md_find_row_terms(sim, md_row_at(sim, i), t);
 
     /* C = sum of coefficient (x_k q + z_k) + offset */
-    for (k = 0; k < t.count; k++) {
-        md_num coefficient = t.factor[k];
-        if (!sim->mark[t.dof[k]]) return 0;
-        part = md_mul(coefficient, sim->joint_force[t.dof[k]]);
+    for (k = 0; k < t->count; k++) {
+        md_num coefficient = t->factor[k];
+        if (!sim->mark[t->dof[k]]) return 0;
+        part = md_mul(coefficient, sim->joint_force[t->dof[k]]);
         x = md_add(x, part);
         size = md_add(size, md_abs(part));
-        z = md_add(z, md_mul(coefficient, sim->dv[t.dof[k]]));
+        z = md_add(z, md_mul(coefficient, sim->dv[t->dof[k]]));
     }
 
     if (md_coupling_is_equality(c)
@@ -16641,7 +16675,7 @@ MD_STATIC int md_narrow_by_coupling(const mdyn_sim *sim, int i, md_num *lower, m
 MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
 {
     int i, k, found = 1;
-    md_terms t;
+    md_terms *t = &sim->terms;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     sim->mark[dof] = 1;
     sim->joint_force[dof] = MD_K(1);
@@ -16654,16 +16688,16 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
             const mdyn_coupling *c = md_coupling_at(sim, i);
             md_num ratio;
             int from, to;
-            if (!md_coupling_ties(sim, i, &t)) continue;
-            from = sim->mark[t.dof[0]] ? 0 : 1;
+            if (!md_coupling_ties(sim, i, t)) continue;
+            from = sim->mark[t->dof[0]] ? 0 : 1;
             to = 1 - from;
-            if (!sim->mark[t.dof[from]] || sim->mark[t.dof[to]]) continue;
-            ratio = md_neg(md_div(t.factor[from], t.factor[to]));
-            sim->joint_force[t.dof[to]] = md_mul(ratio, sim->joint_force[t.dof[from]]);
-            sim->dv[t.dof[to]] = md_sub(md_mul(ratio, sim->dv[t.dof[from]]),
+            if (!sim->mark[t->dof[from]] || sim->mark[t->dof[to]]) continue;
+            ratio = md_neg(md_div(t->factor[from], t->factor[to]));
+            sim->joint_force[t->dof[to]] = md_mul(ratio, sim->joint_force[t->dof[from]]);
+            sim->dv[t->dof[to]] = md_sub(md_mul(ratio, sim->dv[t->dof[from]]),
                 md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)),
-                       t.factor[to]));
-            sim->mark[t.dof[to]] = 1;
+                       t->factor[to]));
+            sim->mark[t->dof[to]] = 1;
             found = 1;
         }
 }
@@ -16805,7 +16839,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
    two joints, and has a curve at a tied one and none at the other: to the interval that contains
    the present coordinate, or is nearest to it. A function of the user's is looked at between two
    bounds only, its own or those of the joint. */
-MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
+MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     const mdyn_term *leader = NULL, *follower = NULL;
@@ -16913,27 +16947,27 @@ MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num *lower = sim->reduced.factor, *upper = sim->reduced.size;
-    md_terms t;
+    md_terms *t = &sim->terms;
     int k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
-    md_find_row_terms(sim, md_row_at(sim, i), &t);
+    md_find_row_terms(sim, md_row_at(sim, i), t);
 
-    for (k = 0; k < t.count; k++) empty |= md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]]);
-    for (k = 0; k < t.count; k++) {
-        const md_num lo = lower[t.dof[k]], hi = upper[t.dof[k]];
-        if (!empty) md_narrow_term(sim, c, &t, k);
-        if (empty || md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]])) {
-            upper[t.dof[k]] = MD_K(-1e12);
-            lower[t.dof[k]] = MD_K(1e12);
+    for (k = 0; k < t->count; k++) empty |= md_range_is_empty(lower[t->dof[k]], upper[t->dof[k]]);
+    for (k = 0; k < t->count; k++) {
+        const md_num lo = lower[t->dof[k]], hi = upper[t->dof[k]];
+        if (!empty) md_narrow_term(sim, c, t, k);
+        if (empty || md_range_is_empty(lower[t->dof[k]], upper[t->dof[k]])) {
+            upper[t->dof[k]] = MD_K(-1e12);
+            lower[t->dof[k]] = MD_K(1e12);
         }
-        changed |= md_less(lo, lower[t.dof[k]]) | md_less(upper[t.dof[k]], hi);
+        changed |= md_less(lo, lower[t->dof[k]]) | md_less(upper[t->dof[k]], hi);
     }
     return changed;
 }
 
 /* Finds the intervals that couplings leave all joints, if some have several leaders; otherwise
    returns 0. The order turns each time, for chains in either one; in a ring it may never end. */
-MD_STATIC int md_find_intervals(mdyn_sim *sim)
+MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 {
     const int n = sim->couplings;
     int i, k, several = 0, changed = 1;
@@ -16953,7 +16987,7 @@ MD_STATIC int md_find_intervals(mdyn_sim *sim)
 
 /* Narrows [lower, upper] to the interval of DoF `dof`. What only differs in rounding stays: it has
    more digits. */
-MD_STATIC void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
     const md_num lo = sim->reduced.factor[dof], hi = sim->reduced.size[dof];
@@ -16964,7 +16998,7 @@ MD_STATIC void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower
 /* Finds the range that the coordinates tied to DoF `dof` leave it; +-1e12 where it has no bound.
    Returns the last coupling that leaves it one position by its ratios alone, or -1.
    sim->y_force[k] := 1 for all DoFs that are tied to it and have no bound either. */
-MD_STATIC int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     int i, k, locking = -1;
     md_tie_joints(sim, dof);
@@ -16997,14 +17031,14 @@ MD_STATIC void md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num
 
 /* Whether DoF `dof` is a leader: a term of a rigid coupling of two joints, and the first term of
    none. */
-MD_STATIC int md_is_leader(const mdyn_sim *sim, int dof)
+MD_STATIC int md_is_leader(mdyn_sim *sim, int dof)
 {
-    md_terms t;
+    md_terms *t = &sim->terms;
     int i, leads = 0;
     for (i = 0; i < sim->couplings; i++) {
-        if (!md_coupling_ties(sim, i, &t)) continue;
-        if (t.dof[0] == dof) return 0;
-        if (t.dof[1] == dof) leads = 1;
+        if (!md_coupling_ties(sim, i, t)) continue;
+        if (t->dof[0] == dof) return 0;
+        if (t->dof[1] == dof) leads = 1;
     }
     return leads;
 }
@@ -17012,7 +17046,7 @@ MD_STATIC int md_is_leader(const mdyn_sim *sim, int dof)
 /* [lower, upper] is the range that limits and couplings leave the leader `dof`. If that is a single
    position, or less than half of its own range: the DoF of the follower whose limits narrow it
    most. Otherwise -1. */
-MD_STATIC int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower, md_num upper)
+MD_OWN_FRAME int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower, md_num upper)
 {
     const md_num none = MD_K(1e12);
     const md_num width = md_sub(upper, lower);
@@ -17071,21 +17105,21 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
 }
 
 /* Whether coupling i is rigid and C outside its range by more than rounding. */
-MD_STATIC int md_is_off_coupling(const mdyn_sim *sim, int i)
+MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num slack = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
-    md_terms t;
+    md_terms *t = &sim->terms;
     md_sum C;
     int k;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
     /* C, and the rounding of its terms */
-    md_find_row_terms(sim, md_row_at(sim, i), &t);
-    md_sum_position(sim, md_row_at(sim, i), &t, &C);
-    for (k = 0; k < t.count; k++)
-        slack = md_add(slack, md_abs(md_mul(t.factor[k],
-            md_of_real(sim->q[md_coordinate_of_dof(sim, t.dof[k])]))));
+    md_find_row_terms(sim, md_row_at(sim, i), t);
+    md_sum_position(sim, md_row_at(sim, i), t, &C);
+    for (k = 0; k < t->count; k++)
+        slack = md_add(slack, md_abs(md_mul(t->factor[k],
+            md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])]))));
     if (MD_HAS_CURVES) slack = md_add(slack, md_sum_bends(sim, i, MD_BEND_VALUE));
     slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE / 10), slack);
 
@@ -17095,7 +17129,7 @@ MD_STATIC int md_is_off_coupling(const mdyn_sim *sim, int i)
 
 /* MDYN_WARN_START for the first joint outside its limits, otherwise MDYN_WARN_OFF_COUPLING for the
    first rigid coupling that does not hold, otherwise MDYN_OK. */
-MD_STATIC int md_warn_pose(mdyn_sim *sim, int velocities)
+MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim, int velocities)
 {
     int k;
     for (k = 0; k < sim->dofs; k++)
@@ -17189,7 +17223,7 @@ MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
 
 /* The sum of the constants: the members of mdyn_sim from `bodies` to has_coupled_bounds, from
    `model` to `term_count`, and of curves. */
-MD_STATIC uint32_t md_sum_constants(const mdyn_sim *sim)
+MD_OWN_FRAME uint32_t md_sum_constants(const mdyn_sim *sim)
 {
     return md_sum_part(sim, &sim->bodies, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, bodies))
         + md_sum_part(sim, (const char *)sim + offsetof(mdyn_sim, model),
@@ -17417,7 +17451,7 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
 /* The parent of each DoF, and where the rows of M begin. The parent is
    the DoF before it in its own joint, or the last DoF of the parent.
    Error MDYN_ERR_CAPACITY_ENTRIES. O(n d) */
-MD_STATIC int md_build_ancestors(mdyn_sim *sim)
+MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
 {
     int i, j, k, n = 0;
     for (k = 0; k < sim->dofs; k++) {
@@ -17438,7 +17472,7 @@ MD_STATIC int md_build_ancestors(mdyn_sim *sim)
 /* theta in the damping force -D (theta v' + (1 - theta) v): near 1/2 for weak damping, which is
    then of second order; near 1 for strong damping, which then does not oscillate. By M_kk in the
    present pose, at init that of q = 0. */
-MD_STATIC void md_set_damping_weights(mdyn_sim *sim)
+MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
 {
     int k;
     md_crba(sim, MD_K(0));
@@ -17455,7 +17489,7 @@ MD_STATIC void md_set_damping_weights(mdyn_sim *sim)
 }
 
 /* md_plan; MDYN_ERR_MASSLESS names the body of a DoF without inertia. */
-MD_STATIC int md_plan_with_masses(mdyn_sim *sim)
+MD_OWN_FRAME int md_plan_with_masses(mdyn_sim *sim)
 {
     const int code = md_plan(sim);
     if (code != MDYN_ERR_SINGULAR) return code;
@@ -17548,7 +17582,7 @@ MD_STATIC int md_carrying_dof(const mdyn_sim *sim, int body)
 
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
    to it. */
-MD_STATIC void md_count_springs(mdyn_sim *sim)
+MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
     md_terms *t = &sim->terms;
     int i, k, extra = 0;
@@ -17591,7 +17625,7 @@ MD_STATIC void md_count_springs(mdyn_sim *sim)
 
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and
    go with each step, behind all of these. */
-MD_STATIC void md_build_body_rows(mdyn_sim *sim)
+MD_OWN_FRAME void md_build_body_rows(mdyn_sim *sim)
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
     int i, k;
@@ -17665,6 +17699,22 @@ MD_OWN_FRAME int md_find_nearly_redundant(mdyn_sim *sim)
     return -1;
 }
 
+/* The gravest of `gravest` and the warnings that the last solve has found of couplings; *index: the
+   first coupling of it. Couplings are the first rows: a row's number is that of its coupling. */
+MD_OWN_FRAME int md_find_graver(const mdyn_sim *sim, int gravest, int *index)
+{
+    int k;
+    for (k = 0; k < md_equality_count(sim); k++) {
+        int flags = md_is_body_row(md_active_row(sim, k)) ? 0 : md_active_row(sim, k)->flags;
+        int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
+            : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
+        if (found <= gravest) continue;
+        gravest = found;
+        *index = sim->active[k];
+    }
+    return gravest;
+}
+
 /* Solves the equality couplings at the present state without force, for positions and for
    velocities. Returns the first that applies of
       MDYN_WARN_CONTRADICTION  a coupling depends on earlier ones and differs from them
@@ -17673,7 +17723,7 @@ MD_OWN_FRAME int md_find_nearly_redundant(mdyn_sim *sim)
       MDYN_WARN_NEARLY_REDUNDANT  a coupling nearly depends on the eliminated ones
    (index: coupling), as a contradiction also empties ranges. Errors are those of the solve.
    Writes the workspaces of the solve. O(r^2 + r n + n c^2) for c couplings. */
-MD_STATIC int md_warn_couplings(mdyn_sim *sim)
+MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 {
     int k, mode, code, gravest = MDYN_OK, index = -1;
     if (!MIMICDYN_WARNINGS) return md_blame(sim, MDYN_OK, -1);
@@ -17682,16 +17732,7 @@ MD_STATIC int md_warn_couplings(mdyn_sim *sim)
         for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
         code = md_solve_constraints(sim, (enum md_mode)mode);
         if (code != MDYN_OK) return code;
-
-        /* Couplings are the first rows of the list: the row's index is the coupling's */
-        for (k = 0; k < md_equality_count(sim); k++) {
-            int flags = md_is_body_row(md_active_row(sim, k)) ? 0 : md_active_row(sim, k)->flags;
-            int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
-                : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
-            if (found <= gravest) continue;
-            gravest = found;
-            index = sim->active[k];
-        }
+        gravest = md_find_graver(sim, gravest, &index);
     }
 
     code = gravest == MDYN_WARN_CONTRADICTION ? MDYN_OK : md_warn_ranges(sim);
@@ -17777,18 +17818,15 @@ MD_STATIC void md_take_tables(mdyn_sim *sim, const mdyn_model *model)
     sim->table_sum = md_sum_tables(sim);
 }
 
-/* A ready sim of a checked model, at its start pose, or at coordinates 0 (quaternions 1), and at
-   velocities 0. Returns a warning of md_warn_couplings or md_warn_pose, or an error that leaves the
-   sim not ready. */
-MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
+/* Links, couplings and rows on joints of a checked model, and the rows of joint velocities.
+   Returns MDYN_OK or an error of a coupling. */
+MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
 {
     int i, code;
     size_t k;
     for (k = 0; k < sizeof *sim; k++) ((unsigned char *)sim)[k] = 0;
     md_take_tables(sim, model);
     md_set_time_step(sim);
-
-    /* Links, couplings, and the rows of joint velocities */
     for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
     for (i = 0; i < sim->bodies; i++)
         if (MIMICDYN_TREE && !md_is_welded(&sim->link[i])) md_weld(sim, i);
@@ -17800,6 +17838,16 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     }
     md_build_rows(sim);
     sim->joint_row_count = sim->rows;
+    return MDYN_OK;
+}
+
+/* A ready sim of a checked model, at its start pose, or at coordinates 0 (quaternions 1), and at
+   velocities 0. Returns a warning of md_warn_couplings or md_warn_pose, or an error that leaves the
+   sim not ready. */
+MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
+{
+    int i, code = md_build_parts(sim, model);
+    if (code != MDYN_OK) return code;
 
     /* The plan finds dependent rows by their numbers: it takes M and J at this state */
     md_update_kinematics(sim);
