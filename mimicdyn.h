@@ -9771,11 +9771,16 @@ enum md_bias_mode {
 /* ---- access ----
    Rows by their numbers. Like strchr, these take a const sim and return what may be written. */
 
-MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k) { return (md_row *)&sim->row[k]; }
-
-MD_SHARED md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of this solve */
+MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k)
 {
-    return (md_row *)&sim->row[sim->active[i]];
+    const md_row *row = &sim->row[k];
+    MD_OPAQUE(row); /* or gcc finds its place anew for each use */
+    return (md_row *)row;
+}
+
+MD_INLINE md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of this solve */
+{
+    return md_row_at(sim, sim->active[i]);
 }
 
 /* The row of a kind and index; -1: none. O(rows). */
@@ -12570,9 +12575,9 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
    equations in object-oriented modeling (choice of the followers). */
 
 /* The i-th row of the set-up order; it may be written, as with md_row_at. */
-MD_SHARED md_row *md_ordered_row(const mdyn_sim *sim, int i)
+MD_INLINE md_row *md_ordered_row(const mdyn_sim *sim, int i)
 {
-    return (md_row *)&sim->row[sim->setup_order[i]];
+    return md_row_at(sim, sim->setup_order[i]);
 }
 
 /* ---- activation of limits ---- */
