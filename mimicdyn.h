@@ -9773,9 +9773,9 @@ enum md_bias_mode {
 
 MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k)
 {
-    const md_row *row = &sim->row[k];
-    MD_OPAQUE(row); /* or gcc finds its place anew for each use */
-    return (md_row *)row;
+    const md_row *first = sim->row;
+    MD_OPAQUE(first); /* or gcc finds the row's place anew for each use */
+    return (md_row *)first + k;
 }
 
 MD_INLINE md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of this solve */
@@ -10066,11 +10066,11 @@ MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 
     /* the terms that are there; the search ends with the last of them */
     for (; left > 0; term++) {
-        const int k = md_dof_of(sim, term->body), c = md_coordinate_of(sim, term->body);
+        const int at = md_coordinate_of(sim, term->body);
         if (md_wide_is_zero(term->coefficient)) continue;
         left--;
-        md_sum_add_velocity(&velocity, term->coefficient, sim->v[k]);
-        md_sum_add_product(&C, term->coefficient, sim->q[c], sim->q_tail[c]);
+        md_sum_add_velocity(&velocity, term->coefficient, sim->v[md_dof_of(sim, term->body)]);
+        md_sum_add_product(&C, term->coefficient, sim->q[at], sim->q_tail[at]);
     }
     values.error = md_sum_minus(&C, c->lower);
     values.velocity = md_sum_to_num(&velocity);
