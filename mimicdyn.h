@@ -1627,6 +1627,17 @@ enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
 /* Room for the non-zeros of G. */
 enum { MDYN_G_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) };
 
+/* A free or spherical joint in its half step: md_drift_joint, md_drift_single_body. */
+typedef struct md_turning {
+    md_num inertia[6];          /* divided by its trace */
+    md_vec com;                 /* mass center */
+    md_num w[3], dw[3];         /* angular velocity, and its change */
+    md_num a[3];                /* tangent of half the turn */
+    md_num s, c;                /* 1/sqrt(1 + |a|^2), and this - 1 */
+    md_vec turn, u, y;          /* a; velocity of the mass center; at hand */
+    md_num L[3], f[3], J[3][3], once[3], twice[3]; /* of Euler's equation: md_step_euler */
+} md_turning;
+
 /* Memory of computations on bodies: MD_WORK, a part of md_shared. */
 typedef union md_work {
     struct {
@@ -1640,6 +1651,10 @@ typedef union md_work {
         md_force p[MIMICDYN_MAX_BODIES];       /* the place of body.wrench: md_aba_factor */
         md_force W[MIMICDYN_MAX_DOFS];         /* articulated inertia times S over sqrt(D) */
     } aba;
+    struct {
+        md_unit L[MDYN_MASS_SIZE_];
+        md_turning turning;
+    } single;
     md_force deep_W[MDYN_MASS_SIZE_ * sizeof(md_unit) / sizeof(md_force) + 1]; /* W of deep trees in
                                                   the place of their L: md_is_deep */
 } md_work;
@@ -5337,14 +5352,14 @@ MD_INLINE void md_cross3(md_num *y, const md_num *a, const md_num *b)
 /* x = A^-1 b for the columns of A, by Cramer's rule. */
 MD_OWN_FRAME void md_solve3(md_num *x, md_num A[3][3], const md_num *b)
 {
-    md_num n[3][3], inverse;
+    md_num n[3], inverse = MD_K(0);
     int k;
-    md_cross3(n[0], A[1], A[2]);
-    md_cross3(n[1], A[2], A[0]);
-    md_cross3(n[2], A[0], A[1]);
-    inverse = md_div(MD_K(1), md_sum3(A[0][0], n[0][0], A[0][1], n[0][1], A[0][2], n[0][2]));
-    for (k = 0; k < 3; k++)
-        x[k] = md_mul(inverse, md_sum3(n[k][0], b[0], n[k][1], b[1], n[k][2], b[2]));
+    for (k = 0; k < 3; k++) {
+        md_cross3(n, A[(k + 1) % 3], A[(k + 2) % 3]);
+        if (k == 0)
+            inverse = md_div(MD_K(1), md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
+        x[k] = md_mul(inverse, md_sum3(n[0], b[0], n[1], b[1], n[2], b[2]));
+    }
 }
 
 /* Vectors of the public types. */
@@ -5412,7 +5427,7 @@ MD_STATIC void md_quaternion_of_mat(md_num *q, const md_mat *m)
 /* A rotation whose z axis has the direction of `axis`, which is not 0; exact if that is x, y or z.
    The x axis is the coordinate axis least parallel to z, made orthogonal to it (Gram-Schmidt). The
    y axis is the cross product of z and x. */
-MD_STATIC void md_mat_of_axis(md_mat *r, const md_vec *axis)
+MD_OWN_FRAME void md_mat_of_axis(md_mat *r, const md_vec *axis)
 {
     md_num n2 = md_dot(axis, axis), h, m[9], size[3], one[3];
     md_vec z = *axis, x, y;
@@ -5750,7 +5765,10 @@ MD_INLINE int md_coordinate_of(const mdyn_sim *sim, int body)
     return MIMICDYN_TREE ? sim->link[body].coordinate : body;
 }
 
-MD_INLINE int md_body_of(const mdyn_sim *sim, int k) { return MIMICDYN_TREE ? sim->dof[k].body : k; }
+MD_INLINE int md_body_of(const mdyn_sim *sim, int k)
+{
+    return MIMICDYN_TREE ? sim->dof[k].body : k;
+}
 
 MD_INLINE int md_coordinate_of_dof(const mdyn_sim *sim, int k)
 {
@@ -8314,7 +8332,7 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
 }
 
 /* Joints of one coordinate: q += dt v, to all digits. */
-MD_INLINE void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
+MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
@@ -8324,7 +8342,7 @@ MD_INLINE void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
 }
 
 /* Joints of one coordinate: q += u. */
-MD_INLINE void md_displace_q(mdyn_sim *sim, const md_num *u)
+MD_OWN_FRAME void md_displace_q(mdyn_sim *sim, const md_num *u)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
@@ -8363,7 +8381,7 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
 }
 
 /* y = s a x (a x u) + c a x u: the change of u by a rotation about a */
-MD_INLINE void md_turn_change(md_vec *y, md_num s, md_num c, const md_vec *a, const md_vec *u)
+MD_OWN_FRAME void md_turn_change(md_vec *y, md_num s, md_num c, const md_vec *a, const md_vec *u)
 {
     md_vec once, twice;
     md_cross(&once, a, u);
@@ -8379,40 +8397,48 @@ MD_INLINE void md_accumulate_vec(mdyn_real *x, md_tail *tail, const md_vec *d)
     for (k = 0; k < 3; k++) md_accumulate(&x[k], &tail[k], md_vec_get(d, k));
 }
 
+/* to := R to for the rotation R of a quaternion in q */
+MD_OWN_FRAME void md_rotate_by(md_vec *to, const mdyn_real *q)
+{
+    md_mat R;
+    md_mat_of_quaternion(&R, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
+                         md_of_real(q[3]));
+    md_mat_vec(to, &R, to);
+}
+
+/* The origin of a free joint and its velocity u: the position changes by half R u, and u keeps its
+   direction in the world, u' = R'^T R u: its components are in the axes of the turned body. */
+MD_OWN_FRAME void md_drift_free_joint(mdyn_sim *sim, const md_link *link, md_turning *s,
+                                      md_num half)
+{
+    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
+    const md_num four = md_add(s->s, s->s); /* sines and cosines of the half turn */
+    md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
+    md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
+    s->y = s->u;
+    md_rotate_by(&s->y, q + 3);
+    md_vec_scale(&s->y, half, &s->y);
+    md_accumulate_vec(q, sim->q_tail + link->coordinate, &s->y);
+    md_turn_change(&s->y, md_mul(four, s->s), md_neg(md_mul(four, md_add(MD_K(1), s->c))),
+                   &s->turn, &s->u);
+    md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &s->y);
+}
+
 /* A free or spherical joint in a tree: half a step with the velocity v, of which the linear part is
    turned with the body. */
 MD_OWN_FRAME void md_drift_joint(mdyn_sim *sim, const md_link *link, md_num half)
 {
-    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
-    md_tail *tail = sim->q_tail + link->coordinate;
-    md_vec a, u, y;
-    md_num e[3], s, c, four;
-    md_mat R;
+    md_turning *s = &MD_WORK(sim)->single.turning;
+    const int at = md_quaternion_index(link);
+    const mdyn_real *v = sim->v + link->dof;
+    md_num *e = s->a;
     int k;
 
     /* rotation vector of the half step over 2, sin and cos of it */
     for (k = 0; k < 3; k++) e[k] = md_mul(md_mul(MD_K(0.5), half), md_of_real(v[k]));
-    md_turn_terms(md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]), &s, &c);
-
-    /* position: += half R u */
-    if (link->joint == MDYN_FREE) {
-        md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
-                             md_of_real(q[6]));
-        md_vec_set(&a, e[0], e[1], e[2]);
-        md_vec_set(&u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
-        md_mat_vec(&y, &R, &u);
-        md_vec_scale(&y, half, &y);
-        md_accumulate_vec(q, tail, &y);
-
-        /* u' = R'^T R u: its components are in the axes of the turned body */
-        /* sines and cosines of the half turn */
-        four = md_add(s, s);
-        md_turn_change(&y, md_mul(four, s), md_neg(md_mul(four, md_add(MD_K(1), c))), &a, &u);
-        md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &y);
-        q += 3;
-        tail += 3;
-    }
-    md_turn_quaternion(q, tail, c, s, e);
+    md_turn_terms(md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]), &s->s, &s->c);
+    if (link->joint == MDYN_FREE) md_drift_free_joint(sim, link, s, half);
+    md_turn_quaternion(sim->q + at, sim->q_tail + at, s->c, s->s, e);
 }
 
 /* Inertia of a single body divided by its trace: about the mass center, or of a spherical joint
@@ -8440,13 +8466,14 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
 }
 
 /* Half a step of Euler's equation I w' = I w x w by the midpoint rule, with one Newton step for the
-   middle velocity m. The body turns by the quaternion (1, a)/|(1, a)|. That turn rotates I w, which
-   keeps its length, and w changes by I^-1 of the change of I w. With t, the angle of a steady turn,
-   2 atan(t w), is right to fifth order. */
-MD_OWN_FRAME void md_step_euler(const md_num *in, md_num half, const md_num *w, md_num *a,
-                                md_num *dw)
+   middle velocity m: s->a and s->dw. The body turns by the quaternion (1, a)/|(1, a)|. That turn
+   rotates I w, which keeps its length, and w changes by I^-1 of the change of I w. With t, the
+   angle of a steady turn, 2 atan(t w), is right to fifth order. */
+MD_OWN_FRAME void md_step_euler(md_turning *s, md_num half)
 {
-    md_num quarter = md_mul(MD_K(0.5), half), x, t, L[3], f[3], J[3][3], once[3], twice[3];
+    md_num quarter = md_mul(MD_K(0.5), half), x, t;
+    const md_num *in = s->inertia, *w = s->w;
+    md_num *a = s->a;
     int k;
 
     /* t = tan(quarter |w|)/|w|, three terms of the series */
@@ -8455,90 +8482,92 @@ MD_OWN_FRAME void md_step_euler(const md_num *in, md_num half, const md_num *w, 
     t = md_mul(quarter, md_add(MD_K(1), md_mul(x, t)));
 
     /* one Newton step of I m - I w = t (I m x m) from m = w */
-    md_sym6_vec(L, in, w);
-    md_cross3(f, L, w);
+    md_sym6_vec(s->L, in, w);
+    md_cross3(s->f, s->L, w);
     /* column k of I + t ([w] I - [I w]) */
     for (k = 0; k < 3; k++) {
-        md_num unit[3], column[3];
-        unit[0] = unit[1] = unit[2] = MD_K(0);
-        unit[k] = MD_K(1);
-        md_sym6_vec(J[k], in, unit);
-        md_cross3(column, w, J[k]);
-        md_cross3(once, L, unit);
-        J[k][0] = md_add(J[k][0], md_mul(t, md_sub(column[0], once[0])));
-        J[k][1] = md_add(J[k][1], md_mul(t, md_sub(column[1], once[1])));
-        J[k][2] = md_add(J[k][2], md_mul(t, md_sub(column[2], once[2])));
-        f[k] = md_mul(t, f[k]);
+        md_num *J = s->J[k];
+        s->dw[0] = s->dw[1] = s->dw[2] = MD_K(0);
+        s->dw[k] = MD_K(1);
+        md_sym6_vec(J, in, s->dw);
+        md_cross3(s->twice, w, J);
+        md_cross3(s->once, s->L, s->dw);
+        J[0] = md_add(J[0], md_mul(t, md_sub(s->twice[0], s->once[0])));
+        J[1] = md_add(J[1], md_mul(t, md_sub(s->twice[1], s->once[1])));
+        J[2] = md_add(J[2], md_mul(t, md_sub(s->twice[2], s->once[2])));
+        s->f[k] = md_mul(t, s->f[k]);
     }
-    md_solve3(dw, J, f);
-    for (k = 0; k < 3; k++) a[k] = md_mul(t, md_add(w[k], dw[k]));
+    md_solve3(s->dw, s->J, s->f);
+    for (k = 0; k < 3; k++) a[k] = md_mul(t, md_add(w[k], s->dw[k]));
 
     /* change of I w: with y = 2/(1 + |a|^2), y (a x (a x L) - a x L) */
     x = md_div(MD_K(2), md_add(MD_K(1), md_sum3(a[0], a[0], a[1], a[1], a[2], a[2])));
     /* I w turned back, less I w */
-    md_cross3(once, a, L);
-    md_cross3(twice, a, once);
+    md_cross3(s->once, a, s->L);
+    md_cross3(s->twice, a, s->once);
     for (k = 0; k < 3; k++) {
-        f[k] = md_mul(x, md_sub(twice[k], once[k]));
-        J[k][k] = in[k];
+        s->f[k] = md_mul(x, md_sub(s->twice[k], s->once[k]));
+        s->J[k][k] = in[k];
     }
 
     /* dw = I^-1 of it */
-    J[0][1] = J[1][0] = in[3];
-    J[0][2] = J[2][0] = in[4];
-    J[1][2] = J[2][1] = in[5];
-    md_solve3(dw, J, f);
+    s->J[0][1] = s->J[1][0] = in[3];
+    s->J[0][2] = s->J[2][0] = in[4];
+    s->J[1][2] = s->J[2][1] = in[5];
+    md_solve3(s->dw, s->J, s->f);
 }
 
-/* A single free or spherical body: half a step of its free motion, which keeps its momentum, and
-   its energy within a bound that does not grow. The mass center moves in a straight line. */
+/* The turn of a single body in half a step of its free motion, which keeps its momentum, and its
+   energy within a bound that does not grow. */
+MD_OWN_FRAME void md_find_turn(const mdyn_sim *sim, const md_link *link, md_turning *s, md_num half)
+{
+    const md_num *a = s->a;
+    md_num square;
+    int k;
+    md_single_inertia(sim, link, s->inertia, &s->com);
+    for (k = 0; k < 3; k++) s->w[k] = md_of_real(sim->v[link->dof + k]);
+    md_step_euler(s, half);
+    square = md_sum3(a[0], a[0], a[1], a[1], a[2], a[2]);
+    s->s = md_rsqrt(md_add(MD_K(1), square));
+    s->c = md_neg(md_mul(square, md_div(md_mul(s->s, s->s), md_add(MD_K(1), s->s))));
+}
+
+/* The origin of a free body that turns by s, and its velocity: the mass center moves in a straight
+   line. */
+MD_OWN_FRAME void md_drift_origin(mdyn_sim *sim, const md_link *link, md_turning *s, md_num half)
+{
+    const md_num two = md_mul(MD_K(2), md_mul(s->s, s->s));
+    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
+    md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
+    md_vec_set(&s->y, s->w[0], s->w[1], s->w[2]);
+    md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
+    /* u: velocity of the mass center */
+    md_vec_add_cross(&s->u, &s->y, &s->com);
+
+    /* position: the mass center moves by half u, its arm turns about it */
+    md_turn_change(&s->y, two, two, &s->turn, &s->com);
+    md_vec_scale(&s->y, MD_K(-1), &s->y);
+    md_vec_add_scaled(&s->y, half, &s->u);
+    md_rotate_by(&s->y, q + 3);
+    md_accumulate_vec(q, sim->q_tail + link->coordinate, &s->y);
+
+    /* velocity: u keeps its direction in the world; w changes by dw about the mass center */
+    md_turn_change(&s->y, two, md_neg(two), &s->turn, &s->u);
+    md_vec_set(&s->turn, s->dw[0], s->dw[1], s->dw[2]);
+    md_vec_add_cross(&s->y, &s->com, &s->turn);
+    md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &s->y);
+}
+
+/* A single free or spherical body: half a step of its free motion. */
 MD_OWN_FRAME void md_drift_single_body(mdyn_sim *sim, const md_link *link, md_num half)
 {
-    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
-    md_tail *tail = sim->q_tail + link->coordinate, *v_tail = sim->v_tail + link->dof;
-    md_num in[6], w[3], e[3], dw[3], square, s, c, two;
-    md_vec com, a, u, y, turn;
-    md_mat R;
-    int k;
-
-    /* a: tangent of half the turn; dw: change of the angular velocity */
-    md_single_inertia(sim, link, in, &com);
-    for (k = 0; k < 3; k++) w[k] = md_of_real(v[k]);
-    md_step_euler(in, half, w, e, dw);
-
-    /* quaternion (1 + c, s a), s = 1/sqrt(1 + |a|^2) */
-    square = md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]);
-    s = md_rsqrt(md_add(MD_K(1), square));
-    c = md_neg(md_mul(square, md_div(md_mul(s, s), md_add(MD_K(1), s)))); /* s - 1 */
-    md_vec_set(&turn, dw[0], dw[1], dw[2]);
-
-    if (link->joint == MDYN_FREE) {
-        md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
-                             md_of_real(q[6]));
-        md_vec_set(&a, e[0], e[1], e[2]);
-        md_vec_set(&y, w[0], w[1], w[2]);
-        md_vec_set(&u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
-        /* u: velocity of the mass center */
-        md_vec_add_cross(&u, &y, &com);
-
-        /* position: the mass center moves by half u, its arm turns about it */
-        two = md_mul(MD_K(2), md_mul(s, s));
-        /* change of its arm from the origin */
-        md_turn_change(&y, two, two, &a, &com);
-        md_vec_scale(&y, MD_K(-1), &y);
-        md_vec_add_scaled(&y, half, &u);
-        md_mat_vec(&y, &R, &y);
-        md_accumulate_vec(q, tail, &y);
-
-        /* velocity: u keeps its direction in the world; w changes by dw about the mass center */
-        md_turn_change(&y, two, md_neg(two), &a, &u);
-        md_vec_add_cross(&y, &com, &turn);
-        md_accumulate_vec(v + 3, v_tail + 3, &y);
-        q += 3;
-        tail += 3;
-    }
-    md_accumulate_vec(v, v_tail, &turn);
-    md_turn_quaternion(q, tail, c, s, e);
+    md_turning *s = &MD_WORK(sim)->single.turning;
+    const int at = md_quaternion_index(link);
+    md_find_turn(sim, link, s, half);
+    if (link->joint == MDYN_FREE) md_drift_origin(sim, link, s, half);
+    md_vec_set(&s->y, s->dw[0], s->dw[1], s->dw[2]);
+    md_accumulate_vec(sim->v + link->dof, sim->v_tail + link->dof, &s->y);
+    md_turn_quaternion(sim->q + at, sim->q_tail + at, s->c, s->s, s->a);
 }
 
 /* Moves q of the joints with quaternions, and the axes of their v, by half a step. */
@@ -8563,7 +8592,7 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
 }
 
 /* v + dv, which md_check_motion has passed. */
-MD_STATIC void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
+MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
 {
     int k;
     for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
@@ -10189,7 +10218,7 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
    order of dt; the next solve moves all joints by their mass (md_find_off).
    q: C = 0 to all digits if it was 0 to rounding before the step; otherwise the step corrects the
    part erp of it. A correction that would leave the range of q is omitted. O(terms) */
-MD_STATIC void md_follow(mdyn_sim *sim)
+MD_OWN_FRAME void md_follow(mdyn_sim *sim)
 {
     int i;
     sim->q_may_be_off = 0;
@@ -11711,7 +11740,8 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
    zero, or a frequency on a row that moves no mass. */
-MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row, int free)
+MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
+                                   int free)
 {
     md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
     row->erp = MD_K(0.2);
@@ -14705,8 +14735,9 @@ MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
     for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
 }
 
-/* Starts a solve of all rows once more from the free motion sim->free_du, warm-started, with another
-   bias and in a block of exponent e, which is larger by `coarsening` than that of free_du. */
+/* Starts a solve of all rows once more from the free motion sim->free_du, warm-started, with
+   another bias and in a block of exponent e, which is larger by `coarsening` than that of
+   free_du. */
 MD_OWN_FRAME void md_restart_solve(mdyn_sim *sim, md_scale e, md_scale coarsening,
                                 enum md_bias_mode bias)
 {
@@ -15279,7 +15310,7 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
 
 /* Sets velocity_after of each row on bodies, J v' at the poses of the step, by which
    mdyn_report_row finds the power of the row, and value_after. */
-MD_STATIC void md_find_body_row_velocities(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
 {
     int j, p, k;
     md_find_body_velocities(sim);
