@@ -2624,7 +2624,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
       MD_SHARED         inlined; at -Os a call: short, used in many places
       MD_STATIC         as the compiler likes
       MD_OWN_FRAME      in fixed point a call, whose frame leaves the stack when it returns; with
-                        floats as MD_STATIC. Defined in >>fixed and >>float
+                        floats too at -Os or where they are software, else as MD_STATIC.
+                        Defined in >>fixed and >>float
       MD_NOINLINE       a call: loops that copy. Inlined, gcc forgets MD_RESTRICT and calls memmove
 
    Each class is kept for a figure: what another class in its place would cost. Instructions of a
@@ -4466,7 +4467,7 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 
 #if !(MDYN_SCALAR == MDYN_SCALAR_FIXED)
 
-/* see >>compiler */
+/* See >>compiler. A call costs little beside arithmetic in software. */
 #if defined(__OPTIMIZE_SIZE__) || defined(__SOFTFP__) || defined(__riscv_float_abi_soft) \
     || defined(__AVR__)
 #define MD_OWN_FRAME MD_NOINLINE
@@ -13748,7 +13749,8 @@ MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_u
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
    owned by equality rows contribute, which no inequality row changes. */
-MD_INLINE void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias)
+MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
+                                       enum md_bias_mode bias)
 {
     md_unit owned = MD_U(0);
     if (MIMICDYN_EXACT) owned = md_unit_mul_num(md_dot_owned(sim, row, sim->du), row->inverse_rest);
@@ -14719,7 +14721,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
 
 /* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
    rows their impulses. */
-MD_STATIC void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_apply_Qt(sim);
     md_solve_equalities(sim, e, bias);
@@ -14735,15 +14737,11 @@ MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
     for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
 }
 
-/* Starts a solve of all rows once more from the free motion sim->free_du, warm-started, with
-   another bias and in a block of exponent e, which is larger by `coarsening` than that of
-   free_du. */
-MD_OWN_FRAME void md_restart_solve(mdyn_sim *sim, md_scale e, md_scale coarsening,
-                                enum md_bias_mode bias)
+/* sim->du := the free motion sim->free_du, in a block larger by `coarsening`. */
+MD_OWN_FRAME void md_restore_free_motion(mdyn_sim *sim, md_scale coarsening)
 {
     md_copy_units(sim->du, sim->free_du, sim->dofs, coarsening);
     md_clear_private_coordinates(sim);
-    md_start_solve(sim, e, bias, md_uses_warm_start(sim));
 }
 
 /* sim->displacement, to the middle of the next substep; `time` is the time between. */
@@ -14808,7 +14806,8 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
     do {
         md_overflow_reset(&sim->overflow, before);
         sim->iterations = iterations;
-        md_restart_solve(sim, coarse, (md_scale)(coarse - e), MD_BIAS_ALL);
+        md_restore_free_motion(sim, (md_scale)(coarse - e));
+        md_start_solve(sim, coarse, MD_BIAS_ALL, md_uses_warm_start(sim));
         md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL);
         coarse = (md_scale)(coarse + MD_HEADROOM);
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
@@ -14817,7 +14816,8 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
     for (k = 0; k < sim->dofs; k++) sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
 
     /* the motion without them: v and the impulses */
-    md_restart_solve(sim, e, 0, MD_BIAS_COMPLIANT);
+    md_restore_free_motion(sim, 0);
+    md_start_solve(sim, e, MD_BIAS_COMPLIANT, md_uses_warm_start(sim));
     md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT);
     for (k = 0; k < sim->dofs; k++)
         sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
