@@ -1629,6 +1629,17 @@ enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
 /* Room for the non-zeros of G. */
 enum { MDYN_G_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) };
 
+/* A free or spherical joint in its half step: md_drift_joint, md_drift_single_body. */
+typedef struct md_turning {
+    md_num inertia[6];          /* divided by its trace */
+    md_vec com;                 /* mass center */
+    md_num w[3], dw[3];         /* angular velocity, and its change */
+    md_num a[3];                /* tangent of half the turn */
+    md_num s, c;                /* 1/sqrt(1 + |a|^2), and this - 1 */
+    md_vec turn, u, y;          /* a; velocity of the mass center; at hand */
+    md_num L[3], f[3], J[3][3], once[3], twice[3]; /* of Euler's equation: md_step_euler */
+} md_turning;
+
 /* Memory of computations on bodies: MD_WORK, a part of md_shared. */
 typedef union md_work {
     struct {
@@ -1642,6 +1653,10 @@ typedef union md_work {
         md_force p[MIMICDYN_MAX_BODIES];       /* the place of body.wrench: md_aba_factor */
         md_force W[MIMICDYN_MAX_DOFS];         /* articulated inertia times S over sqrt(D) */
     } aba;
+    struct {
+        md_unit L[MDYN_MASS_SIZE_];
+        md_turning turning;
+    } single;
     md_force deep_W[MDYN_MASS_SIZE_ * sizeof(md_unit) / sizeof(md_force) + 1]; /* W of deep trees in
                                                   the place of their L: md_is_deep */
 } md_work;
@@ -1704,19 +1719,6 @@ typedef struct mdyn_wrench { mdyn_real3 moment, force; } mdyn_wrench;
    index of the body while every joint has one coordinate). Elements beyond the model's must be 0.
    sizeof(mdyn_sim) grows with the knobs; the memory is the caller's choice. */
 typedef struct mdyn_sim {
-    mdyn_real q[MDYN_MAX_COORDINATES];            /* joint coordinates [rad, m, quaternions] */
-    mdyn_real v[MIMICDYN_MAX_DOFS];               /* joint velocities [rad/s, m/s] */
-    mdyn_real tau[MIMICDYN_MAX_DOFS];             /* generalized forces commanded [N m, N]; kept */
-    mdyn_real target[MIMICDYN_MAX_DOFS];          /* drives: coordinate wanted, by DoF [rad, m] */
-    mdyn_real target_velocity[MIMICDYN_MAX_DOFS]; /* drives: velocity wanted [rad/s, m/s] */
-#if MIMICDYN_TREE
-    mdyn_wrench wrench[MIMICDYN_MAX_BODIES];      /* external, on each body; kept */
-#endif
-    mdyn_report report;                           /* of the last step; written by mdyn_step */
-    mdyn_culprit culprit;                         /* of the last code; written by every call */
-
-    /* ---- Private. Each part names the rooms that write it. ---- */
-
     /* Flags and counts of all rooms. They come before what is large: small processors reach them
        by short instructions. */
     uint8_t has_off;                      /* MD_OFF_...: `off` is not 0 */
@@ -1756,6 +1758,19 @@ typedef struct mdyn_sim {
     int32_t iterations, pivots;
     uint32_t step_count;
     md_unit free_motion;                  /* largest |du| without inequality rows */
+
+    mdyn_real q[MDYN_MAX_COORDINATES];            /* joint coordinates [rad, m, quaternions] */
+    mdyn_real v[MIMICDYN_MAX_DOFS];               /* joint velocities [rad/s, m/s] */
+    mdyn_real tau[MIMICDYN_MAX_DOFS];             /* generalized forces commanded [N m, N]; kept */
+    mdyn_real target[MIMICDYN_MAX_DOFS];          /* drives: coordinate wanted, by DoF [rad, m] */
+    mdyn_real target_velocity[MIMICDYN_MAX_DOFS]; /* drives: velocity wanted [rad/s, m/s] */
+#if MIMICDYN_TREE
+    mdyn_wrench wrench[MIMICDYN_MAX_BODIES];      /* external, on each body; kept */
+#endif
+    mdyn_report report;                           /* of the last step; written by mdyn_step */
+    mdyn_culprit culprit;                         /* of the last code; written by every call */
+
+    /* ---- Private. Each part names the rooms that write it. ---- */
 
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
     mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of `body_state` */
@@ -2611,7 +2626,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
       MD_SHARED         inlined; at -Os a call: short, used in many places
       MD_STATIC         as the compiler likes
       MD_OWN_FRAME      in fixed point a call, whose frame leaves the stack when it returns; with
-                        floats as MD_STATIC. Defined in >>fixed and >>float
+                        floats too at -Os or where they are software, else as MD_STATIC.
+                        Defined in >>fixed and >>float
       MD_NOINLINE       a call: loops that copy. Inlined, gcc forgets MD_RESTRICT and calls memmove
 
    Each class is kept for a figure: what another class in its place would cost. Instructions of a
@@ -4453,7 +4469,13 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 
 #if !(MDYN_SCALAR == MDYN_SCALAR_FIXED)
 
-#define MD_OWN_FRAME MD_STATIC /* see >>compiler */
+/* See >>compiler. A call costs little beside arithmetic in software. */
+#if defined(__OPTIMIZE_SIZE__) || defined(__SOFTFP__) || defined(__riscv_float_abi_soft) \
+    || defined(__AVR__)
+#define MD_OWN_FRAME MD_NOINLINE
+#else
+#define MD_OWN_FRAME MD_STATIC
+#endif
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
    the order of their bits. MD_BITS_RSQRT and MD_RSQRT_STEPS: see md_rsqrt. MD_SPLIT cuts the digits
@@ -5333,14 +5355,14 @@ MD_INLINE void md_cross3(md_num *y, const md_num *a, const md_num *b)
 /* x = A^-1 b for the columns of A, by Cramer's rule. */
 MD_OWN_FRAME void md_solve3(md_num *x, md_num A[3][3], const md_num *b)
 {
-    md_num n[3][3], inverse;
+    md_num n[3], inverse = MD_K(0);
     int k;
-    md_cross3(n[0], A[1], A[2]);
-    md_cross3(n[1], A[2], A[0]);
-    md_cross3(n[2], A[0], A[1]);
-    inverse = md_div(MD_K(1), md_sum3(A[0][0], n[0][0], A[0][1], n[0][1], A[0][2], n[0][2]));
-    for (k = 0; k < 3; k++)
-        x[k] = md_mul(inverse, md_sum3(n[k][0], b[0], n[k][1], b[1], n[k][2], b[2]));
+    for (k = 0; k < 3; k++) {
+        md_cross3(n, A[(k + 1) % 3], A[(k + 2) % 3]);
+        if (k == 0)
+            inverse = md_div(MD_K(1), md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
+        x[k] = md_mul(inverse, md_sum3(n[0], b[0], n[1], b[1], n[2], b[2]));
+    }
 }
 
 /* Vectors of the public types. */
@@ -5408,7 +5430,7 @@ MD_STATIC void md_quaternion_of_mat(md_num *q, const md_mat *m)
 /* A rotation whose z axis has the direction of `axis`, which is not 0; exact if that is x, y or z.
    The x axis is the coordinate axis least parallel to z, made orthogonal to it (Gram-Schmidt). The
    y axis is the cross product of z and x. */
-MD_STATIC void md_mat_of_axis(md_mat *r, const md_vec *axis)
+MD_OWN_FRAME void md_mat_of_axis(md_mat *r, const md_vec *axis)
 {
     md_num n2 = md_dot(axis, axis), h, m[9], size[3], one[3];
     md_vec z = *axis, x, y;
@@ -5734,6 +5756,28 @@ MD_INLINE int md_dof_is_linear(const md_dof *d) { return MD_HAS(SLIDER) && d->ki
 
 MD_INLINE int md_dof_is_helical(const md_dof *d) { return MD_HAS(SCREW) && d->kind == MD_HELICAL; }
 
+/* The first DoF and coordinate of a body; the body of a DoF, and the coordinate of one whose joint
+   has no other. Without a tree body, DoF and coordinate are one index. */
+MD_INLINE int md_dof_of(const mdyn_sim *sim, int body)
+{
+    return MIMICDYN_TREE ? sim->link[body].dof : body;
+}
+
+MD_INLINE int md_coordinate_of(const mdyn_sim *sim, int body)
+{
+    return MIMICDYN_TREE ? sim->link[body].coordinate : body;
+}
+
+MD_INLINE int md_body_of(const mdyn_sim *sim, int k)
+{
+    return MIMICDYN_TREE ? sim->dof[k].body : k;
+}
+
+MD_INLINE int md_coordinate_of_dof(const mdyn_sim *sim, int k)
+{
+    return MIMICDYN_TREE ? sim->dof[k].coordinate : k;
+}
+
 /* The DoF that precedes k on the path from the root; -1: none. */
 MD_INLINE int md_parent_dof(const mdyn_sim *sim, int k)
 {
@@ -5743,14 +5787,14 @@ MD_INLINE int md_parent_dof(const mdyn_sim *sim, int k)
 /* The numbers of the joint that has DoF k. */
 MD_SHARED const md_joint_values *md_values_of_dof(const mdyn_sim *sim, int k)
 {
-    return &sim->joint_values[sim->dof[k].body];
+    return &sim->joint_values[md_body_of(sim, k)];
 }
 
 /* The last DoF on the path from the root to a body; -1: none, the body is fixed in the world. */
 MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
 {
     for (; body >= 0; body = sim->link[body].parent)
-        if (sim->link[body].dofs) return sim->link[body].dof + sim->link[body].dofs - 1;
+        if (sim->link[body].dofs) return md_dof_of(sim, body) + sim->link[body].dofs - 1;
     return -1;
 }
 
@@ -6491,7 +6535,7 @@ enum { MD_FACTOR_NONE, MD_FACTOR_OF_M, MD_FACTOR_OF_STEP };
 /* What is added to the bodies' inertia in M_kk: armature + theta dt damping. */
 MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
 {
-    const md_joint_values *b = &sim->joint_values[sim->dof[k].body];
+    const md_joint_values *b = &sim->joint_values[md_body_of(sim, k)];
     md_num damping;
     if (md_wide_is_zero(b->damping)) return md_of_wide(b->armature);
     damping = md_mul(md_mul(dt, sim->damping_theta[k]), md_of_wide(b->damping));
@@ -6979,7 +7023,7 @@ MD_INLINE int md_is_floating_root(const mdyn_sim *sim, int i)
 /* The momentum of the tree of free root i. Two free joints are at least six DoF apart. */
 MD_INLINE md_momentum *md_momentum_of(mdyn_sim *sim, int i)
 {
-    return &MD_MOMENTA(sim)->momentum[sim->link[i].dof / 6];
+    return &MD_MOMENTA(sim)->momentum[md_dof_of(sim, i) / 6];
 }
 
 /* Into sim->shared.body.wrench: momentum of each body with all that it carries, about its origin.
@@ -7045,7 +7089,7 @@ MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
 MD_OWN_FRAME void md_set_root_position(mdyn_sim *sim, int i)
 {
     md_momentum *p = md_momentum_of(sim, i);
-    const int c = sim->link[i].coordinate;
+    const int c = md_coordinate_of(sim, i);
     md_vec com, travel;
     int k;
 
@@ -7522,7 +7566,7 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
     for (k = 0; ok && k < MIMICDYN_MAX_TERMS; k++)
         if (!md_wide_is_zero(c->terms[k].coefficient))
             md_accumulate(&p->value, tail, md_mul(md_of_wide(p->gradient[k]),
-                md_of_tail(sim->q_tail[sim->link[c->terms[k].body].coordinate])));
+                md_of_tail(sim->q_tail[md_coordinate_of(sim, c->terms[k].body)])));
     return ok;
 }
 
@@ -7614,7 +7658,7 @@ MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
         const mdyn_term *t = &c->terms[k];
         int q;
         if (md_wide_is_zero(t->coefficient)) continue;
-        q = sim->link[t->body].coordinate;
+        q = md_coordinate_of(sim, t->body);
         p.value = sim->q[q];
         p.tail = sim->q_tail[q];
         if (t->curve) (void)md_find_curve_value(md_curve_of(sim, t), p.value, p.tail, &p);
@@ -7912,8 +7956,8 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
             md_num s = md_neg(md_mul(tie->inverse, md_of_wide(t->coefficient)));
             if (md_is_zero(s)) continue;
             if (t->curve) s = md_mul(s, (bend++)->slope);
-            if (sim->link[t->body].dof != tie->dof)
-                md_add_to_G(sim, tie->dof, sim->link[t->body].dof, s);
+            if (md_dof_of(sim, t->body) != tie->dof)
+                md_add_to_G(sim, tie->dof, md_dof_of(sim, t->body), s);
         }
     }
 }
@@ -8113,7 +8157,7 @@ MD_INLINE void md_sub_ancestors(mdyn_sim *sim, int k, md_unit s, md_unit *u)
 /* u = L^-T (s f) for f = G^T f, in a block whose scale is returned; u and f do not overlap. In
    fixed point the solve is repeated at a coarser scale when a number overflows the block.
    Overwrites sim->dv. */
-MD_STATIC md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
+MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
@@ -8269,7 +8313,7 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
         if (!md_stays_in_range(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
 
     for (k = 0; u && k < sim->dofs; k++) {
-        c = sim->dof[k].coordinate;
+        c = md_coordinate_of_dof(sim, k);
         if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
@@ -8291,21 +8335,21 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
 }
 
 /* Joints of one coordinate: q += dt v, to all digits. */
-MD_INLINE void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
+MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
-        i = sim->dof[k].coordinate;
+        i = md_coordinate_of_dof(sim, k);
         if (i >= 0) md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
     }
 }
 
 /* Joints of one coordinate: q += u. */
-MD_INLINE void md_displace_q(mdyn_sim *sim, const md_num *u)
+MD_OWN_FRAME void md_displace_q(mdyn_sim *sim, const md_num *u)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
-        i = sim->dof[k].coordinate;
+        i = md_coordinate_of_dof(sim, k);
         if (i >= 0) md_accumulate(&sim->q[i], &sim->q_tail[i], u[k]);
     }
 }
@@ -8340,7 +8384,7 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
 }
 
 /* y = s a x (a x u) + c a x u: the change of u by a rotation about a */
-MD_INLINE void md_turn_change(md_vec *y, md_num s, md_num c, const md_vec *a, const md_vec *u)
+MD_OWN_FRAME void md_turn_change(md_vec *y, md_num s, md_num c, const md_vec *a, const md_vec *u)
 {
     md_vec once, twice;
     md_cross(&once, a, u);
@@ -8356,40 +8400,48 @@ MD_INLINE void md_accumulate_vec(mdyn_real *x, md_tail *tail, const md_vec *d)
     for (k = 0; k < 3; k++) md_accumulate(&x[k], &tail[k], md_vec_get(d, k));
 }
 
+/* to := R to for the rotation R of a quaternion in q */
+MD_OWN_FRAME void md_rotate_by(md_vec *to, const mdyn_real *q)
+{
+    md_mat R;
+    md_mat_of_quaternion(&R, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
+                         md_of_real(q[3]));
+    md_mat_vec(to, &R, to);
+}
+
+/* The origin of a free joint and its velocity u: the position changes by half R u, and u keeps its
+   direction in the world, u' = R'^T R u: its components are in the axes of the turned body. */
+MD_OWN_FRAME void md_drift_free_joint(mdyn_sim *sim, const md_link *link, md_turning *s,
+                                      md_num half)
+{
+    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
+    const md_num four = md_add(s->s, s->s); /* sines and cosines of the half turn */
+    md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
+    md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
+    s->y = s->u;
+    md_rotate_by(&s->y, q + 3);
+    md_vec_scale(&s->y, half, &s->y);
+    md_accumulate_vec(q, sim->q_tail + link->coordinate, &s->y);
+    md_turn_change(&s->y, md_mul(four, s->s), md_neg(md_mul(four, md_add(MD_K(1), s->c))),
+                   &s->turn, &s->u);
+    md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &s->y);
+}
+
 /* A free or spherical joint in a tree: half a step with the velocity v, of which the linear part is
    turned with the body. */
 MD_OWN_FRAME void md_drift_joint(mdyn_sim *sim, const md_link *link, md_num half)
 {
-    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
-    md_tail *tail = sim->q_tail + link->coordinate;
-    md_vec a, u, y;
-    md_num e[3], s, c, four;
-    md_mat R;
+    md_turning *s = &MD_WORK(sim)->single.turning;
+    const int at = md_quaternion_index(link);
+    const mdyn_real *v = sim->v + link->dof;
+    md_num *e = s->a;
     int k;
 
     /* rotation vector of the half step over 2, sin and cos of it */
     for (k = 0; k < 3; k++) e[k] = md_mul(md_mul(MD_K(0.5), half), md_of_real(v[k]));
-    md_turn_terms(md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]), &s, &c);
-
-    /* position: += half R u */
-    if (link->joint == MDYN_FREE) {
-        md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
-                             md_of_real(q[6]));
-        md_vec_set(&a, e[0], e[1], e[2]);
-        md_vec_set(&u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
-        md_mat_vec(&y, &R, &u);
-        md_vec_scale(&y, half, &y);
-        md_accumulate_vec(q, tail, &y);
-
-        /* u' = R'^T R u: its components are in the axes of the turned body */
-        /* sines and cosines of the half turn */
-        four = md_add(s, s);
-        md_turn_change(&y, md_mul(four, s), md_neg(md_mul(four, md_add(MD_K(1), c))), &a, &u);
-        md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &y);
-        q += 3;
-        tail += 3;
-    }
-    md_turn_quaternion(q, tail, c, s, e);
+    md_turn_terms(md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]), &s->s, &s->c);
+    if (link->joint == MDYN_FREE) md_drift_free_joint(sim, link, s, half);
+    md_turn_quaternion(sim->q + at, sim->q_tail + at, s->c, s->s, e);
 }
 
 /* Inertia of a single body divided by its trace: about the mass center, or of a spherical joint
@@ -8417,13 +8469,14 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
 }
 
 /* Half a step of Euler's equation I w' = I w x w by the midpoint rule, with one Newton step for the
-   middle velocity m. The body turns by the quaternion (1, a)/|(1, a)|. That turn rotates I w, which
-   keeps its length, and w changes by I^-1 of the change of I w. With t, the angle of a steady turn,
-   2 atan(t w), is right to fifth order. */
-MD_OWN_FRAME void md_step_euler(const md_num *in, md_num half, const md_num *w, md_num *a,
-                                md_num *dw)
+   middle velocity m: s->a and s->dw. The body turns by the quaternion (1, a)/|(1, a)|. That turn
+   rotates I w, which keeps its length, and w changes by I^-1 of the change of I w. With t, the
+   angle of a steady turn, 2 atan(t w), is right to fifth order. */
+MD_OWN_FRAME void md_step_euler(md_turning *s, md_num half)
 {
-    md_num quarter = md_mul(MD_K(0.5), half), x, t, L[3], f[3], J[3][3], once[3], twice[3];
+    md_num quarter = md_mul(MD_K(0.5), half), x, t;
+    const md_num *in = s->inertia, *w = s->w;
+    md_num *a = s->a;
     int k;
 
     /* t = tan(quarter |w|)/|w|, three terms of the series */
@@ -8432,90 +8485,92 @@ MD_OWN_FRAME void md_step_euler(const md_num *in, md_num half, const md_num *w, 
     t = md_mul(quarter, md_add(MD_K(1), md_mul(x, t)));
 
     /* one Newton step of I m - I w = t (I m x m) from m = w */
-    md_sym6_vec(L, in, w);
-    md_cross3(f, L, w);
+    md_sym6_vec(s->L, in, w);
+    md_cross3(s->f, s->L, w);
     /* column k of I + t ([w] I - [I w]) */
     for (k = 0; k < 3; k++) {
-        md_num unit[3], column[3];
-        unit[0] = unit[1] = unit[2] = MD_K(0);
-        unit[k] = MD_K(1);
-        md_sym6_vec(J[k], in, unit);
-        md_cross3(column, w, J[k]);
-        md_cross3(once, L, unit);
-        J[k][0] = md_add(J[k][0], md_mul(t, md_sub(column[0], once[0])));
-        J[k][1] = md_add(J[k][1], md_mul(t, md_sub(column[1], once[1])));
-        J[k][2] = md_add(J[k][2], md_mul(t, md_sub(column[2], once[2])));
-        f[k] = md_mul(t, f[k]);
+        md_num *J = s->J[k];
+        s->dw[0] = s->dw[1] = s->dw[2] = MD_K(0);
+        s->dw[k] = MD_K(1);
+        md_sym6_vec(J, in, s->dw);
+        md_cross3(s->twice, w, J);
+        md_cross3(s->once, s->L, s->dw);
+        J[0] = md_add(J[0], md_mul(t, md_sub(s->twice[0], s->once[0])));
+        J[1] = md_add(J[1], md_mul(t, md_sub(s->twice[1], s->once[1])));
+        J[2] = md_add(J[2], md_mul(t, md_sub(s->twice[2], s->once[2])));
+        s->f[k] = md_mul(t, s->f[k]);
     }
-    md_solve3(dw, J, f);
-    for (k = 0; k < 3; k++) a[k] = md_mul(t, md_add(w[k], dw[k]));
+    md_solve3(s->dw, s->J, s->f);
+    for (k = 0; k < 3; k++) a[k] = md_mul(t, md_add(w[k], s->dw[k]));
 
     /* change of I w: with y = 2/(1 + |a|^2), y (a x (a x L) - a x L) */
     x = md_div(MD_K(2), md_add(MD_K(1), md_sum3(a[0], a[0], a[1], a[1], a[2], a[2])));
     /* I w turned back, less I w */
-    md_cross3(once, a, L);
-    md_cross3(twice, a, once);
+    md_cross3(s->once, a, s->L);
+    md_cross3(s->twice, a, s->once);
     for (k = 0; k < 3; k++) {
-        f[k] = md_mul(x, md_sub(twice[k], once[k]));
-        J[k][k] = in[k];
+        s->f[k] = md_mul(x, md_sub(s->twice[k], s->once[k]));
+        s->J[k][k] = in[k];
     }
 
     /* dw = I^-1 of it */
-    J[0][1] = J[1][0] = in[3];
-    J[0][2] = J[2][0] = in[4];
-    J[1][2] = J[2][1] = in[5];
-    md_solve3(dw, J, f);
+    s->J[0][1] = s->J[1][0] = in[3];
+    s->J[0][2] = s->J[2][0] = in[4];
+    s->J[1][2] = s->J[2][1] = in[5];
+    md_solve3(s->dw, s->J, s->f);
 }
 
-/* A single free or spherical body: half a step of its free motion, which keeps its momentum, and
-   its energy within a bound that does not grow. The mass center moves in a straight line. */
+/* The turn of a single body in half a step of its free motion, which keeps its momentum, and its
+   energy within a bound that does not grow. */
+MD_OWN_FRAME void md_find_turn(const mdyn_sim *sim, const md_link *link, md_turning *s, md_num half)
+{
+    const md_num *a = s->a;
+    md_num square;
+    int k;
+    md_single_inertia(sim, link, s->inertia, &s->com);
+    for (k = 0; k < 3; k++) s->w[k] = md_of_real(sim->v[link->dof + k]);
+    md_step_euler(s, half);
+    square = md_sum3(a[0], a[0], a[1], a[1], a[2], a[2]);
+    s->s = md_rsqrt(md_add(MD_K(1), square));
+    s->c = md_neg(md_mul(square, md_div(md_mul(s->s, s->s), md_add(MD_K(1), s->s))));
+}
+
+/* The origin of a free body that turns by s, and its velocity: the mass center moves in a straight
+   line. */
+MD_OWN_FRAME void md_drift_origin(mdyn_sim *sim, const md_link *link, md_turning *s, md_num half)
+{
+    const md_num two = md_mul(MD_K(2), md_mul(s->s, s->s));
+    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
+    md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
+    md_vec_set(&s->y, s->w[0], s->w[1], s->w[2]);
+    md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
+    /* u: velocity of the mass center */
+    md_vec_add_cross(&s->u, &s->y, &s->com);
+
+    /* position: the mass center moves by half u, its arm turns about it */
+    md_turn_change(&s->y, two, two, &s->turn, &s->com);
+    md_vec_scale(&s->y, MD_K(-1), &s->y);
+    md_vec_add_scaled(&s->y, half, &s->u);
+    md_rotate_by(&s->y, q + 3);
+    md_accumulate_vec(q, sim->q_tail + link->coordinate, &s->y);
+
+    /* velocity: u keeps its direction in the world; w changes by dw about the mass center */
+    md_turn_change(&s->y, two, md_neg(two), &s->turn, &s->u);
+    md_vec_set(&s->turn, s->dw[0], s->dw[1], s->dw[2]);
+    md_vec_add_cross(&s->y, &s->com, &s->turn);
+    md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &s->y);
+}
+
+/* A single free or spherical body: half a step of its free motion. */
 MD_OWN_FRAME void md_drift_single_body(mdyn_sim *sim, const md_link *link, md_num half)
 {
-    mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
-    md_tail *tail = sim->q_tail + link->coordinate, *v_tail = sim->v_tail + link->dof;
-    md_num in[6], w[3], e[3], dw[3], square, s, c, two;
-    md_vec com, a, u, y, turn;
-    md_mat R;
-    int k;
-
-    /* a: tangent of half the turn; dw: change of the angular velocity */
-    md_single_inertia(sim, link, in, &com);
-    for (k = 0; k < 3; k++) w[k] = md_of_real(v[k]);
-    md_step_euler(in, half, w, e, dw);
-
-    /* quaternion (1 + c, s a), s = 1/sqrt(1 + |a|^2) */
-    square = md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]);
-    s = md_rsqrt(md_add(MD_K(1), square));
-    c = md_neg(md_mul(square, md_div(md_mul(s, s), md_add(MD_K(1), s)))); /* s - 1 */
-    md_vec_set(&turn, dw[0], dw[1], dw[2]);
-
-    if (link->joint == MDYN_FREE) {
-        md_mat_of_quaternion(&R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
-                             md_of_real(q[6]));
-        md_vec_set(&a, e[0], e[1], e[2]);
-        md_vec_set(&y, w[0], w[1], w[2]);
-        md_vec_set(&u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
-        /* u: velocity of the mass center */
-        md_vec_add_cross(&u, &y, &com);
-
-        /* position: the mass center moves by half u, its arm turns about it */
-        two = md_mul(MD_K(2), md_mul(s, s));
-        /* change of its arm from the origin */
-        md_turn_change(&y, two, two, &a, &com);
-        md_vec_scale(&y, MD_K(-1), &y);
-        md_vec_add_scaled(&y, half, &u);
-        md_mat_vec(&y, &R, &y);
-        md_accumulate_vec(q, tail, &y);
-
-        /* velocity: u keeps its direction in the world; w changes by dw about the mass center */
-        md_turn_change(&y, two, md_neg(two), &a, &u);
-        md_vec_add_cross(&y, &com, &turn);
-        md_accumulate_vec(v + 3, v_tail + 3, &y);
-        q += 3;
-        tail += 3;
-    }
-    md_accumulate_vec(v, v_tail, &turn);
-    md_turn_quaternion(q, tail, c, s, e);
+    md_turning *s = &MD_WORK(sim)->single.turning;
+    const int at = md_quaternion_index(link);
+    md_find_turn(sim, link, s, half);
+    if (link->joint == MDYN_FREE) md_drift_origin(sim, link, s, half);
+    md_vec_set(&s->y, s->dw[0], s->dw[1], s->dw[2]);
+    md_accumulate_vec(sim->v + link->dof, sim->v_tail + link->dof, &s->y);
+    md_turn_quaternion(sim->q + at, sim->q_tail + at, s->c, s->s, s->a);
 }
 
 /* Moves q of the joints with quaternions, and the axes of their v, by half a step. */
@@ -8540,7 +8595,7 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
 }
 
 /* v + dv, which md_check_motion has passed. */
-MD_STATIC void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
+MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
 {
     int k;
     for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
@@ -9748,11 +9803,16 @@ enum md_bias_mode {
 /* ---- access ----
    Rows by their numbers. Like strchr, these take a const sim and return what may be written. */
 
-MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k) { return (md_row *)&sim->row[k]; }
-
-MD_SHARED md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of this solve */
+MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k)
 {
-    return (md_row *)&sim->row[sim->active[i]];
+    const md_row *first = sim->row;
+    MD_OPAQUE(first); /* or gcc finds the row's place anew for each use */
+    return (md_row *)first + k;
+}
+
+MD_INLINE md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of this solve */
+{
+    return md_row_at(sim, sim->active[i]);
 }
 
 /* The row of a kind and index; -1: none. O(rows). */
@@ -9817,7 +9877,7 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
     t->count = sim->term_count[row->index];
     for (term = md_coupling_at(sim, row->index)->terms; k < t->count; term++) {
         if (md_wide_is_zero(term->coefficient)) continue;
-        t->dof[k] = (int16_t)(sim->link[term->body].dof + term->axis);
+        t->dof[k] = (int16_t)(md_dof_of(sim, term->body) + term->axis);
         t->coefficient[k] = term->coefficient;
         t->factor[k++] = md_of_wide(term->coefficient);
     }
@@ -9869,7 +9929,7 @@ MD_INLINE void md_find_step_terms(const mdyn_sim *sim, const md_row *row, md_ter
 
 /* J v of a joint row with the terms t, summed with more digits than md_num has, because the terms
    cancel where a coupling holds. */
-MD_STATIC md_num md_row_velocity(const mdyn_sim *sim, const md_row *row, const md_terms *t)
+MD_OWN_FRAME md_num md_row_velocity(const mdyn_sim *sim, const md_row *row, const md_terms *t)
 {
     md_sum s;
     int k;
@@ -9899,7 +9959,7 @@ MD_STATIC void md_add_terms(const md_terms *t, md_num s, md_num *to)
 /* C of a joint row, by q and its tails. */
 MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
-    int k, c = sim->dof[t->dof[0]].coordinate;
+    int k, c = md_coordinate_of_dof(sim, t->dof[0]);
     if (!md_is_coupling_row(row) || row->kind == MDYN_ROW_LOSS) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
         return;
@@ -9914,7 +9974,7 @@ MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_
         return;
     }
     for (k = 0; k < t->count; k++) {
-        c = sim->dof[t->dof[k]].coordinate;
+        c = md_coordinate_of_dof(sim, t->dof[k]);
         md_sum_add_product(C, t->coefficient[k], sim->q[c], sim->q_tail[c]);
     }
 }
@@ -10038,13 +10098,11 @@ MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 
     /* the terms that are there; the search ends with the last of them */
     for (; left > 0; term++) {
-        const md_link *link;
+        const int at = md_coordinate_of(sim, term->body);
         if (md_wide_is_zero(term->coefficient)) continue;
         left--;
-        link = &sim->link[term->body];
-        md_sum_add_velocity(&velocity, term->coefficient, sim->v[link->dof]);
-        md_sum_add_product(&C, term->coefficient, sim->q[link->coordinate],
-                           sim->q_tail[link->coordinate]);
+        md_sum_add_velocity(&velocity, term->coefficient, sim->v[md_dof_of(sim, term->body)]);
+        md_sum_add_product(&C, term->coefficient, sim->q[at], sim->q_tail[at]);
     }
     values.error = md_sum_minus(&C, c->lower);
     values.velocity = md_sum_to_num(&velocity);
@@ -10072,7 +10130,7 @@ MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mod
    MD_MODE_POSITION, in v for MD_MODE_VELOCITY and for a step that does not begin where the last one
    ended; in MD_MODE_ACCELERATION -g = -G' y', which is 0 for linear couplings. With curves also in
    a step: -g dt/2, for it acts at its middle. O(terms) */
-MD_STATIC void md_find_off(mdyn_sim *sim, enum md_mode mode)
+MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
 {
     int i, k;
     sim->has_off = 0;
@@ -10102,7 +10160,7 @@ MD_STATIC int md_place_followers(mdyn_sim *sim, md_num *dq, md_num *dv)
     for (i = 0; i < md_tie_count(sim); i++)
         for (pass = 0; pass < 2; pass++) {
             const md_tie *tie = &sim->tie[i];
-            const int c = sim->dof[tie->dof].coordinate;
+            const int c = md_coordinate_of_dof(sim, tie->dof);
             const int code = md_has_curved_ties(sim) ? md_update_curves(sim) : MDYN_OK;
             const md_tie_values miss = md_evaluate_tie(sim, tie);
             const md_num q = md_neg(md_mul(miss.error, tie->inverse));
@@ -10128,7 +10186,7 @@ MD_STATIC md_num md_tie_rounding(mdyn_sim *sim, const md_tie *tie)
     md_num size = MD_K(1);
     int k;
     for (k = 0; k < t->count; k++) {
-        const md_num q = md_abs(md_of_real(sim->q[sim->dof[t->dof[k]].coordinate]));
+        const md_num q = md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])]));
         const md_num v = md_abs(md_of_real(sim->v[t->dof[k]]));
         size = md_add(size, md_abs(md_mul(t->factor[k], md_add(q, md_mul(sim->dt, v)))));
     }
@@ -10163,13 +10221,13 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
    order of dt; the next solve moves all joints by their mass (md_find_off).
    q: C = 0 to all digits if it was 0 to rounding before the step; otherwise the step corrects the
    part erp of it. A correction that would leave the range of q is omitted. O(terms) */
-MD_STATIC void md_follow(mdyn_sim *sim)
+MD_OWN_FRAME void md_follow(mdyn_sim *sim)
 {
     int i;
     sim->q_may_be_off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const int c = sim->dof[tie->dof].coordinate, curved = md_tie_is_curved(sim, i);
+        const int c = md_coordinate_of_dof(sim, tie->dof), curved = md_tie_is_curved(sim, i);
         const md_tie_values miss = md_evaluate_tie(sim, tie);
         md_num back = md_neg(md_mul(miss.error, tie->inverse));
         if (!curved)
@@ -10258,7 +10316,7 @@ MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row)
     int k;
     for (k = 0; k < t->count; k++)
         size = md_add(size, md_mul(md_abs(t->factor[k]), md_add(MD_K(1),
-            md_abs(md_of_real(sim->q[sim->dof[t->dof[k]].coordinate])))));
+            md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])])))));
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING)
         size = md_add(size, md_sum_bends(sim, row->index, MD_BEND_VALUE));
     if (md_less(md_mul(md_error_rounding(sim), size), md_abs(row->error)))
@@ -10383,10 +10441,12 @@ MD_STATIC md_num md_share_beyond_range(const mdyn_sim *sim, const md_row *row, m
 /* Compliant range: a spring at each bound, no force inside. In a step that crosses a bound the
    spring acts in the fraction of the step beyond it: with the mean error there, and with cfm
    divided by that fraction (md_share_spring). */
-MD_STATIC void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide lower,
+MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide lower,
                                     mdyn_wide upper)
 {
     md_num error;
+    row->v_lo = MD_NO_MIN;
+    row->v_hi = MD_NO_MAX;
     if (md_is_zero(md_share_beyond_range(sim, row, lower, upper, &error))) return;
     row->error = error;
     md_target_spring(sim, row, MD_K(0));
@@ -10397,15 +10457,14 @@ MD_STATIC void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide 
 /* Divides cfm of a coupling with a compliant range by the fraction of the step in which it acts:
    the impulse of a spring that acts for phi h is that of a spring phi times as stiff over the step.
    Without this the velocity after a contact has an error of dt/2 kd v/m, with it one of second
-   order in dt. */
-MD_STATIC void md_share_spring(mdyn_sim *sim, md_row *row)
+   order in dt. Reads sim->value. */
+MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row)
 {
     const mdyn_coupling *c;
     md_num share, error;
     if (!md_row_is_spring(row) || !MD_ROW_IS(row, COUPLING)) return;
     c = md_coupling_at(sim, row->index);
     if (md_is_of_velocity(c) || md_coupling_is_equality(c)) return;
-    md_evaluate_position(sim, row);
     share = md_share_beyond_range(sim, row, c->lower, c->upper, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
 }
@@ -10426,7 +10485,7 @@ MD_OWN_FRAME void md_target_drive(mdyn_sim *sim, md_row *row)
 
 /* Activated limit (row->active_side): C' >= 0 away from the bound, and all of the violation beyond
    the deadband is corrected within one substep. ArtiSynth (4.29). */
-MD_STATIC void md_target_activated(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+MD_OWN_FRAME void md_target_activated(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
 {
     const int at_lower = row->active_side > 0;
     md_num zero = MD_K(0), violation, bias;
@@ -10456,21 +10515,13 @@ MD_INLINE md_num md_target_bound(const mdyn_sim *sim, md_row *row, md_num x, int
     return target;
 }
 
-/* Range: C stays within [lower, upper], and returns there by the part erp in a substep. */
-MD_OWN_FRAME void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+/* Hard range: C stays within [lower, upper], and returns there by the part erp in a substep. */
+MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, mdyn_wide lower,
+                                       mdyn_wide upper)
 {
     md_num zero = MD_K(0), x, bias = zero;
-    if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && row->active_side) {
-        md_target_activated(sim, row, lower, upper);
-        return;
-    }
-
     row->v_lo = MD_NO_MIN;
     row->v_hi = MD_NO_MAX;
-    if (MD_HAS(RANGE) && md_row_is_spring(row)) {
-        md_target_soft_range(sim, row, lower, upper);
-        return;
-    }
 
     /* each bound that is meant, and the bias that brings back what has passed it */
     if (md_has_lower(lower)) {
@@ -10482,6 +10533,16 @@ MD_OWN_FRAME void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, m
         row->v_hi = md_target_bound(sim, row, x, md_less(zero, x), &bias);
     }
     if (!md_is_zero(bias) && md_separates_bias(sim, row)) md_set_position_bias(sim, row, bias);
+}
+
+MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+{
+    if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && row->active_side)
+        md_target_activated(sim, row, lower, upper);
+    else if (MD_HAS(RANGE) && md_row_is_spring(row))
+        md_target_soft_range(sim, row, lower, upper);
+    else
+        md_target_hard_range(sim, row, lower, upper);
 }
 
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
@@ -10527,6 +10588,14 @@ MD_INLINE void md_evaluate_row(mdyn_sim *sim, const md_row *row)
             ? !md_is_of_velocity(md_coupling_at(sim, row->index))
             : MD_ROW_IS(row, DRIVE) || MD_ROW_IS(row, LIMIT))
         md_evaluate_position(sim, row);
+}
+
+/* Terms, J v and C of a joint row: sim->terms, row->Jv, sim->value. */
+MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
+{
+    md_find_row_terms(sim, row, &sim->terms);
+    row->Jv = md_row_velocity(sim, row, &sim->terms);
+    md_evaluate_row(sim, row);
 }
 
 /* What J' v adds to v_lo and v_hi of a coupling with curves; sim->value gets its part of C, from
@@ -11544,7 +11613,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
    one exponent, row->scale; when they overflow the row is repeated at a coarser scale. */
 
 /* sum + the squares of sim->row_x at the entries from `first` to before `end`. */
-MD_INLINE md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int first, int end)
+MD_OWN_FRAME md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int first, int end)
 {
     int e;
     for (e = first; e < end; e++) sum = md_add_square(sum, sim->row_x[sim->entry_column[e]]);
@@ -11552,7 +11621,7 @@ MD_INLINE md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int
 }
 
 /* r = J M^-1 J^T of the row in sim->row_x, from its entry `first` on. */
-MD_STATIC md_num md_row_inverse_mass(const mdyn_sim *sim, const md_row *row, int first)
+MD_OWN_FRAME md_num md_row_inverse_mass(const mdyn_sim *sim, const md_row *row, int first)
 {
     md_squares r = md_add_row_squares(sim, 0, first, row->end);
     return md_div(md_squares_value(r), md_mul(row->scale, row->scale));
@@ -11576,12 +11645,23 @@ MD_INLINE int md_is_dependent(md_num left, md_num owned)
 
 /* Whether the entries of the row in sim->row_x from `free` on are rounding beside those before,
    which lie in the span of other rows. */
-MD_STATIC int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, int free)
+MD_OWN_FRAME int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, int free)
 {
     md_num left = md_squares_value(md_add_row_squares(sim, 0, free, row->end));
     md_num owned = md_squares_value(md_add_row_squares(sim, 0, row->first, free));
     return md_is_dependent(left, md_is_body_row(row)
         ? md_max(owned, md_body_row_max_length2(sim, row)) : owned);
+}
+
+/* How many springs act with the row at hand. Reads sim->terms. */
+MD_STATIC int md_springs_at(const mdyn_sim *sim, const md_row *row)
+{
+    int k = sim->terms.dof[0];
+    if (md_is_body_row(row)) {
+        const md_body_row *r = md_body_row_at(sim, row);
+        k = r->term_count > 0 ? md_last_dof(sim, r->body[0]) : -1;
+    }
+    return k < 0 ? 1 : sim->springs[k];
 }
 
 /* The weight, 1/3 to 1, by which md_set_spring spreads the stiffness of a weak spring over the
@@ -11600,9 +11680,9 @@ MD_INLINE md_num md_spring_spread(md_num s, int springs)
    as a row J v' + cfm lambda = v_lo, B = h al kp + theta kd, cfm = 1/(h B). With s = h^2 kp r, r
    the row's inverse mass after the hard equality rows: al = be at s <= 1, where an undamped spring
    keeps its energy; al = s/(3 + s), be = 1/(3 + s) above, where it is damped. al >= be, al + be >=
-   1/2 and theta >= 1/2 are stable for any kp, kd and h. At rest the force is -kp C for all of them.
-   Returns 0 if there is no force. */
-MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd, int springs)
+   1/2 and theta >= 1/2 are stable for any kp, kd and h. At rest the force is -kp C for all of
+   them. */
+MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     const md_num h_kp = md_mul(sim->h, kp), three = MD_K(3), one = MD_K(1);
     md_num y = md_mul(md_mul(sim->h, kd), row->inverse_mass);
@@ -11610,7 +11690,6 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
     md_num al, be, theta = one, all, part;
 
     /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
-    if (md_is_zero(kp) && md_is_zero(kd)) return 0;
     if (!md_is_zero(kd)) theta = md_div(md_add(three, y), md_add(MD_K(6), y));
 
     /* al, be of the spring, by s = h^2 kp r */
@@ -11618,7 +11697,7 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
         be = md_div(one, md_add(three, s));
         al = md_mul(s, be);
     } else {
-        al = be = md_mul(MD_K(0.25), md_spring_spread(s, springs));
+        al = be = md_mul(MD_K(0.25), md_spring_spread(s, md_springs_at(sim, row)));
     }
 
     /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B */
@@ -11629,16 +11708,45 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
     row->spring_v = md_mul(part, md_sub(md_mul(be, h_kp), md_mul(md_sub(one, theta), kd)));
     row->spring_target = md_mul(kd, part);
     row->is_spring = 1;
+}
+
+/* erp and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
+MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
+{
+    md_num both;
+    if (md_is_zero(kp) && md_is_zero(kd)) return 0;
+    if (md_uses_midpoint(sim)) {
+        md_set_spring(sim, row, kp, kd);
+        return 1;
+    }
+
+    /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
+    kp = md_mul(sim->h, kp);
+    both = md_add(kp, kd);
+    row->erp = md_div(kp, both);
+    row->cfm = md_div(sim->inverse_h, both);
+    return 1;
+}
+
+/* The stiffness and damping by which the row in sim->row_x, from its entry `first` on, has the
+   frequency *a and the damping ratio *b, in their place. Returns 0 if the row moves no mass. */
+MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
+                               md_num *b)
+{
+    const md_num r = md_row_inverse_mass(sim, row, first);
+    if (md_row_leaves_nothing(sim, row, first)) return 0;
+    *b = md_div(md_mul(md_mul(MD_K(2), *a), *b), r); /* kd = 2 omega zeta/r */
+    *a = md_div(md_mul(*a, *a), r);                  /* kp = omega^2/r */
     return 1;
 }
 
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
    zero, or a frequency on a row that moves no mass. */
-MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row, int free,
-                                int springs)
+MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
+                                   int free)
 {
-    md_num a = md_of_wide(s->a), b = md_of_wide(s->b), dt_kp, both;
+    md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
     row->erp = MD_K(0.2);
 
     /* hard rows: erp alone */
@@ -11647,37 +11755,20 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
         return 1;
     }
 
-    /* soft rows by erp and cfm */
+    /* soft rows */
     if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
         row->erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
-
-    /* springs by frequency: kp and kd that have it */
-    if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA) {
-        md_num r = md_uses_midpoint(sim) ? row->inverse_mass
-                                         : md_row_inverse_mass(sim, row, row->first);
-        if (md_row_leaves_nothing(sim, row, md_uses_midpoint(sim) ? free : row->first)) return 0;
-        /* kd = 2 omega zeta / r */
-        b = md_div(md_mul(md_mul(MD_K(2), a), b), r);
-        /* kp = omega^2 / r */
-        a = md_div(md_mul(a, a), r);
-    }
-    if (md_uses_midpoint(sim)) return md_set_spring(sim, row, a, b, springs);
-
-    /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
-    dt_kp = md_mul(sim->h, a);
-    both = md_add(dt_kp, b);
-    if (md_is_zero(both)) return 0;
-    row->erp = md_div(dt_kp, both);
-    row->cfm = md_div(sim->inverse_h, both);
-    return 1;
+    if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA
+        && !md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &a, &b)) return 0;
+    return md_set_gains(sim, row, a, b);
 }
 
 /* Bounds of a drive's impulse by the effort that the command leaves: |tau + lambda/h| <= effort. */
-MD_INLINE void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_values *b)
+MD_OWN_FRAME void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_values *b)
 {
     md_num effort, tau;
     if (md_wide_is_zero(b->effort)) return;
@@ -11687,44 +11778,32 @@ MD_INLINE void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_v
     row->lambda_max = md_mul(sim->h, md_sub(effort, tau));
 }
 
-/* erp, cfm and the bounds of impulse of the joint row in sim->row_x. Returns 0 if it exerts no
-   force. The bounds of a row with a leader are set during the solve (md_follow_leader). */
-MD_OWN_FRAME int md_set_compliance_and_bounds(const mdyn_sim *sim, md_row *row, int free)
+/* Bounds of the impulse of a joint row. Those of a row with a leader are set during the solve
+   (md_follow_leader). */
+MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
 {
-    const mdyn_softness *softness;
-    mdyn_softness spring;
-    const mdyn_coupling *c;
-    const md_joint_values *b;
-    row->cfm = MD_K(0);
     row->lambda_min = MD_NO_MIN;
     row->lambda_max = MD_NO_MAX;
-
-    /* the softness of a coupling is given; that of a drive is made of its gains; friction, limits
-       and losses are hard */
-    switch (row->kind) {
-    case MDYN_ROW_COUPLING:
-        c = md_coupling_at(sim, row->index);
-        softness = &c->softness;
-        md_bound_impulse(sim, row, c->effort);
-        break;
-    case MDYN_ROW_DRIVE:
-        b = md_values_of_dof(sim, row->index);
-        spring.kind = MDYN_KP_KD;
-        spring.a = b->drive_kp;
-        spring.b = b->drive_kd;
-        softness = &spring;
-        md_bound_drive(sim, row, b);
-        break;
-    case MDYN_ROW_FRICTION:
+    if (MD_ROW_IS(row, COUPLING))
+        md_bound_impulse(sim, row, md_coupling_at(sim, row->index)->effort);
+    if (MD_ROW_IS(row, DRIVE)) md_bound_drive(sim, row, md_values_of_dof(sim, row->index));
+    if (MD_ROW_IS(row, FRICTION))
         md_bound_impulse(sim, row, md_values_of_dof(sim, row->index)->friction);
-        return 1;
-    case MDYN_ROW_LIMIT:
-        row->erp = MD_K(0.2);
-        return 1;
-    default: /* MDYN_ROW_LOSS */
-        return 1;
-    }
-    return md_set_compliance(sim, softness, row, free, sim->springs[sim->terms.dof[0]]);
+}
+
+/* erp and cfm of the joint row in sim->row_x. Returns 0 if it exerts no force. The softness of a
+   coupling is given; that of a drive is made of its gains; friction, limits and losses are hard. */
+MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
+{
+    const md_joint_values *b;
+    row->cfm = MD_K(0);
+    row->erp = MD_K(0.2);
+    if (MD_ROW_IS(row, COUPLING))
+        return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free);
+    if (!MD_ROW_IS(row, DRIVE)) return 1;
+    b = md_values_of_dof(sim, row->index);
+    if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
+    return md_set_gains(sim, row, md_of_wide(b->drive_kp), md_of_wide(b->drive_kd));
 }
 
 /* DoF k of the substitution x += L^-T b with b = sim->row_J, x = sim->row_x:
@@ -11746,7 +11825,7 @@ MD_INLINE int md_whiten_dof(mdyn_sim *sim, int k)
    paths meet, their parts of x_j add up. O(depth of k). */
 MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
 {
-    int i = sim->dof[k].body;
+    int i = md_body_of(sim, k);
     md_force p;
     md_vec_zero(&p.ang);
     md_vec_zero(&p.lin);
@@ -11858,10 +11937,9 @@ MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
                                  int free)
 {
     md_body_row *r = md_body_row_of(sim, row);
-    const int k = r->term_count > 0 ? md_last_dof(sim, r->body[0]) : -1;
     int has_force;
     row->cfm = MD_K(0);
-    has_force = md_set_compliance(sim, &r->softness, row, free, k < 0 ? 1 : sim->springs[k]);
+    has_force = md_set_compliance(sim, &r->softness, row, free);
     row->lambda_min = md_has_min(r->force_min) ? md_mul(sim->h, r->force_min) : r->force_min;
     row->lambda_max = md_has_max(r->force_max) ? md_mul(sim->h, r->force_max) : r->force_max;
     md_target_body_row(sim, row);
@@ -11876,7 +11954,7 @@ MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
    row and row->scale are reduced first until the sum is O(1). */
-MD_STATIC md_num md_compliance_square(mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
 {
     md_num cfm2 = row->cfm;
     md_scale excess;
@@ -12040,7 +12118,7 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
 
 /* Moves sim->row_x at the entries from `first` to before `end` into shared.entry. Returns the sum
    of their squares. */
-MD_INLINE md_squares md_store_entries(mdyn_sim *sim, int first, int end)
+MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
 {
     md_squares sum = 0;
     int e;
@@ -12128,7 +12206,7 @@ MD_STATIC md_num md_body_row_owned_length2(const mdyn_sim *sim, const md_row *ro
 /* Turns sim->row_x by the reflections of the rows that own its entries from `first` to before
    `end`. Entries of hard owners come first; with `hard` it stops behind them. Returns the next
    entry. */
-MD_INLINE int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int hard)
+MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int hard)
 {
     int e;
     for (e = first; e < end; e++) {
@@ -12166,7 +12244,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. */
-MD_INLINE void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
 {
     md_num lambda;
     row->lambda_given = MD_K(0);
@@ -12194,7 +12272,7 @@ MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
 
 /* Vector, compliance and bounds of row k; as an equality row if `direct`, else as an inequality
    row. Returns whether the row takes part, and whether it depends on earlier rows: MD_STANDS_... */
-MD_STATIC uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
+MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
     int has_force, is_independent, reflected;
@@ -12208,7 +12286,8 @@ MD_STATIC uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int 
     if (md_is_body_row(row)) {
         has_force = md_set_up_body_row(sim, row, mode, reflected);
     } else {
-        has_force = md_set_compliance_and_bounds(sim, row, reflected);
+        md_set_bounds(sim, row);
+        has_force = md_set_joint_compliance(sim, row, reflected);
         md_share_spring(sim, row);
         if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
     }
@@ -12231,10 +12310,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
     if (MIMICDYN_SETTINGS) sim->substep_row[k].lambda_sum = MD_K(0);
-    if (!md_is_body_row(row)) {
-        md_find_row_terms(sim, row, &sim->terms);
-        row->Jv = md_row_velocity(sim, row, &sim->terms);
-    }
+    if (!md_is_body_row(row)) md_look_at_row(sim, row);
 
     /* what does not change from step to step */
     if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !(is & MD_STANDING))) {
@@ -12249,7 +12325,6 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->in_inequality = (uint8_t)(!direct && in);
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
-    if (!md_is_body_row(row)) md_evaluate_row(sim, row);
     md_set_targets(sim, row, mode);
     md_set_given_impulse(sim, row);
 }
@@ -12331,7 +12406,7 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
       row k keeps the violation m s_k^2/S,   the targets u_lo of the rows j shift by m a_j s_j^2/S.
    row->u_hi of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
    row first, in sim->scratch at the pivots; they are stored in row->lambda. Returns |m s_k^2/S|. */
-MD_STATIC md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
+MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
 {
     const md_overflow before = sim->overflow;
     md_num size, weight = MD_K(0);
@@ -12533,9 +12608,9 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
    equations in object-oriented modeling (choice of the followers). */
 
 /* The i-th row of the set-up order; it may be written, as with md_row_at. */
-MD_SHARED md_row *md_ordered_row(const mdyn_sim *sim, int i)
+MD_INLINE md_row *md_ordered_row(const mdyn_sim *sim, int i)
 {
-    return (md_row *)&sim->row[sim->setup_order[i]];
+    return md_row_at(sim, sim->setup_order[i]);
 }
 
 /* ---- activation of limits ---- */
@@ -12952,7 +13027,7 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
 
 /* The layout without directly solved rows: of each row its DoFs and their ancestors. Sets
    sim->planned_count = -1. Returns MDYN_OK or an error of capacity. */
-MD_STATIC int md_plan_iterated(mdyn_sim *sim)
+MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
 {
     int k;
     sim->planned_count = -1;
@@ -13008,7 +13083,7 @@ MD_STATIC int md_is_straight_in(const mdyn_sim *sim, int i, int dof)
     int k;
     for (k = 0; MD_HAS_CURVES && k < MIMICDYN_MAX_TERMS; k++) {
         const mdyn_term *t = &md_coupling_at(sim, i)->terms[k];
-        if (md_term_is_curved(t) && sim->link[t->body].dof == dof) return 0;
+        if (md_term_is_curved(t) && md_dof_of(sim, t->body) == dof) return 0;
     }
     return 1;
 }
@@ -13226,7 +13301,7 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
 }
 
 /* sim->tie and G, by M of the last factor. */
-MD_STATIC void md_find_ties(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_ties(mdyn_sim *sim)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
@@ -13256,7 +13331,7 @@ MD_INLINE void md_join_path(mdyn_sim *sim, int k, int i)
 /* The elimination tree of M_y: the parent of k is the last DoF before it that k, or a descendant of
    k, has a number with. Liu 1990, section 4, from the last DoF to the first.
    O(independent DoFs, times non-zeros of M) */
-MD_STATIC void md_find_elimination_tree(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_elimination_tree(mdyn_sim *sim)
 {
     int i, j, k, a, b;
 
@@ -13425,7 +13500,7 @@ MD_STATIC int md_find_limits_of_y(const mdyn_sim *sim, int i, md_num *low, md_nu
 /* is_implied of all limits: of joints that depend on one independent DoF alone only those limits
    can act that it meets first, at either end; of equal ones its own, or else the first. The others
    are left out while the couplings hold. Not with curves. O(limits^2), after a change of numbers */
-MD_STATIC void md_find_implied_limits(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_implied_limits(mdyn_sim *sim)
 {
     md_num low, high, other_low, other_high;
     int i, j, y;
@@ -13472,7 +13547,7 @@ MD_STATIC int md_rows_change(const mdyn_sim *sim)
 /* Plans and sets up all rows of a mode in a sim with rows that change. From the first of these rows
    on, the layout is found anew, because it depends on their bodies in this step, and redundancy on
    the pose. Returns MDYN_OK or an error of capacity. */
-MD_STATIC int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
+MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
 {
     int i, j, k, n = 0, code;
     md_clear_solve(sim);
@@ -13677,7 +13752,8 @@ MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_u
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
    owned by equality rows contribute, which no inequality row changes. */
-MD_INLINE void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias)
+MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
+                                       enum md_bias_mode bias)
 {
     md_unit owned = MD_U(0);
     if (MIMICDYN_EXACT) owned = md_unit_mul_num(md_dot_owned(sim, row, sim->du), row->inverse_rest);
@@ -13940,7 +14016,7 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
        rest along its tangents, is judged by their weight. */
     for (i = 0; i < sim->bodies; i++) {
         md_unit largest;
-        from = sim->link[i].dof;
+        from = md_dof_of(sim, i);
         if (sim->link[i].dofs < 2) continue;
         largest = md_units_max_abs(sim->scratch + from, sim->link[i].dofs);
         for (k = from; k < from + sim->link[i].dofs; k++) sim->scratch[k] = largest;
@@ -14590,11 +14666,11 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 
     /* C' = J (v + dv) */
     if (MD_ROW_IS(row, LIMIT)) {
-        const md_dof *d = &sim->dof[row->index];
-        const md_joint_values *b = &sim->joint_values[d->body];
+        const md_joint_values *b = md_values_of_dof(sim, row->index);
+        const int c = md_coordinate_of_dof(sim, row->index);
         lower = b->lower;
         upper = b->upper;
-        md_sum_set_real(&sim->value.sum, sim->q[d->coordinate], sim->q_tail[d->coordinate]);
+        md_sum_set_real(&sim->value.sum, sim->q[c], sim->q_tail[c]);
         sim->value.displacement = md_has_displacement(sim)
             ? sim->displacement[row->index] : MD_K(0);
         change = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
@@ -14624,25 +14700,39 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
     return md_less(md_value_minus(sim, lower), MD_K(0)) && md_has_lower(lower);
 }
 
-/* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
-   in the block of exponent e. Returns how many they are. */
-MD_OWN_FRAME int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
+/* The first inactive row from k on that the motion sim->dv violates; sim->rows: none. */
+MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
 {
-    int k, activated = 0;
-    for (k = 0; k < sim->rows; k++) {
-        md_row *row = md_row_at(sim, k);
+    for (; k < sim->rows; k++) {
+        const md_row *row = md_row_at(sim, k);
         if (!row->inactive) continue;
         if (MD_ROW_IS(row, COUPLING)) {
             md_find_row_terms(sim, row, &sim->terms);
             md_evaluate_row(sim, row);
         }
-        if (!md_row_is_violated(sim, row)) continue;
+        if (md_row_is_violated(sim, row)) return k;
+    }
+    return k;
+}
 
+/* Warm-starts row k, which has become active, in the block of exponent e. */
+MD_OWN_FRAME void md_start_activated(mdyn_sim *sim, int k, md_scale e, enum md_bias_mode bias)
+{
+    md_row *row = md_row_at(sim, k);
+    sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
+    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
+}
+
+/* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
+   in the block of exponent e. Returns how many they are. */
+MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
+{
+    int k, activated = 0;
+    for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
         md_activate_row(sim, k, 0);
         md_set_up_row(sim, k, MD_MODE_STEP, 0);
-        if (!row->in_inequality) continue;
-        sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
-        md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
+        if (!md_row_at(sim, k)->in_inequality) continue;
+        md_start_activated(sim, k, e, bias);
         activated++;
     }
     return activated;
@@ -14703,16 +14793,13 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
             md_target_inequality(sim, md_active_row(sim, k), e, MD_BIAS_ALL);
 }
 
-/* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
-   rows the impulses row->warm_start if `warm`, else 0. If the warm start as a whole is worse than
-   none, judged by the iteration's objective (md_warm_start_cost), all impulses become 0. */
-MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0. If the warm start as a
+   whole is worse than none, judged by the iteration's objective (md_warm_start_cost), all impulses
+   become 0. */
+MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_num cost = MD_K(0);
     int k;
-    md_apply_Qt(sim);
-    md_solve_equalities(sim, e, bias);
-    sim->free_motion = md_units_max_abs(sim->du, sim->dofs);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
@@ -14727,6 +14814,16 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
     }
 }
 
+/* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
+   rows their impulses. */
+MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+{
+    md_apply_Qt(sim);
+    md_solve_equalities(sim, e, bias);
+    sim->free_motion = md_units_max_abs(sim->du, sim->dofs);
+    md_start_rows(sim, e, bias, warm);
+}
+
 /* Sets the private coordinates of the compliant equality rows in sim->du, which follow those of
    the DoFs, to 0: the free motion has no part in them. */
 MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
@@ -14735,15 +14832,11 @@ MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
     for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
 }
 
-/* Solves all rows once more from the free motion sim->free_du, warm-started, with another bias and
-   in a block of exponent e, which is larger by `coarsening` than that of free_du. */
-MD_STATIC void md_restart_solve(mdyn_sim *sim, md_scale e, md_scale coarsening,
-                                enum md_bias_mode bias)
+/* sim->du := the free motion sim->free_du, in a block larger by `coarsening`. */
+MD_OWN_FRAME void md_restore_free_motion(mdyn_sim *sim, md_scale coarsening)
 {
     md_copy_units(sim->du, sim->free_du, sim->dofs, coarsening);
     md_clear_private_coordinates(sim);
-    md_start_solve(sim, e, bias, md_uses_warm_start(sim));
-    md_solve_active_set(sim, MD_MODE_STEP, e, bias);
 }
 
 /* sim->displacement, to the middle of the next substep; `time` is the time between. */
@@ -14808,7 +14901,9 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
     do {
         md_overflow_reset(&sim->overflow, before);
         sim->iterations = iterations;
-        md_restart_solve(sim, coarse, (md_scale)(coarse - e), MD_BIAS_ALL);
+        md_restore_free_motion(sim, (md_scale)(coarse - e));
+        md_start_solve(sim, coarse, MD_BIAS_ALL, md_uses_warm_start(sim));
+        md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL);
         coarse = (md_scale)(coarse + MD_HEADROOM);
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
              && ++tries < MD_MAX_RETRIES);
@@ -14816,7 +14911,9 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
     for (k = 0; k < sim->dofs; k++) sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
 
     /* the motion without them: v and the impulses */
-    md_restart_solve(sim, e, 0, MD_BIAS_COMPLIANT);
+    md_restore_free_motion(sim, 0);
+    md_start_solve(sim, e, MD_BIAS_COMPLIANT, md_uses_warm_start(sim));
+    md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT);
     for (k = 0; k < sim->dofs; k++)
         sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
     sim->has_error_displacement = 1;
@@ -14824,7 +14921,7 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
 
 /* Corrects the position errors of the equality rows apart from v: sim->error_displacement is h
    times the smallest change of v, in the mass metric, that gives these rows their bias. */
-MD_STATIC void md_correct_equalities(mdyn_sim *sim)
+MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
@@ -15128,7 +15225,7 @@ MD_STATIC void md_give_impulses(mdyn_sim *sim)
 
 /* sim->y_force := G^T of the force of the free motion: sim->joint_force, what rows give to it, and
    with `off` over a substep what brings v of the followers to G y'. */
-MD_STATIC void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
+MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
 {
     md_copy_scalars(sim->y_force, sim->joint_force, sim->dofs);
     if (mode == MD_MODE_STEP) md_give_impulses(sim);
@@ -15138,10 +15235,22 @@ MD_STATIC void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
     md_reduce_force(sim, sim->y_force);
 }
 
+/* sim->du := the free motion h L^-T y_force. Returns its exponent: `room` above what all rows
+   need. */
+MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
+{
+    const md_num h = mode == MD_MODE_STEP ? sim->h : MD_K(1);
+    const md_scale free_scale = md_solve_Lt(sim, sim->y_force, h, sim->du);
+    const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
+    md_copy_units(sim->du, sim->du, sim->dofs, e - free_scale);
+    md_clear_private_coordinates(sim);
+    return e;
+}
+
 /* row->lambda of each eliminated coupling: the remainder of its follower's equation of motion,
       M dv - dt f - sum of J^T lambda = sum of c lambda_c,
    from the last follower, which no other one depends on, to the first. Overwrites sim->y_force. */
-MD_STATIC void md_recover_tie_impulses(mdyn_sim *sim)
+MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
 {
     md_num *miss = sim->y_force;
     int i, k;
@@ -15176,7 +15285,7 @@ MD_STATIC void md_recover_tie_impulses(mdyn_sim *sim)
             continue;
         }
         for (k = sim->term_count[tie->coupling]; k > 0; term++) {
-            const int dof = sim->link[term->body].dof;
+            const int dof = md_dof_of(sim, term->body);
             if (md_wide_is_zero(term->coefficient)) continue;
             k--;
             if (dof == tie->dof || !md_is_follower(sim, dof)) continue;
@@ -15194,7 +15303,7 @@ MD_STATIC void md_recover_tie_impulses(mdyn_sim *sim)
 MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 {
     const int substeps = mode == MD_MODE_STEP ? md_substeps(sim) : 1;
-    md_scale e, free_scale;
+    md_scale e;
     int k, substep, room = 0, tries = 0;
     if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
     k = md_prepare_rows(sim, mode);
@@ -15202,14 +15311,9 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
 
     do {
-        /* the free motion du = h L^-T y_force, in the exponent that all rows need */
         if (mode == MD_MODE_STEP && tries > 0) md_end_substep(sim, 1);
         md_find_free_force(sim, mode, 1);
-        free_scale = md_solve_Lt(sim, sim->y_force, mode == MD_MODE_STEP ? sim->h : MD_K(1),
-                                 sim->du);
-        e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
-        md_copy_units(sim->du, sim->du, sim->dofs, e - free_scale);
-        md_clear_private_coordinates(sim);
+        e = md_find_free_motion(sim, mode, room);
 
         sim->iterations = 0;
         sim->step_misses = 0;
@@ -15301,7 +15405,7 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
 
 /* Sets velocity_after of each row on bodies, J v' at the poses of the step, by which
    mdyn_report_row finds the power of the row, and value_after. */
-MD_STATIC void md_find_body_row_velocities(mdyn_sim *sim)
+MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
 {
     int j, p, k;
     md_find_body_velocities(sim);
@@ -15519,10 +15623,10 @@ MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench,
 /* An impulse on DoF k, if it is that of a floating root. */
 MD_STATIC void md_add_dof_impulse(mdyn_sim *sim, int k, md_num impulse)
 {
-    const int i = sim->dof[k].body;
+    const int i = md_body_of(sim, k);
     md_force *f = &MD_WORK(sim)->body.wrench[i];
     if (!md_is_floating_root(sim, i) || md_is_zero(impulse)) return;
-    md_vec_add_scaled(k < sim->link[i].dof + 3 ? &f->ang : &f->lin, impulse,
+    md_vec_add_scaled(k < md_dof_of(sim, i) + 3 ? &f->ang : &f->lin, impulse,
                       &MD_COLUMN(&sim->dof[k])->axis);
 }
 
@@ -15694,7 +15798,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f, dv = md_mul(sim->damping_theta[k], sim->dv[k]);
-        if (!md_is_floating_root(sim, sim->dof[k].body)) continue;
+        if (!md_is_floating_root(sim, md_body_of(sim, k))) continue;
         f = md_sub(md_commanded_force(sim, b, k),
                    md_mul(md_of_wide(b->damping), md_add(md_of_real(sim->v[k]), dv)));
         md_add_dof_impulse(sim, k, md_mul(sim->dt, f));
@@ -15872,7 +15976,7 @@ MD_STATIC void md_leave_middle(mdyn_sim *sim)
 
 /* Checks inputs and state, opens the contacts set for this step, and brings the poses to the place
    where M, C and J are taken: the middle of the step, or its start with MDYN_EXPLICIT. */
-MD_STATIC int md_open_step(mdyn_sim *sim)
+MD_OWN_FRAME int md_open_step(mdyn_sim *sim)
 {
     int code = md_check_targets(sim);
     if (code == MDYN_OK) code = md_check_inputs(sim);
@@ -15885,7 +15989,7 @@ MD_STATIC int md_open_step(mdyn_sim *sim)
 /* One step: inputs, dynamics (poses, M and its factor), forces, solve, integration. Returns the
    code of the first of these that fails, with the state unchanged, or a warning of the last. An M
    that has lost its rank also sets the sticky flag MDYN_SINGULAR. */
-MD_STATIC int md_take_step(mdyn_sim *sim)
+MD_OWN_FRAME int md_take_step(mdyn_sim *sim)
 {
     int fast = -1, lags = 0, code = md_factor_LtL(sim, sim->dt);
     if (code == MDYN_ERR_SINGULAR) sim->culprit.sticky |= MDYN_SINGULAR;
@@ -15963,7 +16067,7 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
     int i, code = md_check_state(sim);
     if (code != MDYN_OK) return code;
     for (i = 0; i < ties; i++) {
-        const int k = sim->tie[i].dof, c = sim->dof[k].coordinate;
+        const int k = sim->tie[i].dof, c = md_coordinate_of_dof(sim, k);
         start[i].q = sim->q[c];
         start[i].v = sim->v[k];
         start[i].q_tail = sim->q_tail[c];
@@ -15981,7 +16085,7 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
 
     /* and back */
     for (i = 0; i < ties; i++) {
-        const int k = sim->tie[i].dof, c = sim->dof[k].coordinate;
+        const int k = sim->tie[i].dof, c = md_coordinate_of_dof(sim, k);
         sim->q[c] = start[i].q;
         sim->v[k] = start[i].v;
         sim->q_tail[c] = start[i].q_tail;
@@ -16322,7 +16426,7 @@ MD_STATIC int md_check_solver(const mdyn_solver *s)
 }
 
 /* Blames the first rule that the model breaks; returns its code, or MDYN_OK. */
-MD_STATIC int md_check_model(mdyn_sim *sim, const mdyn_model *model)
+MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 {
     int i, code, dofs = 0, rows = model->coupling_count;
 
@@ -16672,23 +16776,23 @@ MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_
    C = x q + z. An equality with x = 0 is left out: it holds for every q, or contradicts the
    couplings that tie its joints, which says nothing about q. Returns whether it is an equality that
    leaves one position. */
-MD_STATIC int md_narrow_by_coupling(const mdyn_sim *sim, int i, md_num *lower, md_num *upper)
+MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_num *upper)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num x = MD_K(0), z = md_of_wide(c->offset), size = MD_K(0), part;
-    md_terms t;
+    md_terms *t = &sim->terms;
     int k;
     if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
-    md_find_row_terms(sim, md_row_at(sim, i), &t);
+    md_find_row_terms(sim, md_row_at(sim, i), t);
 
     /* C = sum of coefficient (x_k q + z_k) + offset */
-    for (k = 0; k < t.count; k++) {
-        md_num coefficient = t.factor[k];
-        if (!sim->mark[t.dof[k]]) return 0;
-        part = md_mul(coefficient, sim->joint_force[t.dof[k]]);
+    for (k = 0; k < t->count; k++) {
+        md_num coefficient = t->factor[k];
+        if (!sim->mark[t->dof[k]]) return 0;
+        part = md_mul(coefficient, sim->joint_force[t->dof[k]]);
         x = md_add(x, part);
         size = md_add(size, md_abs(part));
-        z = md_add(z, md_mul(coefficient, sim->dv[t.dof[k]]));
+        z = md_add(z, md_mul(coefficient, sim->dv[t->dof[k]]));
     }
 
     if (md_coupling_is_equality(c)
@@ -16702,7 +16806,7 @@ MD_STATIC int md_narrow_by_coupling(const mdyn_sim *sim, int i, md_num *lower, m
 MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
 {
     int i, k, found = 1;
-    md_terms t;
+    md_terms *t = &sim->terms;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     sim->mark[dof] = 1;
     sim->joint_force[dof] = MD_K(1);
@@ -16715,16 +16819,16 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
             const mdyn_coupling *c = md_coupling_at(sim, i);
             md_num ratio;
             int from, to;
-            if (!md_coupling_ties(sim, i, &t)) continue;
-            from = sim->mark[t.dof[0]] ? 0 : 1;
+            if (!md_coupling_ties(sim, i, t)) continue;
+            from = sim->mark[t->dof[0]] ? 0 : 1;
             to = 1 - from;
-            if (!sim->mark[t.dof[from]] || sim->mark[t.dof[to]]) continue;
-            ratio = md_neg(md_div(t.factor[from], t.factor[to]));
-            sim->joint_force[t.dof[to]] = md_mul(ratio, sim->joint_force[t.dof[from]]);
-            sim->dv[t.dof[to]] = md_sub(md_mul(ratio, sim->dv[t.dof[from]]),
+            if (!sim->mark[t->dof[from]] || sim->mark[t->dof[to]]) continue;
+            ratio = md_neg(md_div(t->factor[from], t->factor[to]));
+            sim->joint_force[t->dof[to]] = md_mul(ratio, sim->joint_force[t->dof[from]]);
+            sim->dv[t->dof[to]] = md_sub(md_mul(ratio, sim->dv[t->dof[from]]),
                 md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)),
-                       t.factor[to]));
-            sim->mark[t.dof[to]] = 1;
+                       t->factor[to]));
+            sim->mark[t->dof[to]] = 1;
             found = 1;
         }
 }
@@ -16847,7 +16951,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
     /* of the follower, from all that is tied to it */
     s->hi = MD_K(1e12);
     s->lo = md_neg(s->hi);
-    md_tie_joints(sim, sim->link[follower->body].dof);
+    md_tie_joints(sim, md_dof_of(sim, follower->body));
     for (k = 0; k < sim->dofs; k++) md_narrow_by_limits(sim, k, &s->lo, &s->hi);
 
     /* f = ratio q_f + rest; no bound stays none */
@@ -16866,7 +16970,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
    two joints, and has a curve at a tied one and none at the other: to the interval that contains
    the present coordinate, or is nearest to it. A function of the user's is looked at between two
    bounds only, its own or those of the joint. */
-MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
+MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     const mdyn_term *leader = NULL, *follower = NULL;
@@ -16882,15 +16986,15 @@ MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
 
     /* one leader on a curve, and a follower that is not tied to it otherwise */
     if (terms != 2 || !leader || !follower || !md_coupling_is_equality(c)
-        || !md_coupling_is_rigid(sim, c) || !sim->mark[sim->link[leader->body].dof]
-        || sim->mark[sim->link[follower->body].dof]) return;
+        || !md_coupling_is_rigid(sim, c) || !sim->mark[md_dof_of(sim, leader->body)]
+        || sim->mark[md_dof_of(sim, follower->body)]) return;
     s.curve = md_curve_of(sim, leader);
     if (s.curve->kind == MDYN_CURVE_COUPLER || (s.curve->kind == MDYN_CURVE_FUNCTION
         && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
-    x = sim->joint_force[sim->link[leader->body].dof];
-    z = sim->dv[sim->link[leader->body].dof];
+    x = sim->joint_force[md_dof_of(sim, leader->body)];
+    z = sim->dv[md_dof_of(sim, leader->body)];
     md_find_curve_bounds(sim, i, follower, leader, &s);
     md_tie_joints(sim, dof);
     from = md_add(md_mul(x, from), z);
@@ -16903,7 +17007,7 @@ MD_STATIC void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, 
 
     /* the interval, and back to q; where it ends with the range of q, which the limits of other
        joints have given, nothing is narrowed, so that these keep their digits */
-    s.wanted = md_of_real(sim->q[sim->link[leader->body].coordinate]);
+    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, leader->body)]);
     md_find_preimage(&s, from, to);
     /* nothing is left */
     if (!s.found) {
@@ -16974,27 +17078,27 @@ MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num *lower = sim->reduced.factor, *upper = sim->reduced.size;
-    md_terms t;
+    md_terms *t = &sim->terms;
     int k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
-    md_find_row_terms(sim, md_row_at(sim, i), &t);
+    md_find_row_terms(sim, md_row_at(sim, i), t);
 
-    for (k = 0; k < t.count; k++) empty |= md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]]);
-    for (k = 0; k < t.count; k++) {
-        const md_num lo = lower[t.dof[k]], hi = upper[t.dof[k]];
-        if (!empty) md_narrow_term(sim, c, &t, k);
-        if (empty || md_range_is_empty(lower[t.dof[k]], upper[t.dof[k]])) {
-            upper[t.dof[k]] = MD_K(-1e12);
-            lower[t.dof[k]] = MD_K(1e12);
+    for (k = 0; k < t->count; k++) empty |= md_range_is_empty(lower[t->dof[k]], upper[t->dof[k]]);
+    for (k = 0; k < t->count; k++) {
+        const md_num lo = lower[t->dof[k]], hi = upper[t->dof[k]];
+        if (!empty) md_narrow_term(sim, c, t, k);
+        if (empty || md_range_is_empty(lower[t->dof[k]], upper[t->dof[k]])) {
+            upper[t->dof[k]] = MD_K(-1e12);
+            lower[t->dof[k]] = MD_K(1e12);
         }
-        changed |= md_less(lo, lower[t.dof[k]]) | md_less(upper[t.dof[k]], hi);
+        changed |= md_less(lo, lower[t->dof[k]]) | md_less(upper[t->dof[k]], hi);
     }
     return changed;
 }
 
 /* Finds the intervals that couplings leave all joints, if some have several leaders; otherwise
    returns 0. The order turns each time, for chains in either one; in a ring it may never end. */
-MD_STATIC int md_find_intervals(mdyn_sim *sim)
+MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 {
     const int n = sim->couplings;
     int i, k, several = 0, changed = 1;
@@ -17014,7 +17118,7 @@ MD_STATIC int md_find_intervals(mdyn_sim *sim)
 
 /* Narrows [lower, upper] to the interval of DoF `dof`. What only differs in rounding stays: it has
    more digits. */
-MD_STATIC void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
     const md_num lo = sim->reduced.factor[dof], hi = sim->reduced.size[dof];
@@ -17025,7 +17129,7 @@ MD_STATIC void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower
 /* Finds the range that the coordinates tied to DoF `dof` leave it; +-1e12 where it has no bound.
    Returns the last coupling that leaves it one position by its ratios alone, or -1.
    sim->y_force[k] := 1 for all DoFs that are tied to it and have no bound either. */
-MD_STATIC int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     int i, k, locking = -1;
     md_tie_joints(sim, dof);
@@ -17058,14 +17162,14 @@ MD_STATIC void md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num
 
 /* Whether DoF `dof` is a leader: a term of a rigid coupling of two joints, and the first term of
    none. */
-MD_STATIC int md_is_leader(const mdyn_sim *sim, int dof)
+MD_STATIC int md_is_leader(mdyn_sim *sim, int dof)
 {
-    md_terms t;
+    md_terms *t = &sim->terms;
     int i, leads = 0;
     for (i = 0; i < sim->couplings; i++) {
-        if (!md_coupling_ties(sim, i, &t)) continue;
-        if (t.dof[0] == dof) return 0;
-        if (t.dof[1] == dof) leads = 1;
+        if (!md_coupling_ties(sim, i, t)) continue;
+        if (t->dof[0] == dof) return 0;
+        if (t->dof[1] == dof) leads = 1;
     }
     return leads;
 }
@@ -17073,7 +17177,7 @@ MD_STATIC int md_is_leader(const mdyn_sim *sim, int dof)
 /* [lower, upper] is the range that limits and couplings leave the leader `dof`. If that is a single
    position, or less than half of its own range: the DoF of the follower whose limits narrow it
    most. Otherwise -1. */
-MD_STATIC int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower, md_num upper)
+MD_OWN_FRAME int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower, md_num upper)
 {
     const md_num none = MD_K(1e12);
     const md_num width = md_sub(upper, lower);
@@ -17113,7 +17217,7 @@ MD_STATIC md_num md_coordinate_minus(const mdyn_sim *sim, int c, mdyn_wide x)
 MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
 {
     const md_joint_values *b = md_values_of_dof(sim, k);
-    const int c = sim->dof[k].coordinate;
+    const int c = md_coordinate_of_dof(sim, k);
     const md_num v = md_of_real(sim->v[k]);
     md_num below, above, slack;
     if (c < 0 || (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper))) return 0;
@@ -17132,21 +17236,21 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
 }
 
 /* Whether coupling i is rigid and C outside its range by more than rounding. */
-MD_STATIC int md_is_off_coupling(const mdyn_sim *sim, int i)
+MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num slack = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
-    md_terms t;
+    md_terms *t = &sim->terms;
     md_sum C;
     int k;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
     /* C, and the rounding of its terms */
-    md_find_row_terms(sim, md_row_at(sim, i), &t);
-    md_sum_position(sim, md_row_at(sim, i), &t, &C);
-    for (k = 0; k < t.count; k++)
-        slack = md_add(slack, md_abs(md_mul(t.factor[k],
-            md_of_real(sim->q[sim->dof[t.dof[k]].coordinate]))));
+    md_find_row_terms(sim, md_row_at(sim, i), t);
+    md_sum_position(sim, md_row_at(sim, i), t, &C);
+    for (k = 0; k < t->count; k++)
+        slack = md_add(slack, md_abs(md_mul(t->factor[k],
+            md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])]))));
     if (MD_HAS_CURVES) slack = md_add(slack, md_sum_bends(sim, i, MD_BEND_VALUE));
     slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE / 10), slack);
 
@@ -17156,12 +17260,12 @@ MD_STATIC int md_is_off_coupling(const mdyn_sim *sim, int i)
 
 /* MDYN_WARN_START for the first joint outside its limits, otherwise MDYN_WARN_OFF_COUPLING for the
    first rigid coupling that does not hold, otherwise MDYN_OK. */
-MD_STATIC int md_warn_pose(mdyn_sim *sim, int velocities)
+MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim, int velocities)
 {
     int k;
     for (k = 0; k < sim->dofs; k++)
         if (md_is_off_limits(sim, k, velocities))
-            return md_blame(sim, MDYN_WARN_START, sim->dof[k].body);
+            return md_blame(sim, MDYN_WARN_START, md_body_of(sim, k));
     for (k = 0; k < sim->couplings; k++)
         if (md_is_off_coupling(sim, k)) return md_blame(sim, MDYN_WARN_OFF_COUPLING, k);
     return MDYN_OK;
@@ -17250,7 +17354,7 @@ MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
 
 /* The sum of the constants: the members of mdyn_sim from `bodies` to has_coupled_bounds, from
    `model` to `term_count`, and of curves. */
-MD_STATIC uint32_t md_sum_constants(const mdyn_sim *sim)
+MD_OWN_FRAME uint32_t md_sum_constants(const mdyn_sim *sim)
 {
     return md_sum_part(sim, &sim->bodies, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, bodies))
         + md_sum_part(sim, (const char *)sim + offsetof(mdyn_sim, model),
@@ -17478,14 +17582,14 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
 /* The parent of each DoF, and where the rows of M begin. The parent is
    the DoF before it in its own joint, or the last DoF of the parent.
    Error MDYN_ERR_CAPACITY_ENTRIES. O(n d) */
-MD_STATIC int md_build_ancestors(mdyn_sim *sim)
+MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
 {
     int i, j, k, n = 0;
     for (k = 0; k < sim->dofs; k++) {
-        i = sim->dof[k].body;
+        i = md_body_of(sim, k);
         j = sim->link[i].parent;
-        sim->dof_parent[k] = (int16_t)(k > sim->link[i].dof ? k - 1
-            : j < 0 ? -1 : sim->link[j].dof + sim->link[j].dofs - 1);
+        sim->dof_parent[k] = (int16_t)(k > md_dof_of(sim, i) ? k - 1
+            : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
         sim->M_first[k] = (int16_t)n;
@@ -17499,7 +17603,7 @@ MD_STATIC int md_build_ancestors(mdyn_sim *sim)
 /* theta in the damping force -D (theta v' + (1 - theta) v): near 1/2 for weak damping, which is
    then of second order; near 1 for strong damping, which then does not oscillate. By M_kk in the
    present pose, at init that of q = 0. */
-MD_STATIC void md_set_damping_weights(mdyn_sim *sim)
+MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
 {
     int k;
     md_crba(sim, MD_K(0));
@@ -17516,11 +17620,11 @@ MD_STATIC void md_set_damping_weights(mdyn_sim *sim)
 }
 
 /* md_plan; MDYN_ERR_MASSLESS names the body of a DoF without inertia. */
-MD_STATIC int md_plan_with_masses(mdyn_sim *sim)
+MD_OWN_FRAME int md_plan_with_masses(mdyn_sim *sim)
 {
     const int code = md_plan(sim);
     if (code != MDYN_ERR_SINGULAR) return code;
-    return md_blame(sim, MDYN_ERR_MASSLESS, sim->dof[sim->culprit.index].body);
+    return md_blame(sim, MDYN_ERR_MASSLESS, md_body_of(sim, sim->culprit.index));
 }
 
 /* ---- constraint rows ---- */
@@ -17603,13 +17707,13 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
 MD_STATIC int md_carrying_dof(const mdyn_sim *sim, int body)
 {
     for (; body >= 0 && body < sim->bodies; body = sim->link[body].parent)
-        if (sim->link[body].dofs) return sim->link[body].dof;
+        if (sim->link[body].dofs) return md_dof_of(sim, body);
     return -1;
 }
 
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
    to it. */
-MD_STATIC void md_count_springs(mdyn_sim *sim)
+MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
     md_terms *t = &sim->terms;
     int i, k, extra = 0;
@@ -17652,7 +17756,7 @@ MD_STATIC void md_count_springs(mdyn_sim *sim)
 
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and
    go with each step, behind all of these. */
-MD_STATIC void md_build_body_rows(mdyn_sim *sim)
+MD_OWN_FRAME void md_build_body_rows(mdyn_sim *sim)
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
     int i, k;
@@ -17675,14 +17779,14 @@ MD_STATIC void md_build_body_rows(mdyn_sim *sim)
    Example: a leader of 0 to 0.8 rad whose follower has ratio -1 and limits of 0 to 0.8 rad can only
    stand at 0. Public robot descriptions contain such limits. The mechanism then does not move, as
    its tables say, though their author meant otherwise. */
-MD_STATIC int md_warn_ranges(mdyn_sim *sim)
+MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
 {
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
     for (k = 0; k < sim->dofs; k++) sim->y_force[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
-        if (md_joint_coordinates((mdyn_joint)sim->link[sim->dof[k].body].joint) != 1) continue;
+        if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
         if (!md_is_zero(sim->y_force[k])) continue;
         locking = md_find_tied_range(sim, k, &lower, &upper);
@@ -17690,13 +17794,13 @@ MD_STATIC int md_warn_ranges(mdyn_sim *sim)
         left[1] = upper;
         if (several) md_narrow_by_interval(sim, k, &left[0], &left[1]);
         if (md_range_is_empty(left[0], left[1]))
-            return md_blame(sim, MDYN_WARN_EMPTY_RANGE, sim->dof[k].body);
+            return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
 
         /* the first of each kind, for the warning that comes first */
         if (lock < 0 && locking >= 0 && sim->term_count[locking] > 1) lock = locking;
         if (locking >= 0 || frozen >= 0) continue;
         follower = md_find_narrowing_follower(sim, k, lower, upper);
-        if (follower >= 0) frozen = sim->dof[follower].body;
+        if (follower >= 0) frozen = md_body_of(sim, follower);
     }
 
     if (lock >= 0) return md_blame(sim, MDYN_WARN_LOCKED, lock);
@@ -17706,7 +17810,7 @@ MD_STATIC int md_warn_ranges(mdyn_sim *sim)
 /* The first coupling that is a row and nearly depends on eliminated ones: these leave less than
    2.5e5 roundings of it (R_kk^2 over G, against the sum of c^2/M_kk of its joints). Otherwise -1.
    The forces of both have so many digits fewer than the motion. After md_solve_constraints. */
-MD_STATIC int md_find_nearly_redundant(mdyn_sim *sim)
+MD_OWN_FRAME int md_find_nearly_redundant(mdyn_sim *sim)
 {
     int j, k;
     for (k = 0; k < md_equality_count(sim) && md_tie_count(sim) > 0; k++) {
@@ -17726,6 +17830,22 @@ MD_STATIC int md_find_nearly_redundant(mdyn_sim *sim)
     return -1;
 }
 
+/* The gravest of `gravest` and the warnings that the last solve has found of couplings; *index: the
+   first coupling of it. Couplings are the first rows: a row's number is that of its coupling. */
+MD_OWN_FRAME int md_find_graver(const mdyn_sim *sim, int gravest, int *index)
+{
+    int k;
+    for (k = 0; k < md_equality_count(sim); k++) {
+        int flags = md_is_body_row(md_active_row(sim, k)) ? 0 : md_active_row(sim, k)->flags;
+        int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
+            : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
+        if (found <= gravest) continue;
+        gravest = found;
+        *index = sim->active[k];
+    }
+    return gravest;
+}
+
 /* Solves the equality couplings at the present state without force, for positions and for
    velocities. Returns the first that applies of
       MDYN_WARN_CONTRADICTION  a coupling depends on earlier ones and differs from them
@@ -17734,7 +17854,7 @@ MD_STATIC int md_find_nearly_redundant(mdyn_sim *sim)
       MDYN_WARN_NEARLY_REDUNDANT  a coupling nearly depends on the eliminated ones
    (index: coupling), as a contradiction also empties ranges. Errors are those of the solve.
    Writes the workspaces of the solve. O(r^2 + r n + n c^2) for c couplings. */
-MD_STATIC int md_warn_couplings(mdyn_sim *sim)
+MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 {
     int k, mode, code, gravest = MDYN_OK, index = -1;
     if (!MIMICDYN_WARNINGS) return md_blame(sim, MDYN_OK, -1);
@@ -17743,16 +17863,7 @@ MD_STATIC int md_warn_couplings(mdyn_sim *sim)
         for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
         code = md_solve_constraints(sim, (enum md_mode)mode);
         if (code != MDYN_OK) return code;
-
-        /* Couplings are the first rows of the list: the row's index is the coupling's */
-        for (k = 0; k < md_equality_count(sim); k++) {
-            int flags = md_is_body_row(md_active_row(sim, k)) ? 0 : md_active_row(sim, k)->flags;
-            int found = flags & MDYN_ROW_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
-                : flags & MDYN_ROW_REDUNDANT ? MDYN_WARN_REDUNDANT : MDYN_OK;
-            if (found <= gravest) continue;
-            gravest = found;
-            index = sim->active[k];
-        }
+        gravest = md_find_graver(sim, gravest, &index);
     }
 
     code = gravest == MDYN_WARN_CONTRADICTION ? MDYN_OK : md_warn_ranges(sim);
@@ -17838,18 +17949,15 @@ MD_STATIC void md_take_tables(mdyn_sim *sim, const mdyn_model *model)
     sim->table_sum = md_sum_tables(sim);
 }
 
-/* A ready sim of a checked model, at its start pose, or at coordinates 0 (quaternions 1), and at
-   velocities 0. Returns a warning of md_warn_couplings or md_warn_pose, or an error that leaves the
-   sim not ready. */
-MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
+/* Links, couplings and rows on joints of a checked model, and the rows of joint velocities.
+   Returns MDYN_OK or an error of a coupling. */
+MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
 {
     int i, code;
     size_t k;
     for (k = 0; k < sizeof *sim; k++) ((unsigned char *)sim)[k] = 0;
     md_take_tables(sim, model);
     md_set_time_step(sim);
-
-    /* Links, couplings, and the rows of joint velocities */
     for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
     for (i = 0; i < sim->bodies; i++)
         if (MIMICDYN_TREE && !md_is_welded(&sim->link[i])) md_weld(sim, i);
@@ -17861,6 +17969,16 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     }
     md_build_rows(sim);
     sim->joint_row_count = sim->rows;
+    return MDYN_OK;
+}
+
+/* A ready sim of a checked model, at its start pose, or at coordinates 0 (quaternions 1), and at
+   velocities 0. Returns a warning of md_warn_couplings or md_warn_pose, or an error that leaves the
+   sim not ready. */
+MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
+{
+    int i, code = md_build_parts(sim, model);
+    if (code != MDYN_OK) return code;
 
     /* The plan finds dependent rows by their numbers: it takes M and J at this state */
     md_update_kinematics(sim);
@@ -18186,7 +18304,7 @@ MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_result *result, int 
     int k;
     for (k = sim->couplings; k < sim->joint_row_count; k++) {
         const md_row *row = md_row_at(sim, k);
-        if (row->kind < MDYN_ROW_DRIVE || sim->dof[row->index].body != i) continue;
+        if (row->kind < MDYN_ROW_DRIVE || md_body_of(sim, row->index) != i) continue;
         if (back) sim->row_result[k] = *result++;
         else *result++ = sim->row_result[k];
     }
@@ -18234,7 +18352,7 @@ MD_STATIC int md_adopt_body(mdyn_sim *sim, int i, int inertia, int anew)
     if (anew) return md_warn_couplings(sim);
     if (!MIMICDYN_WARNINGS || md_joint_coordinates((mdyn_joint)sim->link[i].joint) != 1)
         return MDYN_OK;
-    md_find_joint_range(sim, sim->link[i].dof, &lower, &upper);
+    md_find_joint_range(sim, md_dof_of(sim, i), &lower, &upper);
     return md_range_is_empty(lower, upper) ? md_blame(sim, MDYN_WARN_EMPTY_RANGE, i) : MDYN_OK;
 }
 
@@ -18412,7 +18530,7 @@ MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
     if (v_moved < 0 || c->level == MDYN_VELOCITY) return v_moved;
 
     /* Position: C at the present q, with the digits of the tails */
-    k = sim->link[sim->dof[k].body].coordinate;
+    k = md_coordinate_of(sim, md_body_of(sim, k));
     md_evaluate_position(sim, row);
     correction = md_neg(md_div(md_value_minus(sim, c->lower), coefficient));
     q_moved = md_correct(sim, &sim->q[k], &sim->q_tail[k], correction, k);
@@ -18445,7 +18563,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
     for (k = 0; k < sim->dofs; k++) {
-        c = sim->dof[k].coordinate;
+        c = md_coordinate_of_dof(sim, k);
         sim->joint_force[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
         sim->dv[k] = md_of_tail(sim->v_tail[k]);
     }
@@ -18462,7 +18580,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
     md_copy(sim->q, sim->q_seen, sim->coordinates);
     md_copy(sim->v, sim->v_seen, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
-        c = sim->dof[k].coordinate;
+        c = md_coordinate_of_dof(sim, k);
         if (c >= 0) sim->q_tail[c] = md_to_tail(sim->joint_force[k]);
         sim->v_tail[k] = md_to_tail(sim->dv[k]);
     }
@@ -18641,7 +18759,7 @@ MD_STATIC int md_project_mass_metric(mdyn_sim *sim)
 MD_STATIC int md_move_inside(mdyn_sim *sim, int k, md_num lower, md_num upper)
 {
     const md_num zero = MD_K(0);
-    const int c = sim->dof[k].coordinate;
+    const int c = md_coordinate_of_dof(sim, k);
     md_num below = md_coordinate_minus(sim, c, md_to_wide(lower));
     md_num above = md_coordinate_minus(sim, c, md_to_wide(upper));
     const md_num v = md_of_real(sim->v[k]);
@@ -18668,13 +18786,13 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
     int k, code = MDYN_OK;
     for (k = 0; k < sim->dofs && code == MDYN_OK; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
-        if (sim->dof[k].coordinate < 0) continue;
+        if (md_coordinate_of_dof(sim, k) < 0) continue;
 
         /* the range: with what followers leave of it, or the joint's own limits */
         if (with_followers) {
             md_find_joint_range(sim, k, &lower, &upper);
             if (md_range_is_empty(lower, upper))
-                return md_blame(sim, MDYN_WARN_EMPTY_RANGE, sim->dof[k].body);
+                return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
         } else {
             if (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper)) continue;
             lower = md_of_wide(b->lower);
@@ -18789,7 +18907,7 @@ MD_STATIC int md_joint_has_curve(const mdyn_sim *sim, int body)
 /* mdyn_rebase of a revolute joint without limits or curves. */
 MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
 {
-    const int k = sim->link[body].dof, c = sim->link[body].coordinate;
+    const int k = md_dof_of(sim, body), c = md_coordinate_of(sim, body);
     mdyn_real n;
     int code;
     if (sim->link[body].joint != MDYN_REVOLUTE) return md_blame(sim, MDYN_ERR_JOINT, body);
@@ -18929,13 +19047,13 @@ MD_STATIC void md_print_body(md_printer *out, const mdyn_sim *sim, int body)
 /* q(hip), v(2.1): symbol, body of the joint, and which DoF of it, if it has several. */
 MD_STATIC void md_print_joint(md_printer *out, const mdyn_sim *sim, const char *symbol, int dof)
 {
-    const int body = sim->dof[dof].body;
+    const int body = md_body_of(sim, dof);
     md_print(out, symbol);
     md_print(out, "(");
     md_print_body(out, sim, body);
     if (sim->link[body].dofs > 1) {
         md_print(out, ".");
-        md_print_int(out, dof - sim->link[body].dof);
+        md_print_int(out, dof - md_dof_of(sim, body));
     }
     md_print(out, ")");
 }
@@ -19031,7 +19149,7 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
             md_print_int(out, c->terms[k].curve - 1);
             md_print(out, "(");
         }
-        md_print_joint(out, sim, "q", sim->link[c->terms[k].body].dof);
+        md_print_joint(out, sim, "q", md_dof_of(sim, c->terms[k].body));
         if (c->terms[k].curve && !coupler) md_print(out, ")");
     }
     if (coupler) md_print(out, ")");
@@ -19851,7 +19969,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     }
     for (k = 0; md_has_quaternions(sim) && k < sim->bodies && midpoint; k++)
         if (sim->link[k].dofs >= 3)
-            md_add_drift(sim, &sim->link[k], sim->joint_force + sim->link[k].dof);
+            md_add_drift(sim, &sim->link[k], sim->joint_force + md_dof_of(sim, k));
 }
 
 /* q, v and their tails as they were before md_return_to_middle. */
@@ -19986,7 +20104,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
     for (k = 0; k < 6 * n; k++) jacobian[k] = MDYN_C(0);
 
     for (i = body; i >= 0; i = sim->link[i].parent) {
-        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+        for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
             md_vec_zero(&column.ang);
             md_vec_zero(&column.lin);
@@ -20025,7 +20143,7 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
 
     /* the column of each DoF on the way to the root; `arm` leads from its body to the point */
     for (i = body; a && i >= 0; i = sim->link[i].parent) {
-        for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+        for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
             md_vec_zero(&column.ang);
             md_vec_zero(&column.lin);
@@ -20210,7 +20328,7 @@ MD_STATIC void md_print_numbers(md_printer *out, const md_num *x, int n)
 MD_STATIC void md_print_ranges(md_printer *out, mdyn_sim *sim, int i)
 {
     const md_joint_values *b = &sim->joint_values[i];
-    const int dof = sim->link[i].dof, limited = md_body_has_row(b, MDYN_ROW_LIMIT);
+    const int dof = md_dof_of(sim, i), limited = md_body_has_row(b, MDYN_ROW_LIMIT);
     md_num lower, upper, none = MD_K(1e12);
     if (md_joint_coordinates((mdyn_joint)sim->link[i].joint) != 1) return;
     if (limited) {
@@ -20415,7 +20533,7 @@ MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
     md_vec_add_scaled(&t, MD_BODY(&sim->link[i])->mass, &v);
     sum = md_add(sum, md_dot(&v, &t));
 
-    for (k = sim->link[i].dof; k < sim->link[i].dof + sim->link[i].dofs; k++) {
+    for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
         const md_num v_k = md_of_real(sim->v[k]);
         sum = md_add(sum, md_mul(md_added_inertia(sim, k, MD_K(0)), md_mul(v_k, v_k)));
     }
@@ -21014,7 +21132,7 @@ MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *up
     if (body < 0 || body >= sim->bodies
         || md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
         return md_blame(sim, MDYN_ERR_INDEX, body);
-    md_find_joint_range(sim, sim->link[body].dof, &lo, &hi);
+    md_find_joint_range(sim, md_dof_of(sim, body), &lo, &hi);
     *lower = md_to_wide(lo);
     *upper = md_to_wide(hi);
     return md_range_is_empty(lo, hi) ? md_blame(sim, MDYN_WARN_EMPTY_RANGE, body) : MDYN_OK;
@@ -21143,14 +21261,14 @@ MDYN_API int mdyn_first_dof(const mdyn_sim *sim, int body)
 {
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return sim->link[body].dof;
+    return md_dof_of(sim, body);
 }
 
 MDYN_API int mdyn_first_coordinate(const mdyn_sim *sim, int body)
 {
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return sim->link[body].coordinate;
+    return md_coordinate_of(sim, body);
 }
 
 /* ---- by body ---- */
@@ -21161,7 +21279,7 @@ MD_STATIC int md_place_of_dof(const mdyn_sim *sim, int body, int axis)
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || axis < 0 || axis >= sim->link[body].dofs)
         return MDYN_ERR_INDEX;
-    return sim->link[body].dof + axis;
+    return md_dof_of(sim, body) + axis;
 }
 
 /* The place of coordinate k of a body's joint in q, or an error. */
@@ -21170,7 +21288,7 @@ MD_STATIC int md_place_of_coordinate(const mdyn_sim *sim, int body, int k)
     if (!md_is_set_up(sim)) return md_not_ready(sim);
     if (body < 0 || body >= sim->bodies || k < 0
         || k >= md_joint_coordinates((mdyn_joint)sim->link[body].joint)) return MDYN_ERR_INDEX;
-    return sim->link[body].coordinate + k;
+    return md_coordinate_of(sim, body) + k;
 }
 
 /* Writes a value at a place, unless it is an error, which is returned. */

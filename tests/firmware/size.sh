@@ -92,12 +92,12 @@ measure() { # measure SCALAR: what measure.c prints, with board and scalar after
     tr -d '\r' <"$build/$name.measured" | sed "s/^[a-z]*/& $name $scalar/"
 }
 
-call_graph() { # lines "graph BOARD SCALAR CALL BYTES"
+call_graph() { # call_graph [FLAG...]: lines "graph BOARD SCALAR CALL BYTES"
     about=$(sh "$board" about "$name")
     # shellcheck disable=SC2086 # flags are words
     sh "$root/tests/stack.sh" "$(sh "$board" compiler "$name")" "$build/$name-graph" "$root" \
         ${about##*|} -ffreestanding -DMIMICDYN_MAX_BODIES=20 -DMIMICDYN_MAX_COUPLINGS=10 \
-        -DMIMICDYN_MAX_ROWS=32 >"$build/$name.graph"
+        -DMIMICDYN_MAX_ROWS=32 "$@" >"$build/$name.graph"
     code=$?
     [ $code -eq 0 ] || [ $code -eq 77 ] || { cat "$build/$name.graph"; exit 1; }
     awk -v name="$name" '$1 == "stack" && $3 == "O2" { print "graph", name, $2, $4, $5 }' \
@@ -192,6 +192,12 @@ END
         bytes=$(awk -v level=$level \
             '$2 == "FIXED" && $3 == level && $4 == "mdyn_step" { print $5 }' "$build/$name.graph")
         bound "stack of mdyn_step, -$level" "$bytes" 512
+    done
+    call_graph -DMIMICDYN_TREE=0 >/dev/null
+    for what in mdyn_init_configured mdyn_step; do
+        bytes=$(awk -v call=$what '$4 == call && $5 > most { most = $5 } END { print most }' \
+            "$build/$name.graph")
+        bound "stack of $what of rotors, every scalar and level" "$bytes" 512
     done
     exit $failed
 }
