@@ -13965,6 +13965,7 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
     size = md_of_unit(md_units_max_abs(sim->scratch, sim->dofs + sim->rows), room);
     noise = md_add(md_mul(MD_K(64 * MD_EPSILON), size),
                    md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 4), 0));
+    noise = md_add(noise, MD_K(1e-30)); /* products of smaller floats may be denormal */
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
