@@ -212,16 +212,18 @@
 #endif
 
 /* MIMICDYN_MAX_ENTRIES - capacity for the non-zeros of the mass matrix and of all rows: one per
-   ancestor DoF of each DoF and of each row, plus fill-in from couplings that share joints.
-   mdyn_init refuses a model that does not fit; mdyn_required gives a number that suffices,
-   sim.report.entries the number in use. 1 to 32767. */
+   ancestor DoF of each DoF and of each row, plus fill-in from couplings that share joints. Dry
+   friction, limit and a drive with an effort share those of one row, also on joints that couplings
+   without bounds and softness tie to one leader. mdyn_init refuses a model that does not fit;
+   mdyn_required gives a number that suffices, sim.report.entries the number in use. 1 to 32767. */
 #ifdef MIMICDYN_MAX_ENTRIES
 #define MDYN_SPELL_ENTRIES_ MIMICDYN_MAX_ENTRIES
 #else
 #define MDYN_SPELL_ENTRIES_ default
-/* From 16 DoF on 544 more: a chain of 16 joints with limits and drives needs 920. */
+/* From 16 DoF on 536 more: a chain of 16 joints with limits, dry friction and drives without effort
+   needs 920; with drives that have an effort, 272. */
 #define MDYN_ENTRIES_ (8 * (MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS + MDYN_BODY_ROWS_) \
-                       + 544 * (MIMICDYN_MAX_DOFS >= 16))
+                       + 536 * (MIMICDYN_MAX_DOFS >= 16))
 #if MDYN_ENTRIES_ <= 32767
 #define MIMICDYN_MAX_ENTRIES MDYN_ENTRIES_
 #else
@@ -1518,12 +1520,23 @@ typedef struct md_row {
     md_num scale, Jv;                 /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
     md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
-    md_unit tau_lone, tau_shared;     /* of its Householder reflections */
+    md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
+                                         equality: tau of its first Householder reflection */
+    md_unit tau_shared;               /* of its second one */
     md_unit cfm_part;                 /* share of cfm in the squared length */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_unit u_change;                 /* change of u_lambda in the last visit */
     md_unit u_warm_start;             /* u_lambda of the solve without position bias */
 } md_row;
+
+/* The vector of the inequality row that was set up last, for parallel rows that follow. */
+typedef struct md_vector {
+    int16_t first, owned_count; /* its entries, as in md_row; first -1: there is none */
+    int16_t free;               /* the entry behind those at pivots of hard equality rows */
+    md_num scale;               /* of L^-T J^T, for J of the DoF md_direction_of */
+    md_num left, owned;         /* squared length free of equality rows, and within their span */
+    md_num inverse_length;      /* of the former; 0: nothing is left */
+} md_vector;
 
 /* What the later substeps of MDYN_TGS know of a row. */
 typedef struct md_substep_row {
@@ -1727,6 +1740,7 @@ typedef struct mdyn_sim {
     uint8_t has_position_error;           /* MD_ERROR_...: rows of this step correct them */
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
+    uint8_t has_parallel;                 /* active rows of this solve share a vector */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -1830,6 +1844,7 @@ typedef struct mdyn_sim {
     md_row row[MIMICDYN_MAX_ROWS];
     md_substep_row substep_row[MDYN_SUBSTEP_ROWS_];
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
+    md_vector vector;                     /* shared by parallel rows */
 #if MDYN_BODY_ROWS_ > 0
     MD_BODY_ROW_MEMBERS
 #endif
@@ -11632,8 +11647,8 @@ MD_OWN_FRAME int md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_n
 }
 
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
-   `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
-   zero, or a frequency on a row that moves no mass. */
+   `free`; -1: row->inverse_mass is known. A hard row keeps the cfm that it has. Returns 0 if the
+   row exerts no force: gains of zero, or a frequency on a row that moves no mass. */
 MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row, int free,
                                 int springs)
 {
@@ -11647,7 +11662,8 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
     }
 
     /* soft rows by erp and cfm */
-    if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
+    if (md_uses_midpoint(sim) && free >= 0)
+        row->inverse_mass = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
         row->erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
@@ -11904,8 +11920,8 @@ MD_STATIC md_num md_compliance_square(mdyn_sim *sim, md_row *row)
             projected off the range of X and scaled to unit length.
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
-            length, scale, cfm_part, tau_lone, tau_shared, u_lo, u_hi, u_lambda, lambda, warm_start,
-            inactive, standing, flags, Jv; substep_row.
+            length, scale, cfm_part, along, tau_shared, u_lo, u_hi, u_lambda, lambda, warm_start,
+            inactive, standing, flags, Jv; vector; substep_row.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
    step finds its targets only.
@@ -11928,7 +11944,9 @@ MD_STATIC md_num md_compliance_square(mdyn_sim *sim, md_row *row)
                    [lone, shared - 1)   v of the first reflection; p, where v = 1, stands last
                    [shared, end)        v of the second reflection
       inequality   [first, lone)        values at the pivots of equality rows
-                   [lone, end)          all others, scaled to unit length */
+                   [lone, end)          all others, scaled to unit length
+   Inequality rows that are parallel for any q share their entries: drive, friction and limit of one
+   DoF, and of DoFs that depend on one independent DoF alone. */
 
 /* How many of the active rows, the first ones, are solved directly. */
 MD_ALWAYS_INLINE int md_equality_count(const mdyn_sim *sim)
@@ -11975,7 +11993,7 @@ MD_INLINE void md_apply_reflection_if_any(mdyn_sim *sim, int first, int count, i
 MD_INLINE void md_apply_lone_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
 {
     md_apply_reflection_if_any(sim, row->lone, row->shared - 1 - row->lone, row->pivot,
-                               row->tau_lone, u);
+                               row->along, u);
 }
 
 MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
@@ -12070,7 +12088,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     /* onto p: first the lone coordinates, then the shared ones; R_kk = w_p if there are none */
     row->inverse_rest = MD_K(0);
     if (shared - lone > 1)
-        row->tau_lone = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
+        row->along = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
     if (end > shared)
         row->tau_shared = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
@@ -12081,19 +12099,56 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 }
 
 /* Stores the inequality row in sim->row_x, turned: the part that is free of equality rows, scaled
-   so that its squared length plus that of cfm, `cfm2`, is 1. row->inverse_rest = 1/length before
-   scaling. Returns 0 if nothing is left of it. */
-MD_OWN_FRAME int md_project_out(mdyn_sim *sim, md_row *row, md_num owned, md_num cfm2)
+   to length 1, or 0 if nothing is left; the rest has the squared length `owned`. */
+MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned, int free)
 {
     const int first = row->first + row->owned_count, end = row->end;
-    md_num left = md_add(cfm2, md_squares_value(md_store_entries(sim, first, end))), s;
+    md_vector *vector = &sim->vector;
+    md_num s = MD_K(0);
     int e;
-    if (md_is_dependent(left, owned)) return 0;
-
-    s = md_rsqrt(left);
+    vector->first = (int16_t)(row->first < end ? row->first : -1);
+    vector->owned_count = row->owned_count;
+    vector->free = (int16_t)free;
+    vector->owned = owned;
+    vector->left = md_squares_value(md_store_entries(sim, first, end));
+    if (md_is_dependent(vector->left, owned)) vector->left = MD_K(0);
+    else s = md_rsqrt(vector->left);
+    vector->inverse_length = s;
     for (e = first; e < end; e++) sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], s);
+}
+
+/* J M^-1 J^T, after the hard equality rows, of a row that has the vector of an earlier one. */
+MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
+{
+    const md_vector *vector = &sim->vector;
+    const int end = vector->first + vector->owned_count;
+    md_squares soft = 0;
+    int e;
+    for (e = vector->free; e < end; e++) soft = md_add_square(soft, sim->shared.entry[e]);
+    return md_div(md_add(vector->left, md_squares_value(soft)), md_mul(row->scale, row->scale));
+}
+
+/* The part of the vector of length 1 in sim->shared.entry that an inequality row is, such that its
+   square plus that of cfm is 1. row->inverse_rest = 1/length before scaling. Returns 0 if the row
+   depends on earlier ones. */
+MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
+{
+    const md_vector *vector = &sim->vector;
+    md_num left = vector->left, s = vector->inverse_length, along = MD_K(1), cfm2 = MD_K(0);
+    if (md_row_is_soft(row)) {
+        cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
+        left = md_add(left, cfm2);
+        along = md_mul(vector->left, s);
+        s = md_rsqrt(left);
+        along = md_mul(along, s);
+        cfm2 = md_mul(cfm2, md_mul(s, s));
+    }
+    row->owned_count = vector->owned_count;
+    if (md_is_dependent(left, vector->owned)) return 0;
+
+    row->along = md_unit_of(along, 0);
     row->inverse_rest = s;
-    row->cfm_part = md_unit_of(md_mul(cfm2, md_mul(s, s)), 0);
+    row->cfm_part = md_unit_of(cfm2, 0);
     row->length = md_sqrt_over(left, s, row->scale);
     row->scale = md_mul(row->scale, s);
     return 1;
@@ -12142,23 +12197,19 @@ MD_INLINE int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int hard)
 
 /* Turns row k, in sim->row_x, by the reflections of the rows before it, from the entry `reflected`
    on: the values at their pivots become its entries, the rest stays in sim->row_x. Leaves in
-   row->length the squared length due to cfm, in row->inverse_rest that within the span of earlier
-   rows, for md_qr_pivot or md_project_out. */
+   row->inverse_rest the squared length within the span of earlier rows, for md_qr_pivot or
+   md_project_out. */
 MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int reflected)
 {
     md_row *row = md_row_at(sim, k);
-    const int owned = direct || md_equality_count(sim) > 0;
-    const int first = row->first, end = owned ? row->lone : first;
-    md_num square;
+    const int is_turned = direct || md_equality_count(sim) > 0;
+    const int first = row->first, end = is_turned ? row->lone : first;
+    const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
     row->owned_count = (int16_t)(end - first);
-    row->length = md_compliance_square(sim, row);
-    if (direct && !md_is_zero(row->length))
-        sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(row->length), 0);
-
+    if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
-    square = md_squares_value(md_store_entries(sim, first, end));
-    row->inverse_rest = owned ? square : MD_K(0);
+    row->inverse_rest = md_squares_value(md_store_entries(sim, first, end));
     if (md_is_body_row(row))
         row->inverse_rest = md_body_row_owned_length2(sim, row, row->inverse_rest);
 }
@@ -12191,30 +12242,83 @@ MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
         && !(md_row_is_spring(row) && md_row_has_range(sim, row));
 }
 
+/* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
+   An independent DoF if the joint depends on it alone; otherwise sim->dofs + its own DoF. -1: a row
+   of any other kind. */
+MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
+{
+    const int k = row->index;
+    if (md_is_body_row(row) || md_is_coupling_row(row)) return -1;
+    if (!md_is_follower(sim, k)) return k;
+    return sim->G_end[k] == sim->G_first[k] + 1 && !md_tie_is_curved(sim, sim->tie_of[k])
+        ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
+}
+
+/* Scales the vector of an inequality row, in sim->row_x, for the sums of squares to come. */
+MD_INLINE void md_fit_vector(mdyn_sim *sim, md_row *row)
+{
+    row->cfm = MD_K(0);
+    (void)md_compliance_square(sim, row);
+    sim->vector.scale = row->scale;
+}
+
+/* Makes an inequality row point against its vector. */
+MD_INLINE void md_reverse_row(md_row *row)
+{
+    row->along = md_unit_neg(row->along);
+    row->inverse_rest = md_neg(row->inverse_rest);
+}
+
+/* Compliance and bounds of a row for a mode; `free` as in md_set_compliance. Returns 0 if it exerts
+   no force. */
+MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, enum md_mode mode, int free)
+{
+    int has_force;
+    if (md_is_body_row(row)) return md_set_up_body_row(sim, row, mode, free);
+    has_force = md_set_compliance_and_bounds(sim, row, free);
+    md_share_spring(sim, row);
+    if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
+    return has_force;
+}
+
 /* Vector, compliance and bounds of row k; as an equality row if `direct`, else as an inequality
-   row. Returns whether the row takes part, and whether it depends on earlier rows: MD_STANDS_... */
+   row. Of rows that are parallel the first one finds the vector. Returns whether the row takes
+   part, and whether it depends on earlier rows: MD_STANDS_... */
 MD_STATIC uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
-    int has_force, is_independent, reflected;
+    md_vector *vector = &sim->vector;
+    const int direction = direct ? -1 : md_direction_of(sim, row);
+    const int is_tied = direction >= 0 && direction < sim->dofs && direction != row->index;
+    const int is_new = direction < 0 || vector->first != row->first || row->first == row->end;
+    int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
-    if (md_is_body_row(row)) md_whiten_row_on_bodies(sim, row);
-    else row->scale = md_whiten_joint_row(sim, &sim->terms);
-
-    /* compliance, by the remainder of the row after the hard equality rows */
-    reflected = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
-    reflected = md_reflect_by_owners(sim, row->first, reflected, 1);
-    if (md_is_body_row(row)) {
-        has_force = md_set_up_body_row(sim, row, mode, reflected);
+    if (is_new) {
+        /* the vector, turned by the hard equality rows */
+        if (is_tied) sim->terms.dof[0] = (int16_t)direction;
+        if (md_is_body_row(row)) md_whiten_row_on_bodies(sim, row);
+        else row->scale = md_whiten_joint_row(sim, &sim->terms);
+        if (is_tied) sim->terms.dof[0] = row->index;
+        free = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
+        free = md_reflect_by_owners(sim, row->first, free, 1);
+        if (!direct) md_fit_vector(sim, row);
     } else {
-        has_force = md_set_compliance_and_bounds(sim, row, reflected);
-        md_share_spring(sim, row);
-        if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
+        row->scale = vector->scale;
     }
 
-    md_orthogonalize_row(sim, k, direct, reflected);
-    is_independent = direct ? md_qr_pivot(sim, row, row->inverse_rest)
-                            : md_project_out(sim, row, row->inverse_rest, row->length);
+    /* compliance, by the remainder of the row after the hard equality rows */
+    if (is_tied) row->scale = md_div(row->scale, md_abs(sim->G[sim->G_first[row->index]]));
+    if (!is_new && MD_ROW_IS(row, DRIVE)) row->inverse_mass = md_shared_inverse_mass(sim, row);
+    has_force = md_set_up_force(sim, row, mode, free);
+    if (is_new) md_orthogonalize_row(sim, k, direct, free);
+
+    if (direct) {
+        is_independent = md_qr_pivot(sim, row, row->inverse_rest);
+    } else {
+        if (is_new) md_project_out(sim, row, row->inverse_rest, free);
+        is_independent = md_scale_inequality(sim, row);
+        if (is_tied && md_less(sim->G[sim->G_first[row->index]], MD_K(0))) md_reverse_row(row);
+    }
     if (is_independent) return has_force ? MD_STANDS_IN : 0;
     return has_force ? MD_STANDS_REDUNDANT : MD_STANDS_IDLE;
 }
@@ -12513,8 +12617,8 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             pivot_owner, last_use, mark, entries, entry_column, planned_count, plan_entries,
             redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
             each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
-            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement
-            and unconverged.
+            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement,
+            unconverged, vector and has_parallel.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -12522,8 +12626,9 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 
    Rows are ordered by rank: hard couplings of positions, hard closures, hard couplings of
    velocities, hard unbounded user rows, other unbounded rows, those of eliminated couplings, which
-   no solve sets up, and inequality rows. So the equality rows of every mode are the
-   first rows of the order, and one layout serves all modes. Fill-in is found symbolically: the
+   no solve sets up, and inequality rows, of which those that are parallel stand together and share
+   their entries. So the equality rows of every mode are the first rows of the order, and one layout
+   serves all modes. Fill-in is found symbolically: the
    reflections of a row whose pattern meets that of a later row add their pattern to it.
    At init O(r^2 + r n) for r rows and n DoFs, plus the set-up of the unbounded rows, which shows
    those that are redundant. With rows on bodies the layout is found again in every solve, from the
@@ -12625,12 +12730,16 @@ MD_INLINE int md_row_is_direct(const mdyn_sim *sim, const md_row *row, enum md_m
 /* ---- the active rows ---- */
 
 /* Makes row k active: at the end of the equality rows, or among the inequality rows in the order
-   of their numbers. */
+   of their entries, in which parallel rows stand together, by their numbers. */
 MD_STATIC void md_activate_row(mdyn_sim *sim, int k, int direct)
 {
     int i = sim->active_count++;
-    for (; i > md_equality_count(sim) && sim->active[i - 1] > k; i--)
+    for (; i > md_equality_count(sim); i--) {
+        const int ahead = md_active_row(sim, i - 1)->first - md_row_at(sim, k)->first;
+        if (ahead == 0) sim->has_parallel = 1;
+        if (ahead < 0 || (ahead == 0 && sim->active[i - 1] < k)) break;
         sim->active[i] = sim->active[i - 1];
+    }
     sim->active[i] = (md_place)k;
     sim->equality_count = (int16_t)(md_equality_count(sim) + direct);
 }
@@ -12665,6 +12774,8 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
         row->in_equality = row->in_inequality = 0;
     }
     sim->active_count = sim->equality_count = 0;
+    sim->vector.first = -1;
+    sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
     sim->may_activate = 0;
     sim->substep = 0;
@@ -12755,6 +12866,50 @@ MD_STATIC int md_setup_rank(const mdyn_sim *sim, const md_row *row)
         || !md_softness_is_hard(&md_coupling_at(sim, row->index)->softness))
         return MD_RANK_COMPLIANT;
     return md_is_of_velocity(md_coupling_at(sim, row->index)) ? 2 : 0;
+}
+
+/* The first row that is parallel to row k for any q; k if there is none before it. O(k) */
+MD_STATIC int md_first_parallel(const mdyn_sim *sim, int k)
+{
+    const int direction = md_direction_of(sim, md_row_at(sim, k));
+    int i = direction < 0 ? k : sim->couplings;
+    while (i < k && md_direction_of(sim, md_row_at(sim, i)) != direction) i++;
+    return i;
+}
+
+/* sim->setup_order: by rank, then by number. Inequality rows on joints, which come before those on
+   bodies, are in the order of their entries, so that parallel ones stand together. O(rows^2) */
+MD_STATIC void md_order_rows(mdyn_sim *sim, int rows)
+{
+    int i, j, k, start, n = 0;
+    for (j = 0; j < MD_RANKS; j++)
+        for (start = n, k = 0; k < rows; k++) {
+            const md_row *row = md_row_at(sim, k);
+            if (md_setup_rank(sim, row) != j) continue;
+            for (i = n++; j == MD_RANK_INEQUALITY && !md_is_body_row(row) && i > start; i--) {
+                if (md_ordered_row(sim, i - 1)->first <= row->first) break;
+                sim->setup_order[i] = sim->setup_order[i - 1];
+            }
+            sim->setup_order[i] = (md_place)k;
+        }
+}
+
+/* Whether the row at place i of the order has the entries of the one before, to which it is
+   parallel. */
+MD_STATIC int md_shares_entries(const mdyn_sim *sim, int i)
+{
+    return i > 0 && !md_ordered_row(sim, i)->unbounded && !md_ordered_row(sim, i - 1)->unbounded
+        && md_first_parallel(sim, sim->setup_order[i])
+            == md_first_parallel(sim, sim->setup_order[i - 1]);
+}
+
+MD_INLINE void md_copy_layout(md_row *to, const md_row *from)
+{
+    to->first = from->first;
+    to->lone = from->lone;
+    to->shared = from->shared;
+    to->end = from->end;
+    to->pivot = -1;
 }
 
 /* Coordinates of a row lie from `low` to `high`. Most rows act on few bodies, so planning looks at
@@ -12898,6 +13053,10 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     md_row *row = md_row_at(sim, k);
     md_span span;
     int c;
+    if (md_shares_entries(sim, i)) {
+        md_copy_layout(row, md_ordered_row(sim, i - 1));
+        return MDYN_OK;
+    }
     row->first = row->lone = row->shared = row->end = (int16_t)sim->entries;
     row->pivot = -1;
     if (md_row_is_eliminated(sim, row)) return MDYN_OK;
@@ -12959,6 +13118,11 @@ MD_STATIC int md_plan_iterated(mdyn_sim *sim)
 
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
+        const int same = md_first_parallel(sim, k);
+        if (same < k) {
+            md_copy_layout(row, md_row_at(sim, same));
+            continue;
+        }
         row->first = row->lone = row->shared = (int16_t)sim->entries;
         row->pivot = -1;
         md_append_marked(sim, md_mark_dofs(sim, k));
@@ -13297,8 +13461,9 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
 MD_STATIC int md_plan_rows(mdyn_sim *sim)
 {
     md_row *row;
-    int i, j, k, n = 0, code = MDYN_OK;
-    for (k = 0; k < sim->joint_row_count; k++) {
+    const int n = sim->joint_row_count;
+    int i, k, code = MDYN_OK;
+    for (k = 0; k < n; k++) {
         row = md_row_at(sim, k);
         row->unbounded = (uint8_t)md_row_is_equality(sim, row);
         row->inactive = 0;
@@ -13316,18 +13481,17 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         sim->pivot_owner[k] = -1;
         sim->row_x[k] = MD_U(0);
     }
-    for (k = 0; k < sim->joint_row_count; k++) md_row_at(sim, k)->in_equality = 0;
+    for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
-    /* the order: by rank, then by number */
-    for (j = 0; j < MD_RANKS; j++)
-        for (k = 0; k < sim->joint_row_count; k++)
-            if (md_setup_rank(sim, md_row_at(sim, k)) == j) sim->setup_order[n++] = (md_place)k;
+    /* the order of the entries, which is found next, is that of the first parallel rows */
+    for (k = 0; k < n; k++) md_row_at(sim, k)->first = (int16_t)md_first_parallel(sim, k);
+    md_order_rows(sim, n);
     md_find_last_uses(sim, n);
 
     /* the layout; a redundant row has no pivot */
     sim->entries = sim->L_first[sim->dofs];
     sim->redundant_count = 0;
-    sim->planned_count = sim->joint_row_count;
+    sim->planned_count = (int16_t)n;
     for (i = 0; i < n && code == MDYN_OK; i++) {
         row = md_ordered_row(sim, i);
         code = md_plan_row(sim, i);
@@ -13473,17 +13637,14 @@ MD_STATIC int md_rows_change(const mdyn_sim *sim)
    the pose. Returns MDYN_OK or an error of capacity. */
 MD_STATIC int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
 {
-    int i, j, k, n = 0, code;
+    const int n = sim->rows;
+    int i, code;
     md_clear_solve(sim);
 
     /* the order, and how much of the layout still holds */
-    for (j = 0; j < MD_RANKS; j++)
-        for (k = 0; k < sim->rows; k++) {
-            if (md_setup_rank(sim, md_row_at(sim, k)) != j) continue;
-            if (md_row_changes(sim, md_row_at(sim, k)) && n < sim->planned_count)
-                sim->planned_count = (int16_t)n;
-            sim->setup_order[n++] = (md_place)k;
-        }
+    md_order_rows(sim, n);
+    for (i = 0; i < sim->planned_count; i++)
+        if (md_row_changes(sim, md_ordered_row(sim, i))) sim->planned_count = (int16_t)i;
     if (sim->planned_count < sim->joint_row_count) md_find_last_uses(sim, n);
     sim->entries = sim->L_first[sim->dofs];
     if (sim->planned_count > 0)
@@ -13509,6 +13670,15 @@ MD_STATIC int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
     return mode == MD_MODE_STEP ? md_check_dantzig_capacity(sim) : MDYN_OK;
 }
 
+/* The end of the entries of all rows. */
+MD_STATIC int md_last_entry(const mdyn_sim *sim)
+{
+    int k, end = sim->L_first[sim->dofs];
+    for (k = 0; k < sim->rows; k++)
+        if (end < md_row_at(sim, k)->end) end = md_row_at(sim, k)->end;
+    return end;
+}
+
 /* Sets up all rows of a mode; plans them first if the layout is of another kind, or may have
    changed. Needs L and, with rows on bodies, sim->body_row. Returns MDYN_OK or an error of
    capacity. */
@@ -13520,8 +13690,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
     if (!MD_IS_BAKED && sim->limits_are_new && mode == MD_MODE_STEP) md_find_implied_limits(sim);
     if (md_is_all_iterated(sim, mode)) {
         if (changes || sim->planned_count >= 0) code = md_plan_iterated(sim);
-        else if (sim->rows > 0) sim->entries = md_row_at(sim, sim->rows - 1)->end;
-        else sim->entries = sim->L_first[sim->dofs];
+        else sim->entries = md_last_entry(sim);
         if (code == MDYN_OK) md_set_up_iterated(sim, mode);
         return code;
     }
@@ -13539,14 +13708,15 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
 /* ================================================================================= // >>pgs
    Inequality rows by projected Gauss-Seidel iteration with over-relaxation (SOR-PGS).
 
-   Given:   the inequality rows in their order in sim->active, each a vector x on the coordinates
-            that no equality row owns, scaled to |x|^2 + cfm_part = 1; their targets and impulse
+   Given:   the inequality rows in their order in sim->active, each a vector x = along n on the
+            coordinates that no equality row owns, |n| = 1, along^2 + cfm_part = 1; n is that of all
+            rows that are parallel, which stand together; their targets and impulse
             bounds; sim->du, the whitened velocity change that satisfies the equality rows.
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
    Writes:  u_* of md_row, lambda bounds that follow another impulse, u_mu, u_bound and cone of
             md_body_row; sim->du, iterations, residual, unconverged, friction_stage, overflow.
-            md_pair_cone rescales rows in shared.entry.
-   Cost:    O(entries) for each iteration.
+            md_pair_cone rescales rows.
+   Cost:    O(entries) for each iteration; parallel rows count once.
 
    Velocities and impulses named u_... refer to the row scaled to length 1, and are numbers of the
    block sim->du with the common exponent e: lambda = scale u_lambda 2^e. The constraint on the
@@ -13666,11 +13836,25 @@ MD_STATIC void md_store_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 
 /* ---- impulses and velocities of one row ---- */
 
-/* x.u of an inequality row over the coordinates that no equality row owns. */
+/* n.u of an inequality row over the coordinates that no equality row owns. */
 MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
     const int first = row->first + row->owned_count;
     return md_sparse_dot(sim->shared.entry + first, sim->entry_column + first, row->end - first, u);
+}
+
+/* x.u */
+MD_INLINE md_unit md_row_dot(const mdyn_sim *sim, const md_row *row, const md_unit *u)
+{
+    return md_unit_mul(row->along, md_dot_free(sim, row, u));
+}
+
+/* u += d n; returns the overflow. */
+MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_unit d, md_unit *u)
+{
+    const int first = row->first + row->owned_count;
+    return md_sparse_axpy(u, d, sim->shared.entry + first, sim->entry_column + first,
+                          row->end - first);
 }
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
@@ -13687,11 +13871,10 @@ MD_INLINE void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e, enum
 /* Sets the impulse of a row, and du += x times its change. */
 MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 {
-    const int first = row->first + row->owned_count;
-    md_unit d = md_unit_sub(u_lambda, row->u_lambda);
+    const md_unit d = md_unit_mul(row->along, md_unit_sub(u_lambda, row->u_lambda));
     row->u_lambda = u_lambda;
-    sim->overflow |= md_sparse_axpy(sim->du, d, sim->shared.entry + first,
-                                    sim->entry_column + first, row->end - first);
+    sim->overflow |= md_overflow_of(u_lambda);
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
 }
 
 /* The change of the iteration's objective (Baraff's quadratic program),
@@ -13700,7 +13883,7 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
    and cfm_part add up to 1 (in a friction cone to less, so that this is an upper bound). */
 MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row)
 {
-    md_unit s = md_dot_free(sim, row, sim->du);
+    md_unit s = md_row_dot(sim, row, sim->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), row->u_warm_start) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_mul(MD_U(0.5), row->u_warm_start));
     return md_mul(md_of_unit(row->u_warm_start, 0), md_of_unit(s, 0));
@@ -13726,12 +13909,13 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     return cost;
 }
 
-/* The impulse that a Gauss-Seidel step gives a row, by the formulae above, within [min, max]. */
-MD_ALWAYS_INLINE md_unit md_next_impulse(const mdyn_sim *sim, const md_row *row, md_unit omega,
+/* The impulse that a Gauss-Seidel step gives a row where n.du = `velocity`, by the formulae above,
+   within [min, max]. */
+MD_ALWAYS_INLINE md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit omega,
                                          md_unit min, md_unit max)
 {
     md_unit zero = MD_U(0), old = row->u_lambda, up, down, next;
-    md_unit s = md_unit_add(md_dot_free(sim, row, sim->du), md_unit_mul(row->cfm_part, old));
+    md_unit s = md_unit_add(md_unit_mul(row->along, velocity), md_unit_mul(row->cfm_part, old));
 
     /* u_lo <= u_hi, so at most one of up > 0 and down < 0 is true */
     up = md_unit_add(old, md_unit_mul(omega, md_unit_sub(row->u_lo, s)));
@@ -13741,21 +13925,14 @@ MD_ALWAYS_INLINE md_unit md_next_impulse(const mdyn_sim *sim, const md_row *row,
     return md_unit_less(max, next) ? max : next;
 }
 
-/* One Gauss-Seidel step of a row. Returns the change of its impulse. */
-MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
+/* One Gauss-Seidel step of a row where n.du = `velocity`. Returns the change of its impulse. */
+MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_unit omega)
 {
-    const int first = row->first + row->owned_count, count = row->end - first;
-    const md_unit *x = sim->shared.entry + first;
-    const md_place *at = sim->entry_column + first;
-    md_unit old = row->u_lambda, d;
-    d = md_next_impulse(sim, row, omega, row->u_lambda_min, row->u_lambda_max);
-
-    row->u_lambda = d;
-    d = md_unit_sub(d, old);
-    row->u_change = d;
+    const md_unit old = row->u_lambda;
+    row->u_lambda = md_next_impulse(row, velocity, omega, row->u_lambda_min, row->u_lambda_max);
+    row->u_change = md_unit_sub(row->u_lambda, old);
     sim->overflow |= md_overflow_of(row->u_lambda);
-    if (!md_unit_is_zero(d)) sim->overflow |= md_sparse_axpy(sim->du, d, x, at, count);
-    return d;
+    return row->u_change;
 }
 
 /* ---- Coulomb friction of contacts and user rows ---- */
@@ -13769,13 +13946,14 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
 {
     md_row *row, *second = first + 1;
     md_num a, c = MD_K(0), s, half;
-    int k, e, n = second->end - second->first;
+    int k, n = second->end - second->first;
     if (!first->in_inequality || !second->in_inequality || n != first->end - first->first) return;
 
     /* a = (ratio of the lengths)^2, c = x1.x2 times this ratio */
     for (k = second->owned_count; k < n; k++)
         c = md_add(c, md_mul(md_of_unit(sim->shared.entry[first->first + k], 0),
                              md_of_unit(sim->shared.entry[second->first + k], 0)));
+    c = md_mul(c, md_mul(md_of_unit(first->along, 0), md_of_unit(second->along, 0)));
     s = md_div(second->scale, first->scale);
     a = md_mul(s, s);
     c = md_mul(s, c);
@@ -13787,8 +13965,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
 
     for (row = first; row <= second; row++) {
         md_num part = md_div(s, row->scale);
-        for (e = row->first + row->owned_count; e < row->end; e++)
-            sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], part);
+        row->along = md_unit_mul_num(row->along, part);
         row->inverse_rest = md_mul(row->inverse_rest, part);
         row->length = md_div(row->length, part);
         row->cfm_part = md_unit_mul_num(md_unit_mul_num(row->cfm_part, part), part);
@@ -13838,7 +14015,7 @@ MD_STATIC int md_next_in_cone(const mdyn_sim *sim, const md_row *row, md_unit om
     int k;
     for (k = 0; k < 2; k++) {
         const md_row *r = row + k;
-        md_unit s = md_dot_free(sim, r, sim->du);
+        md_unit s = md_row_dot(sim, r, sim->du);
         s = md_unit_sub(r->u_lo, md_unit_add(s, md_unit_mul(r->cfm_part, r->u_lambda)));
         to[k] = md_unit_add(r->u_lambda, md_unit_mul(omega, s));
     }
@@ -13867,7 +14044,9 @@ MD_STATIC md_unit md_visit_follower(mdyn_sim *sim, md_row *row, md_scale e, md_u
     int k, slides;
     if (cone == 2) return MD_U(0);
     bound = md_follow_leader(sim, row, e);
-    if (cone == 0) return md_visit(sim, row, omega);
+    if (cone == 0)
+        return md_move_impulse(sim, row, md_next_impulse(row, md_dot_free(sim, row, sim->du), omega,
+                                                         row->u_lambda_min, bound));
 
     /* outside the circle the bounds of each row become its own component, for the report */
     slides = md_next_in_cone(sim, row, omega, bound, to);
@@ -13888,7 +14067,9 @@ MD_STATIC int md_next_of_follower(const mdyn_sim *sim, const md_row *row, md_sca
     const md_unit bound = md_present_bound(sim, row, e);
     const int cone = md_cone_of(sim, row);
     if (cone == 1) (void)md_next_in_cone(sim, row, MD_U(1), bound, to);
-    else if (cone == 0) to[0] = md_next_impulse(sim, row, MD_U(1), md_unit_neg(bound), bound);
+    else if (cone == 0)
+        to[0] = md_next_impulse(row, md_dot_free(sim, row, sim->du), MD_U(1), md_unit_neg(bound),
+                                bound);
     return cone == 0 ? 1 : cone == 1 ? 2 : 0;
 }
 
@@ -13902,7 +14083,9 @@ MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
     md_num miss = MD_K(0);
     int k, count = 1;
     if (md_has_leader(sim, row)) count = md_next_of_follower(sim, row, e, to);
-    else to[0] = md_next_impulse(sim, row, MD_U(1), row->u_lambda_min, row->u_lambda_max);
+    else
+        to[0] = md_next_impulse(row, md_dot_free(sim, row, sim->du), MD_U(1), row->u_lambda_min,
+                                row->u_lambda_max);
 
     for (k = 0; k < count; k++)
         miss = md_max(miss, md_abs(md_of_unit(md_unit_sub(to[k], row[k].u_lambda), 0)));
@@ -13922,11 +14105,9 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
     md_copy_units(sim->scratch, sim->du, n, room);
     for (i = md_equality_count(sim); i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
-        const int first = row->first + row->owned_count;
         if (!row->in_inequality) continue;
-        overflow |= md_sparse_axpy(sim->scratch, md_unit_ldexp(md_unit_neg(row->u_lambda), -room),
-                                   sim->shared.entry + first, sim->entry_column + first,
-                                   row->end - first);
+        overflow |= md_axpy_free(sim, row, md_unit_ldexp(
+            md_unit_neg(md_unit_mul(row->along, row->u_lambda)), -room), sim->scratch);
     }
     for (k = 0; k < n; k++) {
         sim->scratch[k] = md_unit_add(md_unit_abs(sim->scratch[k]),
@@ -13969,16 +14150,62 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        size = md_abs(md_mul(md_of_unit(row->cfm_part, 0), md_of_unit(row->u_lambda, 0)));
-        for (j = row->first + row->owned_count; j < row->end; j++)
+        for (size = MD_K(0), j = row->first + row->owned_count; j < row->end; j++)
             size = md_add(size, md_abs(md_mul(md_of_unit(sim->shared.entry[j], 0),
                 md_of_unit(sim->scratch[sim->entry_column[j]], room))));
+        size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
+        size = md_add(size, md_abs(md_mul(md_of_unit(row->cfm_part, 0),
+                                          md_of_unit(row->u_lambda, 0))));
         if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e))) return 1;
     }
     return 0;
 }
 
 /* ---- the iteration ---- */
+
+/* Notes that a visit has changed the impulse of a row by d: the largest change, and the largest
+   change or impulse. */
+MD_ALWAYS_INLINE void md_note_visit(const md_row *row, md_unit d, md_unit *moved, md_unit *largest)
+{
+    d = md_unit_abs(d);
+    if (md_unit_less(*moved, d)) *moved = d;
+    if (md_unit_less(*largest, d)) *largest = d;
+    d = md_unit_abs(row->u_lambda);
+    if (md_unit_less(*largest, d)) *largest = d;
+}
+
+/* One visit of each inequality row. Parallel rows stand together: each sees the velocity along
+   their vector that the one before it leaves, and du follows after the last. (A row without
+   entries, for which all of this is 0, may have the end of the row before.) Returns the largest
+   change of an impulse; *motion becomes at least that change and the largest impulse. */
+MD_OWN_FRAME md_unit md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_unit *motion)
+{
+    const int count = md_active_count(sim), shared = sim->has_parallel ? count : 0;
+    md_unit moved = MD_U(0), largest = *motion;
+    int k = md_equality_count(sim);
+    while (k < count) {
+        md_row *head = md_active_row(sim, k++), *row;
+        md_unit d, sum, velocity;
+        if (!head->in_inequality) continue;
+        if (md_has_leader(sim, head)) {
+            md_note_visit(head, md_visit_follower(sim, head, e, omega), &moved, &largest);
+            continue;
+        }
+        velocity = md_dot_free(sim, head, sim->du);
+        d = md_visit(sim, head, velocity, omega);
+        sum = md_unit_mul(head->along, d);
+        md_note_visit(head, d, &moved, &largest);
+        for (; k < shared && (row = md_active_row(sim, k))->end == head->end; k++) {
+            if (!row->in_inequality) continue;
+            d = md_visit(sim, row, md_unit_add(velocity, sum), omega);
+            sum = md_unit_add(sum, md_unit_mul(row->along, d));
+            md_note_visit(row, d, &moved, &largest);
+        }
+        if (!md_unit_is_zero(sum)) sim->overflow |= md_axpy_free(sim, head, sum, sim->du);
+    }
+    *motion = largest;
+    return moved;
+}
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
@@ -13994,7 +14221,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
        accumulate. */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 2);
     const int32_t first = sim->iterations;
-    int go_on, k;
+    int go_on;
     const int32_t max_iterations = solver->iterations ? solver->iterations
         : MD_SETTING_IS(sim, method, MDYN_TGS) ? 1 : 100;
     if (md_is_zero(omega)) omega = MD_K(1);
@@ -14003,19 +14230,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
     part = md_unit_of(tolerance, 0);
 
     do {
-        moved = MD_U(0);
         largest = motion;
-        for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-            md_row *row = md_active_row(sim, k);
-            md_unit d;
-            if (!row->in_inequality) continue;
-            d = md_unit_abs(md_has_leader(sim, row) ? md_visit_follower(sim, row, e, step)
-                                                 : md_visit(sim, row, step));
-            if (md_unit_less(moved, d)) moved = d;
-            if (md_unit_less(largest, d)) largest = d;
-            d = md_unit_abs(row->u_lambda);
-            if (md_unit_less(largest, d)) largest = d;
-        }
+        moved = md_visit_rows(sim, e, step, &largest);
 
         /* |du| is measured once, after the second iteration, when errors of the warm start no
            longer enlarge it, and only if the impulses alone have not converged. */
@@ -14058,22 +14274,6 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
 
 /* ---- verification ---- */
 
-/* Visits the inequality rows as an iteration of PGS does. Returns the largest change of an
-   impulse. */
-MD_STATIC md_unit md_verify_rows(mdyn_sim *sim, md_scale e)
-{
-    md_unit d, moved = MD_U(0);
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->row[sim->active[k]];
-        if (!row->in_inequality) continue;
-        d = md_unit_abs(md_has_leader(sim, row) ? md_visit_follower(sim, row, e, MD_U(1))
-                                                : md_visit(sim, row, MD_U(1)));
-        if (md_unit_less(moved, d)) moved = d;
-    }
-    return moved;
-}
-
 /* Marks the rows that miss their targets by more than `tolerance`; returns how many. */
 MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance)
 {
@@ -14103,7 +14303,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 {
     /* several rows share a body */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 4);
-    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), moved, solved, limit;
+    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), largest = d, moved, solved, limit;
     int pass, coarse;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
@@ -14111,7 +14311,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     coarse = md_unit_less(md_unit_mul(MD_U(1e-3), motion), noise);
 
     for (pass = 0; pass < 16; pass++) {
-        moved = md_verify_rows(sim, e);
+        moved = md_visit_rows(sim, e, MD_U(1), &largest);
         if (coarse && !md_unit_is_zero(moved)) {
             *has_none = 0;
             return 0;
@@ -14176,9 +14376,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = sim->shared.entry[e];
         for (j = 0; j <= i; j++) {
             const md_row *other = &sim->row[sim->dantzig.row[j]];
-            const int from = other->first + other->owned_count;
-            a[j] = md_of_unit(md_sparse_dot(sim->shared.entry + from, sim->entry_column + from,
-                                            other->end - from, sim->scratch), 0);
+            a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
         }
         a[i] = md_add(a[i], md_of_unit(row->cfm_part, 0));
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = MD_U(0);
@@ -14212,10 +14410,8 @@ MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 {
     md_row *row = &sim->row[sim->dantzig.row[i]];
     md_two_sided *two = &s->two_sided[i];
-    const int first = row->first + row->owned_count;
     const int has_leader = md_dantzig_leader(sim, s->n, i, e);
-    const md_unit u = md_sparse_dot(sim->shared.entry + first, sim->entry_column + first,
-                                    row->end - first, sim->du);
+    const md_unit u = md_row_dot(sim, row, sim->du);
 
     /* b for either sign of x; beyond 1e29 a target or bound is none */
     two->b_positive = two->x_min = MD_K(-1e30);
@@ -14290,7 +14486,6 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     for (i = 0; i < n; i++) {
         md_row *row = &sim->row[d->row[i]];
         md_set_impulse(sim, row, md_unit_of(s.x[i], 0));
-        sim->overflow |= md_overflow_of(row->u_lambda);
         if ((s.state[i] & MD_LCP_UNBOUNDED) && md_lcp_proves_no_solution(&s, &p, i)) *has_none = 1;
     }
     return 1;
@@ -14336,7 +14531,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
    Rows that contradict each other. Equality rows that are solved directly are satisfied in the
    least-squares sense, each miss in the row's own unit of C': a row of coefficients 10 times as
    large weighs 100 times as much (md_least_squares_step). Rows that are iterated or pivoted have no
-   weights: the last one by number holds, and the others miss, the same ones in every step. Either
+   weights: the last one visited holds, and the others miss, the same ones in every step. Either
    way the targets alone decide, not the velocity after the last step, so that contradictory rows
    bring the motion to rest.
 
@@ -16448,20 +16643,23 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
         c->entries += count * md_row_entries(model, &f, mark);
     }
 
-    /* drives, friction and limits: a row per DoF */
+    /* drives, friction and limits: a row per DoF each, which share entries unless solved exactly */
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
         md_footprint f;
         const int dofs = md_joint_dofs(b->joint);
-        const int drives = dofs * !md_wides_are_zero(&b->drive_kp, 2);
-        const int count = drives
-            + dofs * (!md_wides_are_zero(&b->lower, 2) + !md_wide_is_zero(b->friction));
+        const int has_drive = !md_wides_are_zero(&b->drive_kp, 2);
+        const int exact = has_drive && md_wide_is_zero(b->effort);
+        const int has_limits = !md_wides_are_zero(&b->lower, 2);
+        const int has_friction = !md_wide_is_zero(b->friction);
+        const int shared = has_limits || has_friction || has_drive > exact;
         f.count = 1;
         f.terms = NULL;
         f.body = i;
         f.compliant = 0;
-        c->rows += count;
-        if (count) c->entries += count * md_row_entries(model, &f, mark) + drives;
+        c->rows += dofs * (has_drive + has_limits + has_friction);
+        if (exact + shared)
+            c->entries += dofs * ((exact + shared) * md_row_entries(model, &f, mark) + exact);
     }
 }
 
@@ -19578,12 +19776,16 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
             && md_is_between(row->shared, row->end, MIMICDYN_MAX_ENTRIES)
             && md_is_between(-1, row->pivot, MDYN_WHITENED_SIZE_ - 1)
             && (row->unbounded | row->in_equality | row->in_inequality | row->inactive
-                | row->is_spring) <= 1;
+                | row->is_spring) <= 1
+            && md_is_between(0, row->owned_count, row->end - row->first);
     }
 
-    /* the first entries of a row are at pivots of earlier ones */
+    /* the first entries of a row are at pivots of earlier ones; parallel rows share all */
     for (k = 0; ok && k < sim->planned_count; k++) {
         const md_row *row = md_ordered_row(sim, k);
+        if (md_shares_entries(sim, k))
+            ok = row->first == md_ordered_row(sim, k - 1)->first
+                && row->end == md_ordered_row(sim, k - 1)->end;
         for (e = row->first; e < row->lone; e++)
             ok &= sim->pivot_owner[sim->entry_column[e]] >= 0;
     }
