@@ -212,16 +212,18 @@
 #endif
 
 /* MIMICDYN_MAX_ENTRIES - capacity for the non-zeros of the mass matrix and of all rows: one per
-   ancestor DoF of each DoF and of each row, plus fill-in from couplings that share joints.
-   mdyn_init refuses a model that does not fit; mdyn_required gives a number that suffices,
-   sim.report.entries the number in use. 1 to 32767. */
+   ancestor DoF of each DoF and of each row, plus fill-in from couplings that share joints. Dry
+   friction, limit and a drive with an effort share those of one row, also on joints that couplings
+   without bounds and softness tie to one leader. mdyn_init refuses a model that does not fit;
+   mdyn_required gives a number that suffices, sim.report.entries the number in use. 1 to 32767. */
 #ifdef MIMICDYN_MAX_ENTRIES
 #define MDYN_SPELL_ENTRIES_ MIMICDYN_MAX_ENTRIES
 #else
 #define MDYN_SPELL_ENTRIES_ default
-/* From 16 DoF on 544 more: a chain of 16 joints with limits and drives needs 920. */
+/* From 16 DoF on 536 more: a chain of 16 joints with limits, dry friction and drives without effort
+   needs 920; with drives that have an effort, 272. */
 #define MDYN_ENTRIES_ (8 * (MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS + MDYN_BODY_ROWS_) \
-                       + 544 * (MIMICDYN_MAX_DOFS >= 16))
+                       + 536 * (MIMICDYN_MAX_DOFS >= 16))
 #if MDYN_ENTRIES_ <= 32767
 #define MIMICDYN_MAX_ENTRIES MDYN_ENTRIES_
 #else
@@ -1519,12 +1521,23 @@ typedef struct md_row {
     md_num scale, Jv;                 /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
     md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
-    md_unit tau_lone, tau_shared;     /* of its Householder reflections */
+    md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
+                                         equality: tau of its first Householder reflection */
+    md_unit tau_shared;               /* of its second one */
     md_unit cfm_part;                 /* share of cfm in the squared length */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_unit u_change;                 /* change of u_lambda in the last visit */
     md_unit u_warm_start;             /* u_lambda of the solve without position bias */
 } md_row;
+
+/* The vector of the inequality row that was set up last, for parallel rows that follow. */
+typedef struct md_vector {
+    int16_t first, owned_count; /* its entries, as in md_row; first -1: there is none */
+    int16_t free;               /* the entry behind those at pivots of hard equality rows */
+    md_num scale;               /* of L^-T J^T, for J of the DoF md_direction_of */
+    md_num left, owned;         /* squared length free of equality rows, and within their span */
+    md_num inverse_length;      /* of the former; 0: nothing is left */
+} md_vector;
 
 /* What the later substeps of MDYN_TGS know of a row. */
 typedef struct md_substep_row {
@@ -1730,6 +1743,7 @@ typedef struct mdyn_sim {
     uint8_t has_position_error;           /* MD_ERROR_...: rows of this step correct them */
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
+    uint8_t has_parallel;                 /* active rows of this solve share a vector */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -1846,6 +1860,7 @@ typedef struct mdyn_sim {
     md_row row[MIMICDYN_MAX_ROWS];
     md_substep_row substep_row[MDYN_SUBSTEP_ROWS_];
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
+    md_vector vector;                     /* shared by parallel rows */
 #if MDYN_BODY_ROWS_ > 0
     MD_BODY_ROW_MEMBERS
 #endif
@@ -8525,10 +8540,11 @@ MD_OWN_FRAME void md_step_euler(md_turning *s, md_num half)
 MD_OWN_FRAME void md_find_turn(const mdyn_sim *sim, const md_link *link, md_turning *s, md_num half)
 {
     const md_num *a = s->a;
+    const mdyn_real *v = sim->v + link->dof;
     md_num square;
     int k;
     md_single_inertia(sim, link, s->inertia, &s->com);
-    for (k = 0; k < 3; k++) s->w[k] = md_of_real(sim->v[link->dof + k]);
+    for (k = 0; k < 3; k++) s->w[k] = md_of_real(v[k]);
     md_step_euler(s, half);
     square = md_sum3(a[0], a[0], a[1], a[1], a[2], a[2]);
     s->s = md_rsqrt(md_add(MD_K(1), square));
@@ -11791,8 +11807,9 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
         md_bound_impulse(sim, row, md_values_of_dof(sim, row->index)->friction);
 }
 
-/* erp and cfm of the joint row in sim->row_x. Returns 0 if it exerts no force. The softness of a
-   coupling is given; that of a drive is made of its gains; friction, limits and losses are hard. */
+/* erp and cfm of the joint row in sim->row_x, whose hard equality rows end at `free`; -1:
+   row->inverse_mass is known. Returns 0 if it exerts no force. The softness of a coupling is given;
+   that of a drive is made of its gains; friction, limits and losses are hard. */
 MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
 {
     const md_joint_values *b;
@@ -11802,7 +11819,8 @@ MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free
         return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free);
     if (!MD_ROW_IS(row, DRIVE)) return 1;
     b = md_values_of_dof(sim, row->index);
-    if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
+    if (md_uses_midpoint(sim) && free >= 0)
+        row->inverse_mass = md_row_inverse_mass(sim, row, free);
     return md_set_gains(sim, row, md_of_wide(b->drive_kp), md_of_wide(b->drive_kd));
 }
 
@@ -11983,8 +12001,8 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
             projected off the range of X and scaled to unit length.
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
-            length, scale, cfm_part, tau_lone, tau_shared, u_lo, u_hi, u_lambda, lambda, warm_start,
-            inactive, standing, flags, Jv; substep_row.
+            length, scale, cfm_part, along, tau_shared, u_lo, u_hi, u_lambda, lambda, warm_start,
+            inactive, standing, flags, Jv; vector; substep_row.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
    step finds its targets only.
@@ -12007,7 +12025,9 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
                    [lone, shared - 1)   v of the first reflection; p, where v = 1, stands last
                    [shared, end)        v of the second reflection
       inequality   [first, lone)        values at the pivots of equality rows
-                   [lone, end)          all others, scaled to unit length */
+                   [lone, end)          all others, scaled to unit length
+   Inequality rows that are parallel for any q share their entries: drive, friction and limit of one
+   DoF, and of DoFs that depend on one independent DoF alone. */
 
 /* How many of the active rows, the first ones, are solved directly. */
 MD_ALWAYS_INLINE int md_equality_count(const mdyn_sim *sim)
@@ -12054,7 +12074,7 @@ MD_INLINE void md_apply_reflection_if_any(mdyn_sim *sim, int first, int count, i
 MD_INLINE void md_apply_lone_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
 {
     md_apply_reflection_if_any(sim, row->lone, row->shared - 1 - row->lone, row->pivot,
-                               row->tau_lone, u);
+                               row->along, u);
 }
 
 MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
@@ -12149,7 +12169,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     /* onto p: first the lone coordinates, then the shared ones; R_kk = w_p if there are none */
     row->inverse_rest = MD_K(0);
     if (shared - lone > 1)
-        row->tau_lone = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
+        row->along = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
     if (end > shared)
         row->tau_shared = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
@@ -12160,19 +12180,56 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 }
 
 /* Stores the inequality row in sim->row_x, turned: the part that is free of equality rows, scaled
-   so that its squared length plus that of cfm, `cfm2`, is 1. row->inverse_rest = 1/length before
-   scaling. Returns 0 if nothing is left of it. */
-MD_OWN_FRAME int md_project_out(mdyn_sim *sim, md_row *row, md_num owned, md_num cfm2)
+   to length 1, or 0 if nothing is left; the rest has the squared length `owned`. */
+MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned, int free)
 {
     const int first = row->first + row->owned_count, end = row->end;
-    md_num left = md_add(cfm2, md_squares_value(md_store_entries(sim, first, end))), s;
+    md_vector *vector = &sim->vector;
+    md_num s = MD_K(0);
     int e;
-    if (md_is_dependent(left, owned)) return 0;
-
-    s = md_rsqrt(left);
+    vector->first = (int16_t)(row->first < end ? row->first : -1);
+    vector->owned_count = row->owned_count;
+    vector->free = (int16_t)free;
+    vector->owned = owned;
+    vector->left = md_squares_value(md_store_entries(sim, first, end));
+    if (md_is_dependent(vector->left, owned)) vector->left = MD_K(0);
+    else s = md_rsqrt(vector->left);
+    vector->inverse_length = s;
     for (e = first; e < end; e++) sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], s);
+}
+
+/* J M^-1 J^T, after the hard equality rows, of a row that has the vector of an earlier one. */
+MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
+{
+    const md_vector *vector = &sim->vector;
+    const int end = vector->first + vector->owned_count;
+    md_squares soft = 0;
+    int e;
+    for (e = vector->free; e < end; e++) soft = md_add_square(soft, sim->shared.entry[e]);
+    return md_div(md_add(vector->left, md_squares_value(soft)), md_mul(row->scale, row->scale));
+}
+
+/* The part of the vector of length 1 in sim->shared.entry that an inequality row is, such that its
+   square plus that of cfm is 1. row->inverse_rest = 1/length before scaling. Returns 0 if the row
+   depends on earlier ones. */
+MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
+{
+    const md_vector *vector = &sim->vector;
+    md_num left = vector->left, s = vector->inverse_length, along = MD_K(1), cfm2 = MD_K(0);
+    if (md_row_is_soft(row)) {
+        cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
+        left = md_add(left, cfm2);
+        along = md_mul(vector->left, s);
+        s = md_rsqrt(left);
+        along = md_mul(along, s);
+        cfm2 = md_mul(cfm2, md_mul(s, s));
+    }
+    row->owned_count = vector->owned_count;
+    if (md_is_dependent(left, vector->owned)) return 0;
+
+    row->along = md_unit_of(along, 0);
     row->inverse_rest = s;
-    row->cfm_part = md_unit_of(md_mul(cfm2, md_mul(s, s)), 0);
+    row->cfm_part = md_unit_of(cfm2, 0);
     row->length = md_sqrt_over(left, s, row->scale);
     row->scale = md_mul(row->scale, s);
     return 1;
@@ -12221,23 +12278,19 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
 
 /* Turns row k, in sim->row_x, by the reflections of the rows before it, from the entry `reflected`
    on: the values at their pivots become its entries, the rest stays in sim->row_x. Leaves in
-   row->length the squared length due to cfm, in row->inverse_rest that within the span of earlier
-   rows, for md_qr_pivot or md_project_out. */
+   row->inverse_rest the squared length within the span of earlier rows, for md_qr_pivot or
+   md_project_out. */
 MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int reflected)
 {
     md_row *row = md_row_at(sim, k);
-    const int owned = direct || md_equality_count(sim) > 0;
-    const int first = row->first, end = owned ? row->lone : first;
-    md_num square;
+    const int is_turned = direct || md_equality_count(sim) > 0;
+    const int first = row->first, end = is_turned ? row->lone : first;
+    const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
     row->owned_count = (int16_t)(end - first);
-    row->length = md_compliance_square(sim, row);
-    if (direct && !md_is_zero(row->length))
-        sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(row->length), 0);
-
+    if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
-    square = md_squares_value(md_store_entries(sim, first, end));
-    row->inverse_rest = owned ? square : MD_K(0);
+    row->inverse_rest = md_squares_value(md_store_entries(sim, first, end));
     if (md_is_body_row(row))
         row->inverse_rest = md_body_row_owned_length2(sim, row, row->inverse_rest);
 }
@@ -12270,31 +12323,84 @@ MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
         && !(md_row_is_spring(row) && md_row_has_range(sim, row));
 }
 
+/* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
+   An independent DoF if the joint depends on it alone; otherwise sim->dofs + its own DoF. -1: a row
+   of any other kind. */
+MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
+{
+    const int k = row->index;
+    if (md_is_body_row(row) || md_is_coupling_row(row)) return -1;
+    if (!md_is_follower(sim, k)) return k;
+    return sim->G_end[k] == sim->G_first[k] + 1 && !md_tie_is_curved(sim, sim->tie_of[k])
+        ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
+}
+
+/* Scales the vector of an inequality row, in sim->row_x, for the sums of squares to come. */
+MD_INLINE void md_fit_vector(mdyn_sim *sim, md_row *row)
+{
+    row->cfm = MD_K(0);
+    (void)md_compliance_square(sim, row);
+    sim->vector.scale = row->scale;
+}
+
+/* Makes an inequality row point against its vector. */
+MD_INLINE void md_reverse_row(md_row *row)
+{
+    row->along = md_unit_neg(row->along);
+    row->inverse_rest = md_neg(row->inverse_rest);
+}
+
+/* Compliance and bounds of a row for a mode; `free` as in md_set_compliance. Returns 0 if it exerts
+   no force. */
+MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, enum md_mode mode, int free)
+{
+    int has_force;
+    if (md_is_body_row(row)) return md_set_up_body_row(sim, row, mode, free);
+    md_set_bounds(sim, row);
+    has_force = md_set_joint_compliance(sim, row, free);
+    md_share_spring(sim, row);
+    if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
+    return has_force;
+}
+
 /* Vector, compliance and bounds of row k; as an equality row if `direct`, else as an inequality
-   row. Returns whether the row takes part, and whether it depends on earlier rows: MD_STANDS_... */
+   row. Of rows that are parallel the first one finds the vector. Returns whether the row takes
+   part, and whether it depends on earlier rows: MD_STANDS_... */
 MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
-    int has_force, is_independent, reflected;
+    md_vector *vector = &sim->vector;
+    const int direction = direct ? -1 : md_direction_of(sim, row);
+    const int is_tied = direction >= 0 && direction < sim->dofs && direction != row->index;
+    const int is_new = direction < 0 || vector->first != row->first || row->first == row->end;
+    int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
-    if (md_is_body_row(row)) md_whiten_row_on_bodies(sim, row);
-    else row->scale = md_whiten_joint_row(sim, &sim->terms);
-
-    /* compliance, by the remainder of the row after the hard equality rows */
-    reflected = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
-    reflected = md_reflect_by_owners(sim, row->first, reflected, 1);
-    if (md_is_body_row(row)) {
-        has_force = md_set_up_body_row(sim, row, mode, reflected);
+    if (is_new) {
+        /* the vector, turned by the hard equality rows */
+        if (is_tied) sim->terms.dof[0] = (int16_t)direction;
+        if (md_is_body_row(row)) md_whiten_row_on_bodies(sim, row);
+        else row->scale = md_whiten_joint_row(sim, &sim->terms);
+        if (is_tied) sim->terms.dof[0] = row->index;
+        free = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
+        free = md_reflect_by_owners(sim, row->first, free, 1);
+        if (!direct) md_fit_vector(sim, row);
     } else {
-        md_set_bounds(sim, row);
-        has_force = md_set_joint_compliance(sim, row, reflected);
-        md_share_spring(sim, row);
-        if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
+        row->scale = vector->scale;
     }
 
-    md_orthogonalize_row(sim, k, direct, reflected);
-    is_independent = direct ? md_qr_pivot(sim, row, row->inverse_rest)
-                            : md_project_out(sim, row, row->inverse_rest, row->length);
+    /* compliance, by the remainder of the row after the hard equality rows */
+    if (is_tied) row->scale = md_div(row->scale, md_abs(sim->G[sim->G_first[row->index]]));
+    if (!is_new && MD_ROW_IS(row, DRIVE)) row->inverse_mass = md_shared_inverse_mass(sim, row);
+    has_force = md_set_up_force(sim, row, mode, free);
+    if (is_new) md_orthogonalize_row(sim, k, direct, free);
+
+    if (direct) {
+        is_independent = md_qr_pivot(sim, row, row->inverse_rest);
+    } else {
+        if (is_new) md_project_out(sim, row, row->inverse_rest, free);
+        is_independent = md_scale_inequality(sim, row);
+        if (is_tied && md_less(sim->G[sim->G_first[row->index]], MD_K(0))) md_reverse_row(row);
+    }
     if (is_independent) return has_force ? MD_STANDS_IN : 0;
     return has_force ? MD_STANDS_REDUNDANT : MD_STANDS_IDLE;
 }
@@ -12589,8 +12695,8 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             pivot_owner, last_use, mark, entries, entry_column, planned_count, plan_entries,
             redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
             each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
-            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement
-            and unconverged.
+            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement,
+            unconverged, vector and has_parallel.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -12598,8 +12704,9 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 
    Rows are ordered by rank: hard couplings of positions, hard closures, hard couplings of
    velocities, hard unbounded user rows, other unbounded rows, those of eliminated couplings, which
-   no solve sets up, and inequality rows. So the equality rows of every mode are the
-   first rows of the order, and one layout serves all modes. Fill-in is found symbolically: the
+   no solve sets up, and inequality rows, of which those that are parallel stand together and share
+   their entries. So the equality rows of every mode are the first rows of the order, and one layout
+   serves all modes. Fill-in is found symbolically: the
    reflections of a row whose pattern meets that of a later row add their pattern to it.
    At init O(r^2 + r n) for r rows and n DoFs, plus the set-up of the unbounded rows, which shows
    those that are redundant. With rows on bodies the layout is found again in every solve, from the
@@ -12701,12 +12808,16 @@ MD_INLINE int md_row_is_direct(const mdyn_sim *sim, const md_row *row, enum md_m
 /* ---- the active rows ---- */
 
 /* Makes row k active: at the end of the equality rows, or among the inequality rows in the order
-   of their numbers. */
+   of their entries, in which parallel rows stand together, by their numbers. */
 MD_STATIC void md_activate_row(mdyn_sim *sim, int k, int direct)
 {
     int i = sim->active_count++;
-    for (; i > md_equality_count(sim) && sim->active[i - 1] > k; i--)
+    for (; i > md_equality_count(sim); i--) {
+        const int ahead = md_active_row(sim, i - 1)->first - md_row_at(sim, k)->first;
+        if (ahead == 0) sim->has_parallel = 1;
+        if (ahead < 0 || (ahead == 0 && sim->active[i - 1] < k)) break;
         sim->active[i] = sim->active[i - 1];
+    }
     sim->active[i] = (md_place)k;
     sim->equality_count = (int16_t)(md_equality_count(sim) + direct);
 }
@@ -12741,6 +12852,8 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
         row->in_equality = row->in_inequality = 0;
     }
     sim->active_count = sim->equality_count = 0;
+    sim->vector.first = -1;
+    sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
     sim->may_activate = 0;
     sim->substep = 0;
@@ -12831,6 +12944,50 @@ MD_STATIC int md_setup_rank(const mdyn_sim *sim, const md_row *row)
         || !md_softness_is_hard(&md_coupling_at(sim, row->index)->softness))
         return MD_RANK_COMPLIANT;
     return md_is_of_velocity(md_coupling_at(sim, row->index)) ? 2 : 0;
+}
+
+/* The first row that is parallel to row k for any q; k if there is none before it. O(k) */
+MD_STATIC int md_first_parallel(const mdyn_sim *sim, int k)
+{
+    const int direction = md_direction_of(sim, md_row_at(sim, k));
+    int i = direction < 0 ? k : sim->couplings;
+    while (i < k && md_direction_of(sim, md_row_at(sim, i)) != direction) i++;
+    return i;
+}
+
+/* sim->setup_order: by rank, then by number. Inequality rows on joints, which come before those on
+   bodies, are in the order of their entries, so that parallel ones stand together. O(rows^2) */
+MD_STATIC void md_order_rows(mdyn_sim *sim, int rows)
+{
+    int i, j, k, start, n = 0;
+    for (j = 0; j < MD_RANKS; j++)
+        for (start = n, k = 0; k < rows; k++) {
+            const md_row *row = md_row_at(sim, k);
+            if (md_setup_rank(sim, row) != j) continue;
+            for (i = n++; j == MD_RANK_INEQUALITY && !md_is_body_row(row) && i > start; i--) {
+                if (md_ordered_row(sim, i - 1)->first <= row->first) break;
+                sim->setup_order[i] = sim->setup_order[i - 1];
+            }
+            sim->setup_order[i] = (md_place)k;
+        }
+}
+
+/* Whether the row at place i of the order has the entries of the one before, to which it is
+   parallel. */
+MD_STATIC int md_shares_entries(const mdyn_sim *sim, int i)
+{
+    return i > 0 && !md_ordered_row(sim, i)->unbounded && !md_ordered_row(sim, i - 1)->unbounded
+        && md_first_parallel(sim, sim->setup_order[i])
+            == md_first_parallel(sim, sim->setup_order[i - 1]);
+}
+
+MD_INLINE void md_copy_layout(md_row *to, const md_row *from)
+{
+    to->first = from->first;
+    to->lone = from->lone;
+    to->shared = from->shared;
+    to->end = from->end;
+    to->pivot = -1;
 }
 
 /* Coordinates of a row lie from `low` to `high`. Most rows act on few bodies, so planning looks at
@@ -12974,6 +13131,10 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     md_row *row = md_row_at(sim, k);
     md_span span;
     int c;
+    if (md_shares_entries(sim, i)) {
+        md_copy_layout(row, md_ordered_row(sim, i - 1));
+        return MDYN_OK;
+    }
     row->first = row->lone = row->shared = row->end = (int16_t)sim->entries;
     row->pivot = -1;
     if (md_row_is_eliminated(sim, row)) return MDYN_OK;
@@ -13035,6 +13196,11 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
 
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
+        const int same = md_first_parallel(sim, k);
+        if (same < k) {
+            md_copy_layout(row, md_row_at(sim, same));
+            continue;
+        }
         row->first = row->lone = row->shared = (int16_t)sim->entries;
         row->pivot = -1;
         md_append_marked(sim, md_mark_dofs(sim, k));
@@ -13373,8 +13539,9 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
 MD_STATIC int md_plan_rows(mdyn_sim *sim)
 {
     md_row *row;
-    int i, j, k, n = 0, code = MDYN_OK;
-    for (k = 0; k < sim->joint_row_count; k++) {
+    const int n = sim->joint_row_count;
+    int i, k, code = MDYN_OK;
+    for (k = 0; k < n; k++) {
         row = md_row_at(sim, k);
         row->unbounded = (uint8_t)md_row_is_equality(sim, row);
         row->inactive = 0;
@@ -13392,18 +13559,17 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         sim->pivot_owner[k] = -1;
         sim->row_x[k] = MD_U(0);
     }
-    for (k = 0; k < sim->joint_row_count; k++) md_row_at(sim, k)->in_equality = 0;
+    for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
-    /* the order: by rank, then by number */
-    for (j = 0; j < MD_RANKS; j++)
-        for (k = 0; k < sim->joint_row_count; k++)
-            if (md_setup_rank(sim, md_row_at(sim, k)) == j) sim->setup_order[n++] = (md_place)k;
+    /* the order of the entries, which is found next, is that of the first parallel rows */
+    for (k = 0; k < n; k++) md_row_at(sim, k)->first = (int16_t)md_first_parallel(sim, k);
+    md_order_rows(sim, n);
     md_find_last_uses(sim, n);
 
     /* the layout; a redundant row has no pivot */
     sim->entries = sim->L_first[sim->dofs];
     sim->redundant_count = 0;
-    sim->planned_count = sim->joint_row_count;
+    sim->planned_count = (int16_t)n;
     for (i = 0; i < n && code == MDYN_OK; i++) {
         row = md_ordered_row(sim, i);
         code = md_plan_row(sim, i);
@@ -13549,17 +13715,14 @@ MD_STATIC int md_rows_change(const mdyn_sim *sim)
    the pose. Returns MDYN_OK or an error of capacity. */
 MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
 {
-    int i, j, k, n = 0, code;
+    const int n = sim->rows;
+    int i, code;
     md_clear_solve(sim);
 
     /* the order, and how much of the layout still holds */
-    for (j = 0; j < MD_RANKS; j++)
-        for (k = 0; k < sim->rows; k++) {
-            if (md_setup_rank(sim, md_row_at(sim, k)) != j) continue;
-            if (md_row_changes(sim, md_row_at(sim, k)) && n < sim->planned_count)
-                sim->planned_count = (int16_t)n;
-            sim->setup_order[n++] = (md_place)k;
-        }
+    md_order_rows(sim, n);
+    for (i = 0; i < sim->planned_count; i++)
+        if (md_row_changes(sim, md_ordered_row(sim, i))) sim->planned_count = (int16_t)i;
     if (sim->planned_count < sim->joint_row_count) md_find_last_uses(sim, n);
     sim->entries = sim->L_first[sim->dofs];
     if (sim->planned_count > 0)
@@ -13585,6 +13748,15 @@ MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
     return mode == MD_MODE_STEP ? md_check_dantzig_capacity(sim) : MDYN_OK;
 }
 
+/* The end of the entries of all rows. */
+MD_STATIC int md_last_entry(const mdyn_sim *sim)
+{
+    int k, end = sim->L_first[sim->dofs];
+    for (k = 0; k < sim->rows; k++)
+        if (end < md_row_at(sim, k)->end) end = md_row_at(sim, k)->end;
+    return end;
+}
+
 /* Sets up all rows of a mode; plans them first if the layout is of another kind, or may have
    changed. Needs L and, with rows on bodies, sim->body_row. Returns MDYN_OK or an error of
    capacity. */
@@ -13596,8 +13768,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
     if (!MD_IS_BAKED && sim->limits_are_new && mode == MD_MODE_STEP) md_find_implied_limits(sim);
     if (md_is_all_iterated(sim, mode)) {
         if (changes || sim->planned_count >= 0) code = md_plan_iterated(sim);
-        else if (sim->rows > 0) sim->entries = md_row_at(sim, sim->rows - 1)->end;
-        else sim->entries = sim->L_first[sim->dofs];
+        else sim->entries = md_last_entry(sim);
         if (code == MDYN_OK) md_set_up_iterated(sim, mode);
         return code;
     }
@@ -13615,15 +13786,16 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
 /* ================================================================================= // >>pgs
    Inequality rows by projected Gauss-Seidel iteration with over-relaxation (SOR-PGS).
 
-   Given:   the inequality rows in their order in sim->active, each a vector x on the coordinates
-            that no equality row owns, scaled to |x|^2 + cfm_part = 1; their targets and impulse
+   Given:   the inequality rows in their order in sim->active, each a vector x = along n on the
+            coordinates that no equality row owns, |n| = 1, along^2 + cfm_part = 1; n is that of all
+            rows that are parallel, which stand together; their targets and impulse
             bounds; sim->du, the whitened velocity change that satisfies the equality rows.
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
    Writes:  u_* of md_row, lambda bounds that follow another impulse, u_mu, u_bound and cone of
             md_body_row; sim->du, scratch, iterations, residual, unconverged, friction_stage,
             overflow.
-            md_pair_cone rescales rows in shared.entry.
-   Cost:    O(entries) for each iteration.
+            md_pair_cone rescales rows.
+   Cost:    O(entries) for each iteration; parallel rows count once.
 
    Velocities and impulses named u_... refer to the row scaled to length 1, and are numbers of the
    block sim->du with the common exponent e: lambda = scale u_lambda 2^e. The constraint on the
@@ -13743,11 +13915,25 @@ MD_STATIC void md_store_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 
 /* ---- impulses and velocities of one row ---- */
 
-/* x.u of an inequality row over the coordinates that no equality row owns. */
+/* n.u of an inequality row over the coordinates that no equality row owns. */
 MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
     const int first = row->first + row->owned_count;
     return md_sparse_dot(sim->shared.entry + first, sim->entry_column + first, row->end - first, u);
+}
+
+/* x.u */
+MD_INLINE md_unit md_row_dot(const mdyn_sim *sim, const md_row *row, const md_unit *u)
+{
+    return md_unit_mul(row->along, md_dot_free(sim, row, u));
+}
+
+/* u += d n; returns the overflow. */
+MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_unit d, md_unit *u)
+{
+    const int first = row->first + row->owned_count;
+    return md_sparse_axpy(u, d, sim->shared.entry + first, sim->entry_column + first,
+                          row->end - first);
 }
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
@@ -13765,11 +13951,10 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
 /* Sets the impulse of a row, and du += x times its change. */
 MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 {
-    const int first = row->first + row->owned_count;
-    md_unit d = md_unit_sub(u_lambda, row->u_lambda);
+    const md_unit d = md_unit_mul(row->along, md_unit_sub(u_lambda, row->u_lambda));
     row->u_lambda = u_lambda;
-    sim->overflow |= md_sparse_axpy(sim->du, d, sim->shared.entry + first,
-                                    sim->entry_column + first, row->end - first);
+    sim->overflow |= md_overflow_of(u_lambda);
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
 }
 
 /* The change of the iteration's objective (Baraff's quadratic program),
@@ -13778,7 +13963,7 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
    and cfm_part add up to 1 (in a friction cone to less, so that this is an upper bound). */
 MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row)
 {
-    md_unit s = md_dot_free(sim, row, sim->du);
+    md_unit s = md_row_dot(sim, row, sim->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), row->u_warm_start) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_mul(MD_U(0.5), row->u_warm_start));
     return md_mul(md_of_unit(row->u_warm_start, 0), md_of_unit(s, 0));
@@ -13804,12 +13989,13 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     return cost;
 }
 
-/* The impulse that a Gauss-Seidel step gives a row, by the formulae above, within [min, max]. */
-MD_ALWAYS_INLINE md_unit md_next_impulse(const mdyn_sim *sim, const md_row *row, md_unit omega,
+/* The impulse that a Gauss-Seidel step gives a row where n.du = `velocity`, by the formulae above,
+   within [min, max]. */
+MD_ALWAYS_INLINE md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit omega,
                                          md_unit min, md_unit max)
 {
     md_unit zero = MD_U(0), old = row->u_lambda, up, down, next;
-    md_unit s = md_unit_add(md_dot_free(sim, row, sim->du), md_unit_mul(row->cfm_part, old));
+    md_unit s = md_unit_add(md_unit_mul(row->along, velocity), md_unit_mul(row->cfm_part, old));
 
     /* u_lo <= u_hi, so at most one of up > 0 and down < 0 is true */
     up = md_unit_add(old, md_unit_mul(omega, md_unit_sub(row->u_lo, s)));
@@ -13819,21 +14005,14 @@ MD_ALWAYS_INLINE md_unit md_next_impulse(const mdyn_sim *sim, const md_row *row,
     return md_unit_less(max, next) ? max : next;
 }
 
-/* One Gauss-Seidel step of a row. Returns the change of its impulse. */
-MD_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit omega)
+/* One Gauss-Seidel step of a row where n.du = `velocity`. Returns the change of its impulse. */
+MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_unit omega)
 {
-    const int first = row->first + row->owned_count, count = row->end - first;
-    const md_unit *x = sim->shared.entry + first;
-    const md_place *at = sim->entry_column + first;
-    md_unit old = row->u_lambda, d;
-    d = md_next_impulse(sim, row, omega, row->u_lambda_min, row->u_lambda_max);
-
-    row->u_lambda = d;
-    d = md_unit_sub(d, old);
-    row->u_change = d;
+    const md_unit old = row->u_lambda;
+    row->u_lambda = md_next_impulse(row, velocity, omega, row->u_lambda_min, row->u_lambda_max);
+    row->u_change = md_unit_sub(row->u_lambda, old);
     sim->overflow |= md_overflow_of(row->u_lambda);
-    if (!md_unit_is_zero(d)) sim->overflow |= md_sparse_axpy(sim->du, d, x, at, count);
-    return d;
+    return row->u_change;
 }
 
 /* ---- Coulomb friction of contacts and user rows ---- */
@@ -13847,13 +14026,14 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
 {
     md_row *row, *second = first + 1;
     md_num a, c = MD_K(0), s, half;
-    int k, e, n = second->end - second->first;
+    int k, n = second->end - second->first;
     if (!first->in_inequality || !second->in_inequality || n != first->end - first->first) return;
 
     /* a = (ratio of the lengths)^2, c = x1.x2 times this ratio */
     for (k = second->owned_count; k < n; k++)
         c = md_add(c, md_mul(md_of_unit(sim->shared.entry[first->first + k], 0),
                              md_of_unit(sim->shared.entry[second->first + k], 0)));
+    c = md_mul(c, md_mul(md_of_unit(first->along, 0), md_of_unit(second->along, 0)));
     s = md_div(second->scale, first->scale);
     a = md_mul(s, s);
     c = md_mul(s, c);
@@ -13865,8 +14045,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
 
     for (row = first; row <= second; row++) {
         md_num part = md_div(s, row->scale);
-        for (e = row->first + row->owned_count; e < row->end; e++)
-            sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], part);
+        row->along = md_unit_mul_num(row->along, part);
         row->inverse_rest = md_mul(row->inverse_rest, part);
         row->length = md_div(row->length, part);
         row->cfm_part = md_unit_mul_num(md_unit_mul_num(row->cfm_part, part), part);
@@ -13916,7 +14095,7 @@ MD_STATIC int md_next_in_cone(const mdyn_sim *sim, const md_row *row, md_unit om
     int k;
     for (k = 0; k < 2; k++) {
         const md_row *r = row + k;
-        md_unit s = md_dot_free(sim, r, sim->du);
+        md_unit s = md_row_dot(sim, r, sim->du);
         s = md_unit_sub(r->u_lo, md_unit_add(s, md_unit_mul(r->cfm_part, r->u_lambda)));
         to[k] = md_unit_add(r->u_lambda, md_unit_mul(omega, s));
     }
@@ -13945,7 +14124,9 @@ MD_STATIC md_unit md_visit_follower(mdyn_sim *sim, md_row *row, md_scale e, md_u
     int k, slides;
     if (cone == 2) return MD_U(0);
     bound = md_follow_leader(sim, row, e);
-    if (cone == 0) return md_visit(sim, row, omega);
+    if (cone == 0)
+        return md_move_impulse(sim, row, md_next_impulse(row, md_dot_free(sim, row, sim->du), omega,
+                                                         row->u_lambda_min, bound));
 
     /* outside the circle the bounds of each row become its own component, for the report */
     slides = md_next_in_cone(sim, row, omega, bound, to);
@@ -13966,7 +14147,9 @@ MD_STATIC int md_next_of_follower(const mdyn_sim *sim, const md_row *row, md_sca
     const md_unit bound = md_present_bound(sim, row, e);
     const int cone = md_cone_of(sim, row);
     if (cone == 1) (void)md_next_in_cone(sim, row, MD_U(1), bound, to);
-    else if (cone == 0) to[0] = md_next_impulse(sim, row, MD_U(1), md_unit_neg(bound), bound);
+    else if (cone == 0)
+        to[0] = md_next_impulse(row, md_dot_free(sim, row, sim->du), MD_U(1), md_unit_neg(bound),
+                                bound);
     return cone == 0 ? 1 : cone == 1 ? 2 : 0;
 }
 
@@ -13980,7 +14163,9 @@ MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
     md_num miss = MD_K(0);
     int k, count = 1;
     if (md_has_leader(sim, row)) count = md_next_of_follower(sim, row, e, to);
-    else to[0] = md_next_impulse(sim, row, MD_U(1), row->u_lambda_min, row->u_lambda_max);
+    else
+        to[0] = md_next_impulse(row, md_dot_free(sim, row, sim->du), MD_U(1), row->u_lambda_min,
+                                row->u_lambda_max);
 
     for (k = 0; k < count; k++)
         miss = md_max(miss, md_abs(md_of_unit(md_unit_sub(to[k], row[k].u_lambda), 0)));
@@ -14000,11 +14185,9 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
     md_copy_units(sim->scratch, sim->du, n, room);
     for (i = md_equality_count(sim); i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
-        const int first = row->first + row->owned_count;
         if (!row->in_inequality) continue;
-        overflow |= md_sparse_axpy(sim->scratch, md_unit_ldexp(md_unit_neg(row->u_lambda), -room),
-                                   sim->shared.entry + first, sim->entry_column + first,
-                                   row->end - first);
+        overflow |= md_axpy_free(sim, row, md_unit_ldexp(
+            md_unit_neg(md_unit_mul(row->along, row->u_lambda)), -room), sim->scratch);
     }
     for (k = 0; k < n; k++) {
         sim->scratch[k] = md_unit_add(md_unit_abs(sim->scratch[k]),
@@ -14043,13 +14226,16 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
     size = md_of_unit(md_units_max_abs(sim->scratch, sim->dofs + sim->rows), room);
     noise = md_add(md_mul(MD_K(64 * MD_EPSILON), size),
                    md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 4), 0));
+    noise = md_add(noise, MD_K(1e-30)); /* products of smaller floats may be denormal */
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        size = md_abs(md_mul(md_of_unit(row->cfm_part, 0), md_of_unit(row->u_lambda, 0)));
-        for (j = row->first + row->owned_count; j < row->end; j++)
+        for (size = MD_K(0), j = row->first + row->owned_count; j < row->end; j++)
             size = md_add(size, md_abs(md_mul(md_of_unit(sim->shared.entry[j], 0),
                 md_of_unit(sim->scratch[sim->entry_column[j]], room))));
+        size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
+        size = md_add(size, md_abs(md_mul(md_of_unit(row->cfm_part, 0),
+                                          md_of_unit(row->u_lambda, 0))));
         if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e))) return 1;
     }
     return 0;
@@ -14074,10 +14260,10 @@ MD_STATIC md_num md_room_ahead(const md_row *row)
    (md_warm_start_cost) falls and every bound allows: t = - slope/curvature, with
       slope     = D.du + sum of d (cfm_part u_lambda - u_target)
       curvature = D.D + sum of cfm_part d^2,   D = sum of d x
-   D is the last change of du: sim->scratch holds what it was before. Does nothing where rows
-   contradict each other: D is then rounding, and d has no end. Source: Silcowitz-Hansen, Niebe,
-   Erleben, A nonsmooth nonlinear conjugate gradient method for interactive contact force problems,
-   2010: a line search along the step of Gauss-Seidel. */
+   D is the last change of du: sim->scratch holds what it was before. Does nothing where bounds
+   follow impulses, or rows contradict each other: D is then rounding, and d has no end.
+   Source: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
+   interactive contact force problems, 2010: a line search along the step of Gauss-Seidel. */
 MD_OWN_FRAME void md_extrapolate_impulses(mdyn_sim *sim)
 {
     md_num slope = MD_K(0), curvature = MD_K(0), size = MD_K(0), t;
@@ -14092,6 +14278,7 @@ MD_OWN_FRAME void md_extrapolate_impulses(mdyn_sim *sim)
         const md_num d = md_of_unit(row->u_change, 0);
         md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         if (!row->in_inequality || md_is_zero(d)) continue;
+        if (md_has_leader(sim, row)) return;
         s = md_unit_sub(md_unit_mul(row->cfm_part, row->u_lambda), s);
         slope = md_add(slope, md_mul(d, md_of_unit(s, 0)));
         size = md_add(size, md_mul(d, d));
@@ -14134,28 +14321,47 @@ MD_STATIC int md_trend_settles(md_trend *t, md_unit moved)
         && md_less(md_abs(md_sub(t->ratio, before)), md_mul(MD_K(0.1), md_sub(one, t->ratio)));
 }
 
-/* One iteration over the inequality rows. Returns the largest change of an impulse; *largest
-   becomes at least that, and the largest impulse. *follows is set if the bound of a row follows an
-   impulse. */
-MD_INLINE md_unit md_iterate_once(mdyn_sim *sim, md_scale e, md_unit omega, md_unit *largest,
-                                  int *follows)
+/* Notes that a visit has changed the impulse of a row by d: the largest change, and the largest
+   change or impulse. */
+MD_ALWAYS_INLINE void md_note_visit(const md_row *row, md_unit d, md_unit *moved, md_unit *largest)
 {
-    md_unit d, moved = MD_U(0);
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (!row->in_inequality) continue;
-        if (md_has_leader(sim, row)) {
-            d = md_unit_abs(md_visit_follower(sim, row, e, omega));
-            *follows = 1;
-        } else {
-            d = md_unit_abs(md_visit(sim, row, omega));
+    d = md_unit_abs(d);
+    if (md_unit_less(*moved, d)) *moved = d;
+    if (md_unit_less(*largest, d)) *largest = d;
+    d = md_unit_abs(row->u_lambda);
+    if (md_unit_less(*largest, d)) *largest = d;
+}
+
+/* One visit of each inequality row. Parallel rows stand together: each sees the velocity along
+   their vector that the one before it leaves, and du follows after the last. (A row without
+   entries, for which all of this is 0, may have the end of the row before.) Returns the largest
+   change of an impulse; *motion becomes at least that change and the largest impulse. */
+MD_OWN_FRAME md_unit md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_unit *motion)
+{
+    const int count = md_active_count(sim), shared = sim->has_parallel ? count : 0;
+    md_unit moved = MD_U(0), largest = *motion;
+    int k = md_equality_count(sim);
+    while (k < count) {
+        md_row *head = md_active_row(sim, k++), *row;
+        md_unit d, sum, velocity;
+        if (!head->in_inequality) continue;
+        if (md_has_leader(sim, head)) {
+            md_note_visit(head, md_visit_follower(sim, head, e, omega), &moved, &largest);
+            continue;
         }
-        if (md_unit_less(moved, d)) moved = d;
-        if (md_unit_less(*largest, d)) *largest = d;
-        d = md_unit_abs(row->u_lambda);
-        if (md_unit_less(*largest, d)) *largest = d;
+        velocity = md_dot_free(sim, head, sim->du);
+        d = md_visit(sim, head, velocity, omega);
+        sum = md_unit_mul(head->along, d);
+        md_note_visit(head, d, &moved, &largest);
+        for (; k < shared && (row = md_active_row(sim, k))->end == head->end; k++) {
+            if (!row->in_inequality) continue;
+            d = md_visit(sim, row, md_unit_add(velocity, sum), omega);
+            sum = md_unit_add(sum, md_unit_mul(row->along, d));
+            md_note_visit(row, d, &moved, &largest);
+        }
+        if (!md_unit_is_zero(sum)) sim->overflow |= md_axpy_free(sim, head, sum, sim->du);
     }
+    *motion = largest;
     return moved;
 }
 
@@ -14165,8 +14371,7 @@ MD_INLINE md_unit md_iterate_once(mdyn_sim *sim, md_scale e, md_unit omega, md_u
    with sim->unconverged set. sim->residual is the largest change of the last iteration over that
    maximum, 0 at rounding level. Where one slow direction is left after 8 iterations, and 16, 32,
    ... more, it is followed to its end (md_extrapolate_impulses), unless the user set `relaxation`,
-   bounds follow impulses, or fewer iterations remain than have been made since. Returns the largest
-   change. */
+   or fewer iterations remain than have been made since. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
 {
     const md_settings *solver = &sim->solver;
@@ -14180,7 +14385,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
         : MD_SETTING_IS(sim, method, MDYN_TGS) ? 1 : 100;
     md_trend trend = { 0, 8, MD_U(0), MD_K(1) };
     const int relaxes = !md_is_zero(omega);
-    int go_on, settled, follows = 0;
+    int go_on, settled;
     if (!relaxes) omega = MD_K(1);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
     step = md_unit_of(omega, 0);
@@ -14190,7 +14395,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
         largest = motion;
         if (trend.count + 1 >= trend.least)
             md_copy_units(sim->scratch, sim->du, sim->dofs + sim->rows, 0);
-        moved = md_iterate_once(sim, e, step, &largest, &follows);
+        moved = md_visit_rows(sim, e, step, &largest);
 
         /* |du| is measured once, after the second iteration, when errors of the warm start no
            longer enlarge it, and only if the impulses alone have not converged. */
@@ -14204,7 +14409,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
         if (md_unit_is_zero(moved)) return moved;
         sim->iterations++;
         go_on = md_unit_less(md_unit_add(md_unit_mul(part, largest), noise), moved);
-        settled = md_trend_settles(&trend, moved) && go_on && !follows && !relaxes;
+        settled = md_trend_settles(&trend, moved) && go_on && !relaxes;
         if (settled && trend.count <= max_iterations - (sim->iterations - since)) {
             md_extrapolate_impulses(sim);
             trend.count = 0;
@@ -14268,16 +14473,15 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 {
     /* several rows share a body */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 4);
-    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows);
-    md_unit moved, solved, limit, largest = d;
-    int pass, coarse, follows = 0;
+    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), largest = d, moved, solved, limit;
+    int pass, coarse;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
     limit = md_unit_add(md_unit_mul(MD_U(64 * MD_DANTZIG_TOLERANCE), motion), noise);
     coarse = md_unit_less(md_unit_mul(MD_U(1e-3), motion), noise);
 
     for (pass = 0; pass < 16; pass++) {
-        moved = md_iterate_once(sim, e, MD_U(1), &largest, &follows);
+        moved = md_visit_rows(sim, e, MD_U(1), &largest);
         if (coarse && !md_unit_is_zero(moved)) {
             *has_none = 0;
             return 0;
@@ -14342,9 +14546,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = sim->shared.entry[e];
         for (j = 0; j <= i; j++) {
             const md_row *other = &sim->row[sim->dantzig.row[j]];
-            const int from = other->first + other->owned_count;
-            a[j] = md_of_unit(md_sparse_dot(sim->shared.entry + from, sim->entry_column + from,
-                                            other->end - from, sim->scratch), 0);
+            a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
         }
         a[i] = md_add(a[i], md_of_unit(row->cfm_part, 0));
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = MD_U(0);
@@ -14378,10 +14580,8 @@ MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 {
     md_row *row = &sim->row[sim->dantzig.row[i]];
     md_two_sided *two = &s->two_sided[i];
-    const int first = row->first + row->owned_count;
     const int has_leader = md_dantzig_leader(sim, s->n, i, e);
-    const md_unit u = md_sparse_dot(sim->shared.entry + first, sim->entry_column + first,
-                                    row->end - first, sim->du);
+    const md_unit u = md_row_dot(sim, row, sim->du);
 
     /* b for either sign of x; beyond 1e29 a target or bound is none */
     two->b_positive = two->x_min = MD_K(-1e30);
@@ -14456,7 +14656,6 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     for (i = 0; i < n; i++) {
         md_row *row = &sim->row[d->row[i]];
         md_set_impulse(sim, row, md_unit_of(s.x[i], 0));
-        sim->overflow |= md_overflow_of(row->u_lambda);
         if ((s.state[i] & MD_LCP_UNBOUNDED) && md_lcp_proves_no_solution(&s, &p, i)) *has_none = 1;
     }
     return 1;
@@ -14502,7 +14701,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
    Rows that contradict each other. Equality rows that are solved directly are satisfied in the
    least-squares sense, each miss in the row's own unit of C': a row of coefficients 10 times as
    large weighs 100 times as much (md_least_squares_step). Rows that are iterated or pivoted have no
-   weights: the last one by number holds, and the others miss, the same ones in every step. Either
+   weights: the last one visited holds, and the others miss, the same ones in every step. Either
    way the targets alone decide, not the velocity after the last step, so that contradictory rows
    bring the motion to rest.
 
@@ -16642,20 +16841,23 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
         c->entries += count * md_row_entries(model, &f, mark);
     }
 
-    /* drives, friction and limits: a row per DoF */
+    /* drives, friction and limits: a row per DoF each, which share entries unless solved exactly */
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
         md_footprint f;
         const int dofs = md_joint_dofs(b->joint);
-        const int drives = dofs * !md_wides_are_zero(&b->drive_kp, 2);
-        const int count = drives
-            + dofs * (!md_wides_are_zero(&b->lower, 2) + !md_wide_is_zero(b->friction));
+        const int has_drive = !md_wides_are_zero(&b->drive_kp, 2);
+        const int exact = has_drive && md_wide_is_zero(b->effort);
+        const int has_limits = !md_wides_are_zero(&b->lower, 2);
+        const int has_friction = !md_wide_is_zero(b->friction);
+        const int shared = has_limits || has_friction || has_drive > exact;
         f.count = 1;
         f.terms = NULL;
         f.body = i;
         f.compliant = 0;
-        c->rows += count;
-        if (count) c->entries += count * md_row_entries(model, &f, mark) + drives;
+        c->rows += dofs * (has_drive + has_limits + has_friction);
+        if (exact + shared)
+            c->entries += dofs * ((exact + shared) * md_row_entries(model, &f, mark) + exact);
     }
 }
 
@@ -19786,12 +19988,16 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
             && md_is_between(row->shared, row->end, MIMICDYN_MAX_ENTRIES)
             && md_is_between(-1, row->pivot, MDYN_WHITENED_SIZE_ - 1)
             && (row->unbounded | row->in_equality | row->in_inequality | row->inactive
-                | row->is_spring) <= 1;
+                | row->is_spring) <= 1
+            && md_is_between(0, row->owned_count, row->end - row->first);
     }
 
-    /* the first entries of a row are at pivots of earlier ones */
+    /* the first entries of a row are at pivots of earlier ones; parallel rows share all */
     for (k = 0; ok && k < sim->planned_count; k++) {
         const md_row *row = md_ordered_row(sim, k);
+        if (md_shares_entries(sim, k))
+            ok = row->first == md_ordered_row(sim, k - 1)->first
+                && row->end == md_ordered_row(sim, k - 1)->end;
         for (e = row->first; e < row->lone; e++)
             ok &= sim->pivot_owner[sim->entry_column[e]] >= 0;
     }

@@ -44,6 +44,19 @@ static void test_chain(void) {
     CHECK(need.entries >= 3 * 136 + 16); /* a compliance in each drive */
 }
 
+/* With an effort the drives share the entries of the limits. */
+static void test_chain_with_effort(void) {
+    mdyn_capacity need;
+    for (int i = 0; i < 16; i++) {
+        body[i].effort = wide(10);
+    }
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.entries, 2 * 136);
+    mdyn_required(&model, &need);
+    CHECK_EQUAL(need.rows, 32);
+}
+
 /* Everything at once, of a model that fits nowhere. */
 static void test_too_large(void) {
     mdyn_capacity need;
@@ -187,6 +200,7 @@ static void test_refused(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_chain();
+    test_chain_with_effort();
     test_too_large();
     test_random();
     test_refused();

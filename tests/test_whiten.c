@@ -117,19 +117,19 @@ static void test_explicit(void) {
         mdyn_softness s = softness(MDYN_OMEGA_ZETA, omega, zeta);
         kp = of_wide(s.a) * of_wide(s.a) / r;
         kd = 2 * of_wide(s.a) * of_wide(s.b) / r;
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST, 1), 1);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
         CHECK_NEAR(number(row.erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
         CHECK_NEAR(number(row.cfm) * h * (h * kp + kd), 1, COMPLIANCE);
         s = softness(MDYN_KP_KD, pow(10, random_in(0, 4)), random_in(0, 10));
         kp = of_wide(s.a);
         kd = of_wide(s.b);
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST, 1), 1);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
         CHECK_NEAR(number(row.erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
         CHECK_NEAR(number(row.cfm) * h * (h * kp + kd), 1, COMPLIANCE);
         s = softness(MDYN_KP_KD, 0, 0); /* no force */
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST, 1), 0);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 0);
         s = softness(MDYN_ODE_CFM, 0.3, 1e-3);
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST, 1), 1);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
         CHECK_NEAR(number(row.erp), 0.3, COMPLIANCE);
         CHECK_NEAR(number(row.cfm) * h / 1e-3, 1, COMPLIANCE);
     }
@@ -147,7 +147,7 @@ static void test_midpoint(void) {
         double turn = pow(10, random_in(-3, 2)), r = dot(J[0], y, TREE_DOFS);
         mdyn_softness s = softness(MDYN_KP_KD, turn * turn / (h * h * r), 0);
         double kp = of_wide(s.a);
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST, 1), 1);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
         CHECK(row.is_spring);
         CHECK_NEAR(number(row.erp) / (number(row.cfm) * h * h * kp), 1, COMPLIANCE);
         if (turn < 0.99) {
@@ -156,7 +156,7 @@ static void test_midpoint(void) {
             CHECK(number(row.spring_v) < 1);
         }
         s = softness(MDYN_KP_KD, of_wide(s.a), random_in(0, 10));
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST, 1), 1);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
         CHECK_NEAR(number(row.erp) / (number(row.cfm) * h * h * kp), 1, COMPLIANCE);
     }
 }

@@ -319,12 +319,34 @@ static inline int truth_step_rank(const truth_step *s, ld part) {
     return truth_solve(&e, part);
 }
 
-/* One iteration with over-relaxation over the rows as they stand in s, from impulses of zero: each
-   has the impulse that holds it alone, within its bounds or those that its leader has by then. */
+/* Whether two rows are those of drive, friction or limit of one joint velocity. */
+static inline int t_same_joint(const truth_row *a, const truth_row *b) {
+    return a->index == b->index && a->kind >= MDYN_ROW_DRIVE && a->kind <= MDYN_ROW_LIMIT
+        && b->kind >= MDYN_ROW_DRIVE && b->kind <= MDYN_ROW_LIMIT;
+}
+
+/* The order of an iteration: that of s, but rows of one joint velocity behind the first of them. */
+static inline void t_visit_order(const truth_step *s, int *order) {
+    for (int i = 0, n = 0; i < s->rows; i++) {
+        int to = n++;
+        while (to > 0 && !t_same_joint(&s->row[order[to - 1]], &s->row[i])) {
+            to--;
+        }
+        to = to > 0 ? to : n - 1;
+        memmove(order + to + 1, order + to, (size_t)(n - 1 - to) * sizeof *order);
+        order[to] = i;
+    }
+}
+
+/* One iteration with over-relaxation over the rows of s, from impulses of zero: each has the
+   impulse that holds it alone, within its bounds or those that its leader has by then. */
 static inline void truth_step_iteration(truth_step *s, int n, ld relaxation) {
+    int order[TR];
+    t_visit_order(s, order);
     memset(s->lambda, 0, sizeof s->lambda);
     memcpy(s->v, s->free, sizeof s->v);
-    for (int i = 0; i < s->rows; i++) {
+    for (int place = 0; place < s->rows; place++) {
+        const int i = order[place];
         truth_row *r = &s->row[i];
         ld w = t_row_speed(r, s->v, n), f = relaxation / (s->A[i][i] + r->cfm);
         if (r->leader >= 0) {

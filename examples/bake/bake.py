@@ -22,7 +22,7 @@ import tempfile
 
 # Rewritten by every step before it reads them.
 WORKSPACES = {
-    "terms", "value", "reduced", "body_state", "shared",
+    "terms", "value", "reduced", "vector", "body_state", "shared",
     "bias_velocity", "dv", "joint_force", "y_force", "off", "scratch", "du", "free_du", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
     "q_tail_start", "v_tail_start", "substep_row",
@@ -129,8 +129,8 @@ static void bake_keep_row(md_row *row)
     row->scale = all.scale;
     row->inverse_rest = all.inverse_rest;
     row->length = all.length;
-    row->tau_lone = all.tau_lone;
     row->tau_shared = all.tau_shared;
+    row->along = all.along;
     row->cfm_part = all.cfm_part;
 }
 static int bake_zero(const void *p, size_t n)
