@@ -14371,7 +14371,8 @@ MD_OWN_FRAME md_unit md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_
    with sim->unconverged set. sim->residual is the largest change of the last iteration over that
    maximum, 0 at rounding level. Where one slow direction is left after 8 iterations, and 16, 32,
    ... more, it is followed to its end (md_extrapolate_impulses), unless the user set `relaxation`,
-   or fewer iterations remain than have been made since. Returns the largest change. */
+   or fewer iterations remain than have been made since. Where the step has made 64 iterations and
+   more before, as many are waited for. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
 {
     const md_settings *solver = &sim->solver;
@@ -14383,7 +14384,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
     const int32_t first = sim->iterations;
     const int32_t max_iterations = solver->iterations ? solver->iterations
         : MD_SETTING_IS(sim, method, MDYN_TGS) ? 1 : 100;
-    md_trend trend = { 0, 8, MD_U(0), MD_K(1) };
+    md_trend trend = { 0, first < 64 ? 8 : first, MD_U(0), MD_K(1) };
     const int relaxes = !md_is_zero(omega);
     int go_on, settled;
     if (!relaxes) omega = MD_K(1);
