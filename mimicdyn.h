@@ -12717,7 +12717,9 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 /* The i-th row of the set-up order; it may be written, as with md_row_at. */
 MD_INLINE md_row *md_ordered_row(const mdyn_sim *sim, int i)
 {
-    return md_row_at(sim, sim->setup_order[i]);
+    const md_place *order = sim->setup_order;
+    MD_OPAQUE(order); /* or gcc warns of a second row where there is room for one */
+    return md_row_at(sim, order[i]);
 }
 
 /* ---- activation of limits ---- */
@@ -12959,16 +12961,18 @@ MD_STATIC int md_first_parallel(const mdyn_sim *sim, int k)
    bodies, are in the order of their entries, so that parallel ones stand together. O(rows^2) */
 MD_STATIC void md_order_rows(mdyn_sim *sim, int rows)
 {
+    md_place *order = sim->setup_order;
     int i, j, k, start, n = 0;
+    MD_OPAQUE(order); /* as in md_ordered_row */
     for (j = 0; j < MD_RANKS; j++)
         for (start = n, k = 0; k < rows; k++) {
             const md_row *row = md_row_at(sim, k);
             if (md_setup_rank(sim, row) != j) continue;
             for (i = n++; j == MD_RANK_INEQUALITY && !md_is_body_row(row) && i > start; i--) {
                 if (md_ordered_row(sim, i - 1)->first <= row->first) break;
-                sim->setup_order[i] = sim->setup_order[i - 1];
+                order[i] = order[i - 1];
             }
-            sim->setup_order[i] = (md_place)k;
+            order[i] = (md_place)k;
         }
 }
 
@@ -12976,9 +12980,10 @@ MD_STATIC void md_order_rows(mdyn_sim *sim, int rows)
    parallel. */
 MD_STATIC int md_shares_entries(const mdyn_sim *sim, int i)
 {
+    const md_place *order = sim->setup_order;
+    MD_OPAQUE(order); /* as in md_ordered_row */
     return i > 0 && !md_ordered_row(sim, i)->unbounded && !md_ordered_row(sim, i - 1)->unbounded
-        && md_first_parallel(sim, sim->setup_order[i])
-            == md_first_parallel(sim, sim->setup_order[i - 1]);
+        && md_first_parallel(sim, order[i]) == md_first_parallel(sim, order[i - 1]);
 }
 
 MD_INLINE void md_copy_layout(md_row *to, const md_row *from)
