@@ -89,25 +89,23 @@ static void command(int16_t step) {
     sim.tau[1] = step / 37 % 2 ? MDYN_R(0.0625) : MDYN_R(-0.03125);
 }
 
-/* Each step: its iterations, and what it took. */
-static struct { int32_t iterations, count; } steps[STEPS];
+/* The most that a step of each number of iterations took, and sums over all steps. */
+enum { MOST_ITERATIONS = 127 };
+static int32_t most_of[MOST_ITERATIONS + 1];
+static int64_t sum_k, sum_kk, sum_c, sum_kc;
 
-static int32_t slope(void) {
-    int64_t k = 0, kk = 0, c = 0, kc = 0;
-    int16_t i;
-    for (i = 0; i < STEPS; i++) {
-        k += steps[i].iterations;
-        c += steps[i].count;
-        kk += (int64_t)steps[i].iterations * steps[i].iterations;
-        kc += (int64_t)steps[i].iterations * steps[i].count;
-    }
-    kk = STEPS * kk - k * k;
-    return kk > 0 ? (int32_t)((STEPS * kc - k * c) / kk) : 0;
+static void note_step(int32_t k, int32_t count) {
+    if (k > MOST_ITERATIONS) port_exit(3);
+    if (count > most_of[k]) most_of[k] = count;
+    sum_k += k;
+    sum_kk += k * k;
+    sum_c += count;
+    sum_kc += (int64_t)k * count;
 }
 
 int main(void) {
-    int64_t sum = 0;
-    int32_t most = 0, begin = 0, each;
+    int64_t square;
+    int32_t most = 0, begin = 0, slope = 0;
     uint32_t from, to;
     int16_t i;
     if (mdyn_init(&sim, &model) < 0) port_exit(1);
@@ -119,22 +117,20 @@ int main(void) {
         code = mdyn_step(&sim);
         to = port_count();
         if (code < 0) port_exit(2);
-        steps[i].count = (int32_t)port_between(from, to);
-        steps[i].iterations = sim.report.iterations;
-        sum += steps[i].count;
-        if (steps[i].count > most) most = steps[i].count;
+        note_step(sim.report.iterations, (int32_t)port_between(from, to));
     }
-    each = slope();
-    for (i = 0; i < STEPS; i++) {
-        const int32_t rest = steps[i].count - each * steps[i].iterations;
-        if (rest > begin) begin = rest;
+    square = STEPS * sum_kk - sum_k * sum_k;
+    if (square > 0) slope = (int32_t)((STEPS * sum_kc - sum_k * sum_c) / square);
+    for (i = 0; i <= MOST_ITERATIONS; i++) {
+        if (most_of[i] > most) most = most_of[i];
+        if (most_of[i] - slope * i > begin) begin = most_of[i] - slope * i;
     }
     port_text("rate");
-    print_number((uint32_t)(sum / STEPS));
+    print_number((uint32_t)(sum_c / STEPS));
     print_number((uint32_t)most);
     print_number((uint32_t)sizeof sim);
     print_number((uint32_t)begin);
-    print_number((uint32_t)each);
+    print_number((uint32_t)slope);
     port_text("\n");
     return 0;
 }
