@@ -1727,13 +1727,14 @@ typedef union md_shared {
 /* On a body: moment about its origin [N m], force [N], world axes. */
 typedef struct mdyn_wrench { mdyn_real3 moment, force; } mdyn_wrench;
 
-/* A mechanism in motion. Between calls the members above the private ones are read and written
-   freely: arrays over DoF are indexed by mdyn_first_dof, `q` by mdyn_first_coordinate (both are the
-   index of the body while every joint has one coordinate). Elements beyond the model's must be 0.
-   sizeof(mdyn_sim) grows with the knobs; the memory is the caller's choice. */
+/* A mechanism in motion. Between calls the public members, from q to culprit, are read and written
+   freely; those before and behind them are private. Arrays over DoF are indexed by mdyn_first_dof,
+   `q` by mdyn_first_coordinate (both are the index of the body while every joint has one
+   coordinate). Elements beyond the model's must be 0. sizeof(mdyn_sim) grows with the knobs; the
+   memory is the caller's choice. */
 typedef struct mdyn_sim {
-    /* Flags and counts of all rooms. They come before what is large: small processors reach them
-       by short instructions. */
+    /* ---- Private. Flags and counts of all rooms. They come before what is large: small processors
+       reach them by short instructions. ---- */
     uint8_t has_off;                      /* MD_OFF_...: `off` is not 0 */
     uint8_t may_be_off;                   /* followers' v is not that of the last step */
     uint8_t q_may_be_off;                 /* followers' q may not be that of their leaders */
@@ -1772,6 +1773,8 @@ typedef struct mdyn_sim {
     int32_t iterations, pivots;
     uint32_t step_count;
     md_unit free_motion;                  /* largest |du| without inequality rows */
+
+    /* ---- Public. ---- */
 
     mdyn_real q[MDYN_MAX_COORDINATES];            /* joint coordinates [rad, m, quaternions] */
     mdyn_real v[MIMICDYN_MAX_DOFS];               /* joint velocities [rad/s, m/s] */
@@ -11739,6 +11742,7 @@ MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_nu
     /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
     kp = md_mul(sim->h, kp);
     both = md_add(kp, kd);
+    if (md_is_zero(both)) return 0; /* h kp has no digits */
     row->erp = md_div(kp, both);
     row->cfm = md_div(sim->inverse_h, both);
     return 1;
