@@ -25,9 +25,11 @@ enum { COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, KNOTS = 6
 
 /*                       F64   F32  FIXED */
 TOLERANCE(MOMENTUM,     1e-9, 1e-3, 1e-5); /* parts of the terms of a sum */
+TOLERANCE(PASSED_ON,  1e-13, 4e-6, 1e-7); /* of the largest joint's: couplings pass their rounding
+                                             on; in fixed point forces share an exponent */
 TOLERANCE(PLACE,       1e-13, 3e-6, 1e-8); /* parts of the coordinates in C */
 TOLERANCE(SPEED,       1e-11, 1e-4, 1e-6); /* parts of the velocities in J v */
-TOLERANCE(ENERGY,       0.02, 0.02, 0.02); /* of 20 short steps */
+TOLERANCE(ENERGY,       0.01, 0.01, 0.01); /* of 20 short steps */
 
 static mdyn_body bodies[MIMICDYN_MAX_BODIES];
 static mdyn_coupling couplings[COUPLINGS];
@@ -53,7 +55,18 @@ static void require(const char *what, int index, double error, double allowed) {
 static unsigned take(input *in, unsigned below) { return take_u8(in) % below; }
 
 static double take_in(input *in, double low, double high) {
-    return low + (high - low) * (take(in, 256) * 256 + take(in, 256)) / 65535.0;
+    const unsigned coarse = take(in, 256), fine = take(in, 256);
+    return low + (high - low) * (coarse * 256 + fine) / 65535.0;
+}
+
+/* One element after the other: the order in which a call's arguments are evaluated is the
+   compiler's. */
+static mdyn_wide3 take_vector(input *in, const double low[3], const double high[3]) {
+    double x[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = low[k] < high[k] ? take_in(in, low[k], high[k]) : low[k];
+    }
+    return wide3(x[0], x[1], x[2]);
 }
 
 static double bow = 0.8;
@@ -97,11 +110,11 @@ static void take_mechanism(input *in, int free_of_force) {
         mdyn_body *b = &bodies[i];
         b->parent = (int16_t)((int)take(in, (unsigned)i + 1) - 1);
         b->joint = joints[take(in, 3)];
-        b->axis = wide3(take_in(in, -1, 1), take_in(in, -1, 1), take_in(in, 0.1, 1));
+        b->axis = take_vector(in, (double[]){ -1, -1, 0.1 }, (double[]){ 1, 1, 1 });
         b->pitch = wide(take_in(in, -0.2, 0.2));
-        b->position = wide3(take_in(in, -0.5, 0.5), take_in(in, -0.5, 0.5), 0);
+        b->position = take_vector(in, (double[]){ -0.5, -0.5, 0 }, (double[]){ 0.5, 0.5, 0 });
         b->mass = wide(take_in(in, 0.1, 2));
-        b->com = wide3(take_in(in, -0.2, 0.2), 0, take_in(in, -0.2, 0.2));
+        b->com = take_vector(in, (double[]){ -0.2, 0, -0.2 }, (double[]){ 0.2, 0, 0.2 });
         b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(take_in(in, 0.01, 0.1));
         b->armature = wide(take_in(in, 0, 0.1));
     }
@@ -212,11 +225,27 @@ static double velocity_of(int candidate, int k, const double *v, const double *v
          : candidate == AT_MIDDLE ? (v[k] + v_after[k]) / 2 : v[k];
 }
 
+/* How far a body turns in the step, by the candidate for which it is most. */
+static double largest_turn(const double *v, const double *v_after, double dt) {
+    double fastest = 0;
+    for (int c = 0; c < CANDIDATES; c++) {
+        for (int k = 0; k < r.dofs; k++) {
+            r.v[k] = velocity_of(c, k, v, v_after);
+        }
+        rigid_update(&r);
+        for (int i = 0; i < r.bodies; i++) {
+            fastest = fmax(fastest, r_size(r.body[i].w));
+        }
+    }
+    return dt * fastest;
+}
+
 /* By how much M (v' - v) - dt (tau - C) - J^T lambda is beyond what is allowed, if C is taken for
    a candidate; `loads` is J^T lambda, load_size the sum of the magnitudes in it. */
 static double momentum_excess(int candidate, const double *v, const double *v_after, double dt,
                               const double *loads, const double *load_size) {
-    double excess = -1, C[RN], fastest = 0;
+    const int turns_far = largest_turn(v, v_after, dt) > 0.15;
+    double excess = -1, C[RN], sum[RN], size[RN], change_of_C = 0, largest = 0;
     for (int k = 0; k < r.dofs; k++) {
         r.v[k] = v[k];
     }
@@ -226,26 +255,39 @@ static double momentum_excess(int candidate, const double *v, const double *v_af
         r.v[k] = velocity_of(candidate, k, v, v_after);
     }
     rigid_update(&r);
-    for (int i = 0; i < r.bodies; i++) {
-        fastest = fmax(fastest, r_size(r.body[i].w));
+    for (int k = 0; k < r.dofs; k++) {
+        sum[k] = dt * (r.C[k] - of_real(sim.tau[k])) - loads[k];
+        size[k] = dt * (fabs(of_real(sim.tau[k])) + r.C_size[k]) + load_size[k];
+        for (int j = 0; j < r.dofs; j++) {
+            sum[k] += r.M[k][j] * (v_after[j] - v[j]);
+            size[k] += fabs(r.M[k][j]) * (fabs(v_after[j] - v[j]) + 1e-3 * fabs(v[j]));
+        }
+        change_of_C = fmax(change_of_C, fabs(r.C[k] - C[k]));
+        largest = fmax(largest, size[k]);
     }
     for (int k = 0; k < r.dofs; k++) {
-        double sum = dt * (r.C[k] - of_real(sim.tau[k])) - loads[k];
-        double size = dt * (fabs(of_real(sim.tau[k])) + r.C_size[k]) + load_size[k];
-        for (int j = 0; j < r.dofs; j++) {
-            sum += r.M[k][j] * (v_after[j] - v[j]);
-            size += fabs(r.M[k][j]) * (fabs(v_after[j] - v[j]) + 1e-3 * fabs(v[j]));
+        double allowed = MOMENTUM * (0.01 + size[k]) + PASSED_ON * largest;
+        if (candidate == AT_MIDDLE && turns_far) { /* v' of its first solve is unknown */
+            allowed += 0.1 * dt * change_of_C;
         }
-        double allowed = MOMENTUM * (0.01 + size);
-        if (candidate == AT_MIDDLE && fastest * dt > 0.15) { /* v' of its first solve is unknown */
-            allowed += dt * fabs(r.C[k] - C[k]);
-        }
-        excess = fmax(excess, fabs(sum) - allowed);
+        excess = fmax(excess, fabs(sum[k]) - allowed);
     }
     return excess;
 }
 
-static void check_step(const double *q, const double *v, double dt) {
+/* sqrt(e' M e) */
+static double energy_norm(const double *e) {
+    double sum = 0;
+    for (int k = 0; k < r.dofs; k++) {
+        for (int j = 0; j < r.dofs; j++) {
+            sum += e[k] * r.M[k][j] * e[j];
+        }
+    }
+    return sqrt(fmax(sum, 0));
+}
+
+/* Returns the change of v as a part of v: steps in which it is large do not resolve the motion. */
+static double check_step(const double *q, const double *v, double dt) {
     double q_m[RQ], q_after[RQ], v_after[RN], loads[RN] = { 0 }, load_size[RN] = { 0 };
     const int n = r.dofs;
     for (int k = 0; k < n; k++) {
@@ -295,20 +337,12 @@ static void check_step(const double *q, const double *v, double dt) {
         change[1][k] = change[0][k];
         change[0][k] = v_after[k] - v[k];
     }
+    return energy_norm(change[0]) / (energy_norm(v) + 1e-9);
 }
 
 static double energy(void) {
     mdyn_wide kinetic, potential;
     return mdyn_energy(&sim, &kinetic, &potential) == MDYN_OK ? of_wide(kinetic) : 0;
-}
-
-/* How far a joint goes in a step, times how much slopes may change on the way. */
-static double reach_of_step(double dt) {
-    double most = 0;
-    for (int k = 0; k < sim.dofs; k++) {
-        most = fmax(most, dt * fabs(of_real(sim.v[k])));
-    }
-    return 4 * most;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -330,7 +364,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     const double dt = of_wide(model.dt), begin = energy();
-    double reach = 0;
+    double largest_change = 0;
     rigid_init(&r, &model);
     memset(change, 0, sizeof change);
     for (int step = 0; step < STEPS; step++) {
@@ -347,10 +381,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (sim.report.contradictory || sim.report.redundant) {
             return 0;
         }
-        check_step(q, v, dt);
-        reach = fmax(reach, reach_of_step(dt));
+        largest_change = fmax(largest_change, check_step(q, v, dt));
     }
-    if (free_of_force && reach < 0.05) {
+    if (free_of_force && largest_change < 0.1) {
         require("energy", 0, energy() - begin, ENERGY * begin + 1e-9);
     }
     return 0;

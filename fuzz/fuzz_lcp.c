@@ -61,7 +61,10 @@ static mdyn_wide take_any(input *in) {
         memcpy(&number, byte, sizeof number);
         return number;
     case 1: return wide(special[take_u8(in) & 15]);
-    case 2: return wide(ldexp(take_int(in), take_int(in)));
+    case 2: {
+        const int digits = take_int(in);
+        return wide(ldexp(digits, take_int(in)));
+    }
     default: return wide(take_int(in) / 16.0);
     }
 }
