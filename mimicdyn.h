@@ -232,8 +232,8 @@
 #endif
 
 /* MIMICDYN_TREE - 0 leaves out articulated bodies: what remains are rotors and sliders on the world
-   whose inertia is their armature, with couplings, limits, friction and drives. For the smallest
-   processors. 0 or 1. */
+   whose inertia is their armature, with couplings, limits, friction and drives, and the fields of
+   mdyn_body that these cannot have. For the smallest processors. 0 or 1. */
 #ifndef MIMICDYN_TREE
 #define MIMICDYN_TREE 1
 #endif
@@ -614,10 +614,17 @@ typedef enum mdyn_joint {
 } mdyn_joint;
 
 /* A body and the joint that carries it. With all fields zero but `parent` it is a massless frame
-   welded to its parent. Joint quantities are in rad and N m, or m and N, for each DoF. */
+   welded to its parent. Joint quantities are in rad and N m, or m and N, for each DoF.
+   A rotor needs no more than its joint: with MIMICDYN_TREE 0 the fields of frame and mass are left
+   out, and a body of 128 bytes (FIXED, F64: 248) takes 40 (80) on 32 bits. MDYN_BODY writes the
+   same table for both builds; to name a field that is left out is an error of the compiler. */
 typedef struct mdyn_body {
     int16_t parent;         /* index of an earlier body, or MDYN_WORLD */
+#if !MIMICDYN_TREE
+    uint8_t matter;         /* 0, or mdyn_init refuses the body: MDYN_BODY says that it has mass */
+#endif
     mdyn_joint joint;
+#if MIMICDYN_TREE
     mdyn_wide3 axis;        /* of the joint, in its own frame; any length; zero means z */
     mdyn_wide pitch;        /* helical: translation per angle [m/rad] */
     mdyn_wide3 position;    /* of the joint in the parent's frame [m] */
@@ -626,6 +633,7 @@ typedef struct mdyn_body {
     mdyn_wide3 com;         /* center of mass, body axes [m] */
     mdyn_inertia inertia;   /* about the center of mass, body axes [kg m^2]; no principal moment
                                exceeds the sum of the other two (mdyn_valid_inertia) */
+#endif
     mdyn_wide armature;     /* rotor inertia reflected to the joint, N^2 J_rotor, >= 0: added to
                                the diagonal of M [kg m^2 or kg]; not for free joints */
     mdyn_wide damping;      /* viscous, stable for any dt [N m s or N s/m], >= 0 */
@@ -635,8 +643,10 @@ typedef struct mdyn_body {
     mdyn_wide drive_kp;     /* drive towards sim.target [N m/rad or N/m], stable for any dt */
     mdyn_wide drive_kd;     /* drive towards sim.target_velocity [N m s/rad or N s/m]; the same */
     const char *name;       /* for mdyn_explain; may be NULL */
+#if MIMICDYN_TREE
     int16_t inertia_as_given; /* 1: `inertia` is accepted although no rigid body has it. Fast free
                                rotation about a transverse axis is then unstable */
+#endif
 } mdyn_body;
 
 /* A body as constants, with every field given: the form of tables that compiles without a warning
@@ -649,19 +659,30 @@ typedef struct mdyn_body {
    matter   MDYN_NO_MASS, MDYN_POINT_MASS(mass), MDYN_RIGID(mass, com x, y, z, inertia), with
             MDYN_INERTIA, MDYN_URDF_INERTIA or MDYN_ROTATED_INERTIA
    drive    MDYN_PASSIVE, MDYN_LIMITS(lower, upper), MDYN_ROTOR(armature), MDYN_JOINT(armature,
-            damping, friction, lower, upper, effort, drive_kp, drive_kd) */
+            damping, friction, lower, upper, effort, drive_kp, drive_kd)
+   With MIMICDYN_TREE 0 axis and place of a joint, which move no rotor, take no memory; a mass other
+   than 0 and every MDYN_RIGID are MDYN_ERR_TREE. */
+#if MIMICDYN_TREE
 #define MDYN_BODY(parent, joint, place, matter, drive, name) \
     { MDYN_CAST_(int16_t, parent), joint, place, matter, drive, name, 0 }
-#define MDYN_WELDED MDYN_FIXED, MDYN_V3(0, 0, 0), MDYN_C(0)
-#define MDYN_TURNS(x, y, z) MDYN_REVOLUTE, MDYN_V3(x, y, z), MDYN_C(0)
-#define MDYN_SLIDES(x, y, z) MDYN_PRISMATIC, MDYN_V3(x, y, z), MDYN_C(0)
-#define MDYN_SCREWS(x, y, z, pitch) MDYN_HELICAL, MDYN_V3(x, y, z), MDYN_C(pitch)
-#define MDYN_BALL MDYN_SPHERICAL, MDYN_V3(0, 0, 0), MDYN_C(0)
-#define MDYN_FLOATS MDYN_FREE, MDYN_V3(0, 0, 0), MDYN_C(0)
-#define MDYN_AT(x, y, z) MDYN_V3(x, y, z), MDYN_QUATERNION(0, 0, 0, 0)
-#define MDYN_AT_RPY(x, y, z, roll, pitch, yaw) MDYN_V3(x, y, z), MDYN_RPY(roll, pitch, yaw)
+#define MDYN_MOVES_(joint, x, y, z, pitch) joint, MDYN_V3(x, y, z), MDYN_C(pitch)
 #define MDYN_RIGID(mass, x, y, z, inertia) MDYN_C(mass), MDYN_V3(x, y, z), inertia
 #define MDYN_POINT_MASS(mass) MDYN_RIGID(mass, 0, 0, 0, MDYN_INERTIA(0, 0, 0, 0, 0, 0))
+#else
+#define MDYN_BODY(parent, joint, place, matter, drive, name) \
+    { MDYN_CAST_(int16_t, parent), matter, joint, drive, name }
+#define MDYN_MOVES_(joint, x, y, z, pitch) joint
+#define MDYN_RIGID(mass, x, y, z, inertia) 1
+#define MDYN_POINT_MASS(mass) MDYN_CAST_(uint8_t, !((mass) >= 0 && (mass) <= 0))
+#endif
+#define MDYN_WELDED MDYN_MOVES_(MDYN_FIXED, 0, 0, 0, 0)
+#define MDYN_TURNS(x, y, z) MDYN_MOVES_(MDYN_REVOLUTE, x, y, z, 0)
+#define MDYN_SLIDES(x, y, z) MDYN_MOVES_(MDYN_PRISMATIC, x, y, z, 0)
+#define MDYN_SCREWS(x, y, z, pitch) MDYN_MOVES_(MDYN_HELICAL, x, y, z, pitch)
+#define MDYN_BALL MDYN_MOVES_(MDYN_SPHERICAL, 0, 0, 0, 0)
+#define MDYN_FLOATS MDYN_MOVES_(MDYN_FREE, 0, 0, 0, 0)
+#define MDYN_AT(x, y, z) MDYN_V3(x, y, z), MDYN_QUATERNION(0, 0, 0, 0)
+#define MDYN_AT_RPY(x, y, z, roll, pitch, yaw) MDYN_V3(x, y, z), MDYN_RPY(roll, pitch, yaw)
 #define MDYN_NO_MASS MDYN_POINT_MASS(0)
 #define MDYN_JOINT(armature, damping, friction, lower, upper, effort, drive_kp, drive_kd) \
     MDYN_C(armature), MDYN_C(damping), MDYN_C(friction), MDYN_C(lower), MDYN_C(upper), \
@@ -1917,6 +1938,10 @@ typedef md_dof md_column;
 #define MD_WRENCHES(sim) ((sim)->wrench)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
+typedef mdyn_body md_shape;
+#define MD_SHAPE(body) (body)
+#define MD_HAS_MATTER(body) ((void)(body), 0)
+#define MD_FIRST_NUMBER axis
 #else
 typedef struct md_tree { MD_TREE_MEMBERS } md_tree;
 typedef struct md_body_part { MD_BODY_MEMBERS } md_body_part;
@@ -1926,6 +1951,19 @@ typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
+typedef struct md_shape {
+    mdyn_wide3 axis;
+    mdyn_wide pitch;
+    mdyn_wide3 position;
+    mdyn_wide4 rotation;
+    mdyn_wide mass;
+    mdyn_wide3 com;
+    mdyn_inertia inertia;
+    int16_t inertia_as_given;
+} md_shape;
+#define MD_SHAPE(body) ((void)(body), (const md_shape *)0) /* fields that mdyn_body lacks */
+#define MD_HAS_MATTER(body) ((body)->matter != 0)
+#define MD_FIRST_NUMBER armature
 #endif
 #if MD_FLOATING_TREES
 #define MD_MOMENTA(sim) (sim)
@@ -2059,9 +2097,10 @@ MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
    Errors: MDYN_ERR_NULL, MDYN_ERR_ROOM if the text does not fit into `size` bytes. O(1) */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size);
 
-/* Forgets what earlier steps left: impulses, results and engagement of rows, the digits beyond q
-   and v, sticky flags, and contacts that were set. Released and broken couplings stay released. For
-   use after a jump of the state. Calls notice without it that the user changed q or v. O(r + n) */
+/* Forgets what earlier steps left: report, impulses, results and engagement of rows, the digits
+   beyond q and v, sticky flags, and contacts that were set. Released and broken couplings stay
+   released. For use after a jump of the state. Calls notice without it that the user changed q or
+   v. O(r + n) */
 MDYN_API int mdyn_reset(mdyn_sim *sim);
 
 /* Replaces a coupling: ratios, offset, softness, range, target velocity, effort, even joints.
@@ -2229,14 +2268,14 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
    to it [rad or m]; +-MDYN_UNLIMITED: none. Follows chains of hard two-joint couplings, exactly. A
    hard coupling of more joints leaves each what the ranges of the others allow: none of its
    positions is lost; where such couplings close to a ring with others, some are given that the
-   mechanism does not have. The limits of a follower on a curve of one leader (MDYN_FOLLOWS) count
-   too, and those of all tied to it by couplings without curves: of the intervals of the leader that
-   they leave, the range is the one that contains its present coordinate, or is nearest to it. A
-   user's function is looked at in 65 places, between its own bounds or two of the joint. Other
-   couplings with curves do not count, nor leaders in the range of a follower on a curve, nor do
-   curves in what couplings of several leaders leave.
-   Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). O(c^2 + C c^2 + knots), for
-   C couplings with curves; O(c^2 terms^2) with couplings of more than two joints */
+   mechanism does not have. Couplings with curves leave each joint what the ranges of the others
+   allow in the same way, from its first position to its last. The limits of a follower on a curve
+   of one leader (MDYN_FOLLOWS) count exactly, and those of all tied to it by couplings without
+   curves: of the intervals of the leader that they leave, the range is the one that contains its
+   present coordinate, or is nearest to it. A user's function is looked at in 65 places, between its
+   own bounds or two of the joint. Couplers do not count.
+   Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). O(c^2); with couplings of
+   more than two joints, or with curves, O(c^2 terms^2 knots log knots) */
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
 
 #if MIMICDYN_MAX_CURVES > 0
@@ -3099,13 +3138,23 @@ MD_OWN_FRAME md_num md_div(md_num a, md_num b)
     return md_mul(a, md_of_int32(m < 0 ? -r : r, -61 - e));
 }
 
-/* a < b. The exponents decide only between non-zero numbers of equal sign. */
-MD_STATIC int md_less(md_num a, md_num b)
+/* a < b. The exponents decide only between non-zero numbers of equal sign. Of a constant 0 only the
+   sign of the other is asked, without a call. */
+MD_STATIC int md_less_of_any(md_num a, md_num b)
 {
     int32_t m = md_mantissa(MD_RAW(a)), n = md_mantissa(MD_RAW(b));
     int32_t d = md_exponent(MD_RAW(a)) - md_exponent(MD_RAW(b));
     if (m == 0 || n == 0 || (m < 0) != (n < 0) || d == 0) return m < n;
     return (d < 0) == (m > 0);
+}
+
+MD_ALWAYS_INLINE int md_less(md_num a, md_num b)
+{
+#if defined(__GNUC__)
+    if (__builtin_constant_p(MD_RAW(b)) && MD_RAW(b) == 0) return md_mantissa(MD_RAW(a)) < 0;
+    if (__builtin_constant_p(MD_RAW(a)) && MD_RAW(a) == 0) return md_mantissa(MD_RAW(b)) > 0;
+#endif
+    return md_less_of_any(a, b);
 }
 
 /* |a|; a = 0; a = 1, which has one representation. */
@@ -3124,7 +3173,7 @@ MD_INLINE md_bits md_bits_of(mdyn_real x) { return (uint64_t)x; }
 
 /* The sign bit of the result is set if x is no number. The | of many results tells whether any of
    them is not a number. */
-MD_INLINE md_bits md_range_bits(mdyn_real x) { return x < -0x7FFFFFFFFFFFFFFF ? ~(md_bits)0 : 0; }
+MD_SHARED md_bits md_range_bits(mdyn_real x) { return x < -0x7FFFFFFFFFFFFFFF ? ~(md_bits)0 : 0; }
 MD_INLINE int md_in_range(mdyn_real x) { return md_range_bits(x) == 0; }
 
 /* Whether |x| < 2^50: the range of mdyn_wide arguments that is accepted. */
@@ -3244,7 +3293,7 @@ MD_STATIC void md_sum_add(md_sum *s, const md_sum *x)
 }
 
 /* s = q + tail; exact. */
-MD_INLINE void md_sum_set_real(md_sum *s, mdyn_real q, md_tail tail)
+MD_SHARED void md_sum_set_real(md_sum *s, mdyn_real q, md_tail tail)
 {
     s->hi = q >> 40;
     s->lo = (uint64_t)q << 24 | tail;
@@ -3483,7 +3532,7 @@ MD_OWN_FRAME md_unit md_unit_of(md_num x, int e)
 }
 
 /* u 2^e as a scalar; exact. */
-MD_INLINE md_num md_of_unit(md_unit u, int e) { return md_of_int32(MD_RAW(u), e - 30); }
+MD_SHARED md_num md_of_unit(md_unit u, int e) { return md_of_int32(MD_RAW(u), e - 30); }
 
 /* a + b, clamped. A sum whose sign differs from that of both operands has wrapped. */
 MD_INLINE md_unit md_unit_add(md_unit a, md_unit b)
@@ -3506,6 +3555,21 @@ MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b)
     int32_t x = MD_RAW(b);
     MD_OPAQUE(x); /* else gcc may extend it to 64 bits first and multiply 64 by 64 bits */
     return MD_UNIT(md_round_product(md_mul_s32(MD_RAW(a), x), 30));
+}
+
+/* a b + c d for |a|, |c| <= 1, rounded once, clamped. */
+MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
+{
+    int32_t x = MD_RAW(b), y = MD_RAW(d);
+    MD_OPAQUE(x); /* as above */
+    MD_OPAQUE(y);
+    return MD_UNIT(md_round_product(md_mul_s32(MD_RAW(a), x) + md_mul_s32(MD_RAW(c), y), 30));
+}
+
+/* omega x for the relaxation omega, which mostly is 1. */
+MD_INLINE md_unit md_unit_relax(md_unit omega, md_unit x)
+{
+    return MD_RAW(omega) == 0x40000000 ? x : md_unit_mul(omega, x);
 }
 
 /* a/b, rounded, clamped; by way of scalars. */
@@ -3624,7 +3688,7 @@ MD_STATIC void md_sub_row(md_unit *row, md_unit a, const md_unit *other, int cou
 
 /* A sum of squares in Q56, begun with 0: room for 64 squares of numbers below 2. */
 typedef uint64_t md_squares;
-MD_INLINE md_squares md_add_square(md_squares s, md_unit a)
+MD_SHARED md_squares md_add_square(md_squares s, md_unit a)
 {
     return s + ((uint64_t)md_mul_s32(MD_RAW(a), MD_RAW(a)) >> 4);
 }
@@ -4727,6 +4791,11 @@ MD_INLINE md_num md_of_unit(md_unit u, int e) { (void)e; return MD_NUM(MD_RAW(u)
 MD_INLINE md_unit md_unit_add(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) + MD_RAW(b)); }
 MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) - MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
+MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
+{
+    return MD_UNIT(MD_RAW(a) * MD_RAW(b) + MD_RAW(c) * MD_RAW(d));
+}
+MD_INLINE md_unit md_unit_relax(md_unit omega, md_unit x) { return md_unit_mul(omega, x); }
 MD_INLINE md_unit md_unit_div(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) / MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
@@ -5456,7 +5525,7 @@ MD_OWN_FRAME void md_mat_of_axis(md_mat *r, const md_vec *axis)
     if (md_less(n2, MD_K(1)) || md_less(MD_K(1), n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
 
     for (k = 0; k < 3; k++) {
-        size[k] = md_abs(md_vec_get(&z, k));
+        size[k] = md_abs(md_vec_get(axis, k));
         one[k] = MD_K(0);
     }
     k = !md_less(size[1], size[0]) && !md_less(size[2], size[0]) ? 0
@@ -5646,7 +5715,7 @@ MD_NOINLINE void md_copy_bytes(void *MD_RESTRICT to, const void *MD_RESTRICT fro
    Cost:    O(1), except md_last_dof (depth of the tree) and md_check_numbers (n). */
 
 /* Records an error or warning with its index in sim->culprit, and returns its code. */
-MD_STATIC int md_blame(mdyn_sim *sim, int code, int index)
+MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 {
     sim->culprit.code = (int16_t)code;
     sim->culprit.index = (int16_t)index;
@@ -5802,6 +5871,12 @@ MD_INLINE int md_parent_dof(const mdyn_sim *sim, int k)
     return MIMICDYN_TREE ? sim->dof_parent[k] : -1;
 }
 
+/* Where row k of M begins in `mass`. Without a tree M is diagonal. */
+MD_INLINE int md_first_of_M(const mdyn_sim *sim, int k)
+{
+    return MIMICDYN_TREE ? sim->M_first[k] : k;
+}
+
 /* The numbers of the joint that has DoF k. */
 MD_SHARED const md_joint_values *md_values_of_dof(const mdyn_sim *sim, int k)
 {
@@ -5830,7 +5905,7 @@ MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
     md_mat_of_quaternion(Q, MD_K(1), zero, zero, zero);
     if (md_joint_coordinates(b->joint) != 1) return 2;
     for (k = 0; k < 3; k++) {
-        x[k] = md_of_wide((&b->axis.x)[k]);
+        x[k] = md_of_wide((&MD_SHAPE(b)->axis.x)[k]);
         largest = md_max(largest, md_abs(x[k]));
     }
 
@@ -5851,7 +5926,7 @@ MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
 {
     md_mat_of_quaternion(Q, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
     if (body >= 0 && MD_BODY(&sim->link[body])->is_oblique
-        && md_wides_in_range(&sim->body_table[body].axis.x, 3))
+        && md_wides_in_range(&MD_SHAPE(&sim->body_table[body])->axis.x, 3))
         md_axis_frame(&sim->body_table[body], Q);
 }
 
@@ -5864,7 +5939,7 @@ MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
     (int)((offsetof(type, last) - offsetof(type, first)) / sizeof(mdyn_wide)) + 1
 
 /* An error about element k of the array x of the sim. */
-MD_STATIC int md_blame_element(mdyn_sim *sim, int code, const mdyn_real *x, int k)
+MD_OWN_FRAME int md_blame_element(mdyn_sim *sim, int code, const mdyn_real *x, int k)
 {
     sim->culprit.array = (uint8_t)(x == sim->q ? MDYN_IN_Q : x == sim->v ? MDYN_IN_V
         : x == sim->tau ? MDYN_IN_TAU : x == sim->target ? MDYN_IN_TARGET
@@ -5884,20 +5959,22 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 /* MDYN_ERR_BEYOND if an array over DoF is not 0 beyond the model's DoFs: its index was wrong. */
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
+    const mdyn_real *array[4];
     md_bits any = 0;
-    int k;
+    int i, k;
     for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
         any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
             | md_bits_of(sim->target_velocity[k]);
 
     /* which element it is; the bits of a negative zero do not count */
-    for (k = sim->dofs; any && k < MIMICDYN_MAX_DOFS; k++) {
-        const mdyn_real *x = md_real_is_zero(sim->v[k]) ? NULL : sim->v;
-        if (!md_real_is_zero(sim->tau[k])) x = sim->tau;
-        if (!md_real_is_zero(sim->target[k])) x = sim->target;
-        if (!md_real_is_zero(sim->target_velocity[k])) x = sim->target_velocity;
-        if (x) return md_blame_element(sim, MDYN_ERR_BEYOND, x, k);
-    }
+    array[0] = sim->target_velocity;
+    array[1] = sim->target;
+    array[2] = sim->tau;
+    array[3] = sim->v;
+    for (k = sim->dofs; any && k < MIMICDYN_MAX_DOFS; k++)
+        for (i = 0; i < 4; i++)
+            if (!md_real_is_zero(array[i][k]))
+                return md_blame_element(sim, MDYN_ERR_BEYOND, array[i], k);
     return MDYN_OK;
 }
 
@@ -7814,7 +7891,7 @@ MD_ALWAYS_INLINE int md_tie_count(const mdyn_sim *sim)
 }
 
 /* The DoF after k on the path in the elimination tree; -1: none. */
-MD_INLINE int md_parent_y(const mdyn_sim *sim, int k)
+MD_SHARED int md_parent_y(const mdyn_sim *sim, int k)
 {
     return MD_HAS(SHARED) ? sim->y_parent[k] : -1;
 }
@@ -7927,7 +8004,7 @@ MD_STATIC void md_add_mass_product(const mdyn_sim *sim, md_num s, const md_num *
 {
     int j, k;
     for (k = 0; k < sim->dofs; k++) {
-        const md_num *row = sim->mass + sim->M_first[k], x_k = md_mul(s, x[k]);
+        const md_num *row = sim->mass + md_first_of_M(sim, k), x_k = md_mul(s, x[k]);
         to[k] = md_add(to[k], md_mul(*row, x_k));
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
             const md_num m = *++row;
@@ -9850,6 +9927,12 @@ MD_INLINE int md_is_coupling_row(const md_row *row)
     return (MD_HAS(COUPLING) || MD_HAS(ELIMINATED)) && row->kind <= MDYN_ROW_LOSS;
 }
 
+/* Whether a row is the loss of a coupling. */
+MD_INLINE int md_row_is_loss(const md_row *row)
+{
+    return MIMICDYN_LOSSES && row->kind == MDYN_ROW_LOSS;
+}
+
 /* Whether a row is that of a coupling with curves, or of its loss. */
 MD_INLINE int md_row_is_curved(const mdyn_sim *sim, const md_row *row)
 {
@@ -9896,7 +9979,7 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
     t->count = sim->term_count[row->index];
     for (term = md_coupling_at(sim, row->index)->terms; k < t->count; term++) {
         if (md_wide_is_zero(term->coefficient)) continue;
-        t->dof[k] = (int16_t)(md_dof_of(sim, term->body) + term->axis);
+        t->dof[k] = (int16_t)(md_dof_of(sim, term->body) + (MIMICDYN_TREE ? term->axis : 0));
         t->coefficient[k] = term->coefficient;
         t->factor[k++] = md_of_wide(term->coefficient);
     }
@@ -9979,7 +10062,7 @@ MD_STATIC void md_add_terms(const md_terms *t, md_num s, md_num *to)
 MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
-    if (!md_is_coupling_row(row) || row->kind == MDYN_ROW_LOSS) {
+    if (!md_is_coupling_row(row) || md_row_is_loss(row)) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
         return;
     }
@@ -10635,7 +10718,7 @@ MD_INLINE void md_target_row(mdyn_sim *sim, md_row *row)
     row->error = row->v_lo = row->v_hi = row->position_bias = MD_K(0);
 
     /* friction and losses: J v' = 0, with bounds on the impulse */
-    if (row->kind == MDYN_ROW_LOSS || MD_ROW_IS(row, FRICTION)) return;
+    if (md_row_is_loss(row) || MD_ROW_IS(row, FRICTION)) return;
     if (MD_ROW_IS(row, COUPLING)) {
         c = md_coupling_at(sim, row->index);
         if (md_is_of_velocity(c)) {
@@ -12300,7 +12383,9 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
 }
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
-   finds the small rest, which keeps its digits even if cfm is far above the inverse mass. */
+   finds the small rest, which keeps its digits even if cfm is far above the inverse mass. (Without
+   a bound, alone means without the hard rows too: what they leave of a row may be so little that
+   its impulse were far above all others.) */
 MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
 {
     md_num lambda;
@@ -12312,7 +12397,10 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
     if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_less(row->v_lo, row->v_hi)) return;
     if (!row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
-    lambda = md_div(md_sub(row->v_lo, row->Jv), md_add(row->cfm, row->inverse_mass));
+    lambda = md_sub(row->v_lo, row->Jv);
+    lambda = row->in_equality
+        ? md_div(md_mul(lambda, md_mul(row->scale, row->scale)), row->length)
+        : md_div(lambda, md_add(row->cfm, row->inverse_mass));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -12877,7 +12965,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     row->inactive = 0;
     row->active_side = 0;
     if (md_row_is_eliminated(sim, row)) return 1;
-    if (md_row_is_released(sim, row) || (row->kind == MDYN_ROW_LOSS
+    if (md_row_is_released(sim, row) || (md_row_is_loss(row)
         && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->has_inactive = 1;
 
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && md_row_activates(sim, row)) {
@@ -13239,7 +13327,7 @@ MD_STATIC int md_is_eliminable(const mdyn_sim *sim, int i)
 /* c^2/M_kk of a term: the square of its share in the coupling. */
 MD_INLINE md_num md_term_weight(const mdyn_sim *sim, const md_terms *t, int k)
 {
-    return md_div(md_mul(t->factor[k], t->factor[k]), sim->mass[sim->M_first[t->dof[k]]]);
+    return md_div(md_mul(t->factor[k], t->factor[k]), sim->mass[md_first_of_M(sim, t->dof[k])]);
 }
 
 /* Whether a coupling may be solved for its term k: the square of its share is at least part2 times
@@ -13954,7 +14042,9 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
     if (MIMICDYN_EXACT) owned = md_unit_mul_num(md_dot_owned(sim, row, sim->du), row->inverse_rest);
     sim->overflow |= md_overflow_of(owned);
     row->u_lo = md_unit_sub(md_scaled_target(row, md_target_lo(row, bias), e), owned);
-    row->u_hi = md_unit_sub(md_scaled_target(row, md_target_hi(row, bias), e), owned);
+    row->u_hi = row->u_lo;
+    if (md_less(row->v_lo, row->v_hi))
+        row->u_hi = md_unit_sub(md_scaled_target(row, md_target_hi(row, bias), e), owned);
 }
 
 /* Sets the impulse of a row, and du += x times its change. */
@@ -13984,6 +14074,7 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
                              md_num impulse)
 {
     md_num length = row->length, cost;
+    md_unit start;
     md_target_inequality(sim, row, e, bias);
     row->u_lambda_min = md_unit_of(md_mul(md_sub(row->lambda_min, row->lambda_given), length), e);
     row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
@@ -13991,8 +14082,10 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
-    impulse = md_max(row->lambda_min, md_min(row->lambda_max, impulse));
-    row->u_warm_start = md_unit_of(md_mul(length, md_sub(impulse, row->lambda_given)), e);
+    start = md_unit_of(md_mul(md_sub(impulse, row->lambda_given), length), e);
+    if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
+    if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
+    row->u_warm_start = start;
     cost = md_warm_start_cost(sim, row);
     md_set_impulse(sim, row, row->u_warm_start);
     return cost;
@@ -14000,16 +14093,18 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
 
 /* The impulse that a Gauss-Seidel step gives a row where n.du = `velocity`, by the formulae above,
    within [min, max]. */
-MD_ALWAYS_INLINE md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit omega,
+MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit omega,
                                          md_unit min, md_unit max)
 {
-    md_unit zero = MD_U(0), old = row->u_lambda, up, down, next;
-    md_unit s = md_unit_add(md_unit_mul(row->along, velocity), md_unit_mul(row->cfm_part, old));
+    const md_unit zero = MD_U(0), old = row->u_lambda;
+    const md_unit s = md_unit_sum2(row->along, velocity, row->cfm_part, old);
+    md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
 
-    /* u_lo <= u_hi, so at most one of up > 0 and down < 0 is true */
-    up = md_unit_add(old, md_unit_mul(omega, md_unit_sub(row->u_lo, s)));
-    down = md_unit_add(old, md_unit_mul(omega, md_unit_sub(row->u_hi, s)));
-    next = md_unit_less(zero, up) ? up : md_unit_less(down, zero) ? down : zero;
+    /* u_lo <= u_hi: the impulse is positive, or negative by the other target, or 0 */
+    if (!md_unit_less(zero, next)) {
+        next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
+        if (!md_unit_less(next, zero)) next = zero;
+    }
     if (md_unit_less(next, min)) next = min;
     return md_unit_less(max, next) ? max : next;
 }
@@ -14206,7 +14301,7 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
 
     /* All directions of a body count with its largest change: the friction of stacked boxes, at
        rest along its tangents, is judged by their weight. */
-    for (i = 0; i < sim->bodies; i++) {
+    for (i = 0; MIMICDYN_TREE && i < sim->bodies; i++) {
         md_unit largest;
         from = md_dof_of(sim, i);
         if (sim->link[i].dofs < 2) continue;
@@ -14294,6 +14389,7 @@ MD_OWN_FRAME void md_extrapolate_impulses(mdyn_sim *sim)
         curvature = md_add(curvature, md_mul(md_of_unit(row->cfm_part, 0), md_mul(d, d)));
     }
     if (!md_less(slope, MD_K(0)) || md_less(curvature, md_mul(MD_K(1e-4), size))) return;
+    if (md_less(size, MD_K(1e-30))) return; /* products of smaller floats may be denormal */
     t = md_neg(md_div(slope, curvature));
 
     /* no bound is passed */
@@ -14395,7 +14491,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
         : MD_SETTING_IS(sim, method, MDYN_TGS) ? 1 : 100;
     md_trend trend = { 0, first < 64 ? 8 : first, MD_U(0), MD_K(1) };
     const int relaxes = !md_is_zero(omega);
-    int go_on, settled;
+    int go_on = 0, settled;
     if (!relaxes) omega = MD_K(1);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
     step = md_unit_of(omega, 0);
@@ -14414,9 +14510,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
             if (md_unit_less(largest, motion)) largest = motion;
         }
 
-        sim->residual = !md_unit_less(noise, moved) ? 0
-            : md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
-        if (md_unit_is_zero(moved)) return moved;
+        if (md_unit_is_zero(moved)) break;
         sim->iterations++;
         go_on = md_unit_less(md_unit_add(md_unit_mul(part, largest), noise), moved);
         settled = md_trend_settles(&trend, moved) && go_on && !relaxes;
@@ -14426,7 +14520,9 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
             trend.least += trend.least;
         }
     } while (go_on && sim->iterations - since < max_iterations);
-    if (go_on) sim->unconverged = 1;
+    sim->residual = !md_unit_less(noise, moved) ? 0
+        : md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
+    if (go_on && !md_unit_is_zero(moved)) sim->unconverged = 1;
     return moved;
 }
 
@@ -14750,8 +14846,9 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
 
     /* An inequality row: its violation, limited by what its bounded impulse can change; and the
        impulse at which it is warm-started. */
-    need = md_mul(row->scale, md_max(md_sub(low, row->velocity_given),
-                                      md_sub(row->velocity_given, high)));
+    need = md_sub(low, row->velocity_given);
+    need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
+    need = md_mul(row->scale, need);
     bound = md_mul(row->length, md_max(row->lambda_max, md_neg(row->lambda_min)));
     need = md_min(need, md_add(bound, bound));
     if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
@@ -14869,7 +14966,7 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 {
     mdyn_wide lower, upper;
-    md_num change;
+    md_num change, below, above;
     md_terms *t = &sim->terms;
     int k;
 
@@ -14899,14 +14996,12 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 
     /* C + h C' beyond the bound that C moves towards, or C beyond the other one */
     change = md_mul(sim->h, change);
-    if (md_less(change, MD_K(0))) {
-        if (md_less(md_add(md_value_minus(sim, lower), change), MD_K(0)) && md_has_lower(lower))
-            return 1;
-        return md_less(MD_K(0), md_value_minus(sim, upper)) && md_has_upper(upper);
-    }
-    if (md_less(MD_K(0), md_add(md_value_minus(sim, upper), change)) && md_has_upper(upper))
-        return 1;
-    return md_less(md_value_minus(sim, lower), MD_K(0)) && md_has_lower(lower);
+    below = md_value_minus(sim, lower);
+    above = md_value_minus(sim, upper);
+    if (md_less(change, MD_K(0))) below = md_add(below, change);
+    else above = md_add(above, change);
+    return (md_less(below, MD_K(0)) && md_has_lower(lower))
+        || (md_less(MD_K(0), above) && md_has_upper(upper));
 }
 
 /* The first inactive row from k on that the motion sim->dv violates; sim->rows: none. */
@@ -15687,7 +15782,7 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
 MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_zero(row->lambda)) return 0;
-    if (row->kind == MDYN_ROW_CONTACT)
+    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
         return row->index % 3 == 0 && md_is_zero(sim->row_result[row - sim->row].warm_start);
     return md_row_activates(sim, row);
 }
@@ -15718,6 +15813,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
     for (i = 0; i < md_tie_count(sim); i++) {
         const int coupling = sim->tie[i].coupling;
         md_row_result *o = &sim->row_result[coupling];
+        MD_OPAQUE(o);
         o->last_step = sim->step_count;
         o->flags = 0;
         o->error = o->v_lo = o->v_hi = o->cfm_lambda = MD_K(0);
@@ -16363,7 +16459,6 @@ MD_STATIC int md_check_inertia(const mdyn_inertia *in)
     const md_num half = MD_K(0.5);
     md_num m[6], size, n;
     int k;
-    if (!MIMICDYN_TREE) return md_wides_are_zero(&in->xx, 6) ? MDYN_OK : MDYN_ERR_INERTIA;
     if (md_any_wide_negative(&in->xx, 3)) return MDYN_ERR_INERTIA;
     for (k = 0; k < 6; k++) m[k] = md_of_wide((&in->xx)[k]);
     size = md_add(md_add(m[0], m[1]), m[2]);
@@ -16383,7 +16478,17 @@ MD_INLINE int md_body_is_rotor(const mdyn_body *b)
 {
     if (MIMICDYN_TREE) return 1;
     return b->parent == MDYN_WORLD && (b->joint == MDYN_REVOLUTE || b->joint == MDYN_PRISMATIC)
-        && md_wide_is_zero(b->mass) && md_wides_are_zero(&b->inertia.xx, 3);
+        && !MD_HAS_MATTER(b);
+}
+
+/* The code of the first rule that frame and mass of a body break, or MDYN_OK. */
+MD_STATIC int md_check_shape(const md_shape *s)
+{
+    int code;
+    if (md_is_too_short(&s->rotation.w, 4)) return MDYN_ERR_ROTATION;
+    if (md_wide_is_negative(s->mass)) return MDYN_ERR_MASS;
+    code = md_check_inertia(&s->inertia);
+    return code == MDYN_ERR_TRIANGLE && s->inertia_as_given ? MDYN_OK : code;
 }
 
 /* The code of the first rule that b breaks as body i, or MDYN_OK. */
@@ -16393,22 +16498,20 @@ MD_STATIC int md_check_body(const mdyn_body *b, int i)
 
     /* numbers, and the place in the tree */
     if (!MIMICDYN_CHECKS) return MDYN_OK;
-    if (!md_wides_in_range(MD_WIDE_FIELDS(mdyn_body, b, axis, drive_kd)))
+    if (!md_wides_in_range(MD_WIDE_FIELDS(mdyn_body, b, MD_FIRST_NUMBER, drive_kd)))
         return MDYN_ERR_NOT_FINITE;
     if (b->parent < MDYN_WORLD || b->parent >= i) return MDYN_ERR_PARENT;
     if ((unsigned)b->joint > (MIMICDYN_QUATERNIONS || !MIMICDYN_TREE ? MDYN_FREE : MDYN_HELICAL))
         return MDYN_ERR_JOINT;
     if (!md_body_is_rotor(b)) return MDYN_ERR_TREE;
 
-    /* the body */
-    single = md_joint_coordinates(b->joint) == 1;
-    if (md_is_too_short(&b->rotation.w, 4)) return MDYN_ERR_ROTATION;
-    if (md_wide_is_negative(b->mass)) return MDYN_ERR_MASS;
-    code = md_check_inertia(&b->inertia);
-    if (code == MDYN_ERR_INERTIA || (code != MDYN_OK && !b->inertia_as_given)) return code;
+    /* the body, unless it is a rotor */
+    code = MIMICDYN_TREE ? md_check_shape(MD_SHAPE(b)) : MDYN_OK;
+    if (code != MDYN_OK) return code;
 
     /* the joint: armature, damping, friction, effort and gains are not negative; a free joint has
        no armature */
+    single = md_joint_coordinates(b->joint) == 1;
     if (md_any_wide_negative(MD_WIDE_FIELDS(mdyn_body, b, armature, friction))
         || md_any_wide_negative(MD_WIDE_FIELDS(mdyn_body, b, effort, drive_kd))
         || (b->joint == MDYN_FREE && !md_wide_is_zero(b->armature))) return MDYN_ERR_NEGATIVE;
@@ -16530,7 +16633,7 @@ MD_STATIC int md_check_coupling(const mdyn_sim *sim, const mdyn_coupling *c, int
         if (c->level == MDYN_POSITION && md_joint_coordinates(joint) != 1) return MDYN_ERR_LEVEL;
         for (j = 0; j < k; j++)
             if (!md_wide_is_zero(c->terms[j].coefficient) && c->terms[j].body == t->body
-                && c->terms[j].axis == t->axis) return MDYN_ERR_TERM_TWICE;
+                && (!MIMICDYN_TREE || c->terms[j].axis == t->axis)) return MDYN_ERR_TERM_TWICE;
         largest = md_max(largest, md_abs(md_of_wide(t->coefficient)));
         terms++;
     }
@@ -16616,20 +16719,21 @@ MD_STATIC int md_check_solver(const mdyn_solver *s)
     /* Only TGS has substeps, and Dantzig has no cone. A relaxation near 0 or a large tolerance
        would end the iteration where it begins. */
     if (s->method == MDYN_DANTZIG && MIMICDYN_MAX_DANTZIG == 0) return MDYN_ERR_CAPACITY_DANTZIG;
-    if ((unsigned)s->method > MDYN_DANTZIG || (s->substeps > 1 && s->method != MDYN_TGS)
-        || (s->method == MDYN_DANTZIG && s->friction_law == MDYN_CONE)
+    if (!MIMICDYN_SETTINGS
+        && ((MIMICDYN_EXACT && s->equality) || (MIMICDYN_WARM && s->start) || s->correction
+            || s->limits || s->method || s->scheme || s->corrections)) return MDYN_ERR_SOLVER;
+    if ((MIMICDYN_SETTINGS && ((unsigned)s->method > MDYN_DANTZIG
+            || (s->method == MDYN_DANTZIG && s->friction_law == MDYN_CONE)
+            || (unsigned)s->correction > MDYN_RELAX || (unsigned)s->limits > MDYN_ENGAGED
+            || (unsigned)s->scheme > MDYN_EXPLICIT || s->corrections > 1
+            || (s->corrections && s->scheme == MDYN_EXPLICIT)))
+        || (s->substeps > 1 && s->method != MDYN_TGS)
         || !md_wides_in_range(&s->relaxation, 3) || md_any_wide_negative(&s->relaxation, 3)
         || (!md_wide_is_zero(s->relaxation) && md_wide_less(s->relaxation, MDYN_C(0.01)))
         || !md_wide_less(s->relaxation, MDYN_C(2)) || md_wide_less(MDYN_C(0.1), s->tolerance)
         || md_wide_less(MDYN_C(1), s->accuracy) || (unsigned)s->equality > MDYN_ITERATED
-        || (unsigned)s->start > MDYN_COLD || (unsigned)s->correction > MDYN_RELAX
-        || (unsigned)s->limits > MDYN_ENGAGED || !md_wide_in_range(s->deadband)
-        || (unsigned)s->friction_law > MDYN_TWO_STAGE || md_wide_is_negative(s->deadband)
-        || (unsigned)s->scheme > MDYN_EXPLICIT || s->corrections > 1
-        || (s->corrections && s->scheme == MDYN_EXPLICIT)
-        || (!MIMICDYN_SETTINGS && ((MIMICDYN_EXACT && s->equality) || (MIMICDYN_WARM && s->start)
-                                   || s->correction || s->limits || s->method || s->scheme
-                                   || s->corrections)))
+        || (unsigned)s->start > MDYN_COLD || !md_wide_in_range(s->deadband)
+        || (unsigned)s->friction_law > MDYN_TWO_STAGE || md_wide_is_negative(s->deadband))
         return MDYN_ERR_SOLVER;
     return MDYN_OK;
 }
@@ -16929,7 +17033,8 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    Gives:   lower and upper of one coordinate, lower > upper if nothing is left.
    Writes:  sim->mark, 0 on return; sim->joint_force and sim->dv as arrays of x and z; y_force;
             sim->reduced as arrays of lower and upper.
-   Cost:    O(couplings^2 terms), with couplings of several leaders O(couplings^2 terms^2).
+   Cost:    O(couplings^2 terms), with couplings of several leaders O(couplings^2 terms^2), with
+            curves times O(knots log knots).
 
    A rigid coupling of two joints ties their coordinates: c_1 q_1 + c_2 q_2 + offset = lower. So
    each coordinate that a chain of such couplings ties to q is x q + z, and its limits bound q. So
@@ -17249,39 +17354,124 @@ MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
 
 /* ---- through couplings of several leaders ---- */
 
-/* The largest x q_k if `up`, otherwise the smallest, in the interval of q_k; +-1e12 if it has no
-   bound there. */
-MD_STATIC md_num md_reach(const mdyn_sim *sim, int k, md_num x, int up)
+#if MIMICDYN_MAX_CURVES > 0
+
+/* Whether a curve can be looked at from one place to another: it has values of its own there. */
+MD_STATIC int md_can_look_at(const mdyn_curve *c, md_num from, md_num to)
+{
+    const md_num most = MD_K(8388600);
+    if (c->kind == MDYN_CURVE_COUPLER) return 0;
+    return (c->kind == MDYN_CURVE_FUNCTION && md_is_bounded(c))
+        || (!md_less(from, md_neg(most)) && !md_less(most, to));
+}
+
+/* The largest x f(q), or the smallest, for q from one place to another; +-1e12 if f has no value at
+   some place. O(knots log knots) */
+MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, md_num x, int up)
 {
     const md_num none = up ? MD_K(1e12) : MD_K(-1e12);
-    const int at_upper = up == !md_less(x, MD_K(0));
+    md_num best = md_neg(none), end = from;
+    if (!md_can_look_at(c, from, to)) return none;
+    do { /* f is monotone between places where it is level */
+        md_curve_value p;
+        md_num value;
+        if (!md_find_curve_value(c, md_to_real(end), 0, &p)) return none;
+        value = md_mul(x, md_of_real(p.value));
+        best = up ? md_max(best, value) : md_min(best, value);
+        from = end;
+        if (md_less(from, to)) (void)md_find_level(c, from, to, &end);
+    } while (md_less(from, end));
+    return best;
+}
+
+/* Narrows the interval of DoF k to that around all q in it at which lo <= x f(q) <= hi. */
+MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
+                                  md_num x)
+{
+    md_num *lower = &sim->reduced.factor[k], *upper = &sim->reduced.size[k];
+    const md_num most = MD_K(8388600);
+    const md_num from = md_max(*lower, md_neg(most)), to = md_min(*upper, most);
+    const int reversed = md_less(x, MD_K(0));
+    md_preimage s;
+    if (c->kind == MDYN_CURVE_COUPLER
+        || (c->kind == MDYN_CURVE_FUNCTION && !md_can_look_at(c, *lower, *upper))) return;
+    s.curve = c;
+    s.lo = md_div(reversed ? hi : lo, x);
+    s.hi = md_div(reversed ? lo : hi, x);
+
+    /* the first of the intervals of such places, and the last */
+    s.wanted = from;
+    md_find_preimage(&s, from, to);
+    if (!s.found) {
+        *lower = MD_K(1e12);
+        *upper = md_neg(*lower);
+        return;
+    }
+    if (md_less(from, s.first)) *lower = s.first;
+    s.wanted = to;
+    md_find_preimage(&s, from, to);
+    if (md_less(s.last, to)) *upper = s.last;
+}
+
+#else
+
+MD_INLINE md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, md_num x, int up)
+{
+    (void)c; (void)from; (void)to; (void)x; (void)up;
+    return MD_K(0);
+}
+
+MD_INLINE void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
+                                  md_num x)
+{
+    (void)sim; (void)c; (void)k; (void)lo; (void)hi; (void)x;
+}
+
+#endif
+
+/* The largest that a term of a coupling may be in the interval of its joint if `up`, otherwise the
+   smallest; +-1e12 if it has no bound there. */
+MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
+{
+    const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(t->coefficient);
+    const int k = md_dof_of(sim, t->body), at_upper = up == !md_less(x, MD_K(0));
     const md_num q = at_upper ? sim->reduced.size[k] : sim->reduced.factor[k];
+    if (MD_HAS_CURVES && t->curve)
+        return md_reach_of_curve(md_curve_of(sim, t), sim->reduced.factor[k], sim->reduced.size[k],
+                                 x, up);
     if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
     return md_mul(x, q);
 }
 
-/* The interval of joint `k` of coupling c, with the terms t, from those of its others. */
-MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const md_terms *t, int k)
+/* The interval of the joint of one term of coupling c, from those of the others. */
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_term *term)
 {
-    const md_num none = MD_K(1e12);
+    const int k = md_dof_of(sim, term->body);
+    const md_num none = MD_K(1e12), x = md_of_wide(term->coefficient);
+    const md_num offset = md_of_wide(c->offset);
     md_num lo = md_of_wide(c->lower), hi = md_of_wide(c->upper);
     int j, open_below = !md_has_lower(c->lower), open_above = !md_has_upper(c->upper);
 
-    /* what c_k q_k may be */
-    for (j = 0; j < t->count; j++) {
+    /* what the term may be, with the offset */
+    for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
+        const mdyn_term *other = &c->terms[j];
         md_num most, least;
-        if (j == k) continue;
-        most = md_reach(sim, t->dof[j], t->factor[j], 1);
-        least = md_reach(sim, t->dof[j], t->factor[j], 0);
+        if (other == term || md_wide_is_zero(other->coefficient)) continue;
+        most = md_reach(sim, other, 1);
+        least = md_reach(sim, other, 0);
         open_below |= !md_less(most, none);
         open_above |= !md_less(md_neg(none), least);
         lo = md_sub(lo, most);
         hi = md_sub(hi, least);
     }
 
-    md_narrow(&sim->reduced.factor[t->dof[k]], &sim->reduced.size[t->dof[k]],
-              open_below ? md_neg(none) : lo, open_above ? none : hi, t->factor[k],
-              md_of_wide(c->offset), md_abs(t->factor[k]));
+    if (open_below) lo = md_neg(none);
+    if (open_above) hi = none;
+    if (MD_HAS_CURVES && term->curve)
+        md_narrow_by_image(sim, md_curve_of(sim, term), k, open_below ? lo : md_sub(lo, offset),
+                           open_above ? hi : md_sub(hi, offset), x);
+    else
+        md_narrow(&sim->reduced.factor[k], &sim->reduced.size[k], lo, hi, x, offset, md_abs(x));
 }
 
 /* Narrows the intervals of all joints of coupling i, if it is rigid. Where one is empty, so are
@@ -17290,31 +17480,39 @@ MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num *lower = sim->reduced.factor, *upper = sim->reduced.size;
-    md_terms *t = &sim->terms;
-    int k, empty = 0, changed = 0;
-    if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
-    md_find_row_terms(sim, md_row_at(sim, i), t);
+    int j, k, empty = 0, changed = 0;
+    if (!md_coupling_is_rigid(sim, c)) return 0;
 
-    for (k = 0; k < t->count; k++) empty |= md_range_is_empty(lower[t->dof[k]], upper[t->dof[k]]);
-    for (k = 0; k < t->count; k++) {
-        const md_num lo = lower[t->dof[k]], hi = upper[t->dof[k]];
-        if (!empty) md_narrow_term(sim, c, t, k);
-        if (empty || md_range_is_empty(lower[t->dof[k]], upper[t->dof[k]])) {
-            upper[t->dof[k]] = MD_K(-1e12);
-            lower[t->dof[k]] = MD_K(1e12);
+    for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
+        if (md_wide_is_zero(c->terms[j].coefficient)) continue;
+        k = md_dof_of(sim, c->terms[j].body);
+        empty |= md_range_is_empty(lower[k], upper[k]);
+    }
+    for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
+        md_num lo, hi;
+        if (md_wide_is_zero(c->terms[j].coefficient)) continue;
+        k = md_dof_of(sim, c->terms[j].body);
+        lo = lower[k];
+        hi = upper[k];
+        if (!empty) md_narrow_term(sim, c, &c->terms[j]);
+        if (empty || md_range_is_empty(lower[k], upper[k])) {
+            upper[k] = MD_K(-1e12);
+            lower[k] = MD_K(1e12);
         }
-        changed |= md_less(lo, lower[t->dof[k]]) | md_less(upper[t->dof[k]], hi);
+        changed |= md_less(lo, lower[k]) | md_less(upper[k], hi);
     }
     return changed;
 }
 
-/* Finds the intervals that couplings leave all joints, if some have several leaders; otherwise
-   returns 0. The order turns each time, for chains in either one; in a ring it may never end. */
+/* Finds the intervals that couplings leave all joints, if some have several leaders or curves;
+   otherwise returns 0. The order turns each time, for chains in either one; in a ring it may never
+   end. */
 MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 {
     const int n = sim->couplings;
     int i, k, several = 0, changed = 1;
-    for (i = 0; MIMICDYN_MAX_TERMS > 2 && i < n; i++) several |= sim->term_count[i] > 2;
+    for (i = 0; (MIMICDYN_MAX_TERMS > 2 || MD_HAS_CURVES) && i < n; i++)
+        several |= sim->term_count[i] > 2 || md_coupling_is_curved(sim, i);
     if (!several) return 0;
 
     for (k = 0; k < sim->dofs; k++) {
@@ -17338,10 +17536,12 @@ MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lo
     if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
 }
 
-/* Finds the range that the coordinates tied to DoF `dof` leave it; +-1e12 where it has no bound.
-   Returns the last coupling that leaves it one position by its ratios alone, or -1.
-   sim->y_force[k] := 1 for all DoFs that are tied to it and have no bound either. */
-MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
+/* Finds the range that the coordinates tied to DoF `dof` leave it, with `several` within its
+   interval of md_find_intervals; +-1e12 where it has no bound. Returns the last coupling that
+   leaves it one position by its ratios alone, or -1. sim->y_force[k] := 1 for all DoFs that are
+   tied to it and have no bound either. */
+MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num *lower,
+                                    md_num *upper)
 {
     int i, k, locking = -1;
     md_tie_joints(sim, dof);
@@ -17354,6 +17554,7 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_nu
         if (md_narrow_by_coupling(sim, i, lower, upper)) locking = i;
 
     /* curves last: within what is left */
+    if (several) md_narrow_by_interval(sim, dof, lower, upper);
     for (i = 0; i < sim->couplings; i++)
         if (md_coupling_is_curved(sim, i) && !md_less(*upper, *lower))
             md_narrow_by_curve(sim, i, dof, lower, upper);
@@ -17368,8 +17569,7 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, md_num *lower, md_nu
 /* The range of the coordinate of DoF `dof`. */
 MD_STATIC void md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
-    (void)md_find_tied_range(sim, dof, lower, upper);
-    if (md_find_intervals(sim)) md_narrow_by_interval(sim, dof, lower, upper);
+    (void)md_find_tied_range(sim, dof, md_find_intervals(sim), lower, upper);
 }
 
 /* Whether DoF `dof` is a leader: a term of a rigid coupling of two joints, and the first term of
@@ -17596,6 +17796,7 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
 MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdyn_body *b)
 {
+    const md_shape *s = MD_SHAPE(b);
     md_body_part *l = MD_BODY(link);
     md_mat Q, P, t, R;
     md_vec com, position;
@@ -17608,10 +17809,10 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     l->is_oblique = (uint8_t)!md_mat_is_identity(&Q);
     md_joint_frame(sim, b->parent, &P);
     md_mat_transpose(&P, &P);
-    md_vec_of_wide(&position, &b->position);
+    md_vec_of_wide(&position, &s->position);
     md_mat_vec(&l->position, &P, &position);
-    for (k = 0; k < 4; k++) x[k] = md_of_wide((&b->rotation.w)[k]);
-    if (md_wides_are_zero(&b->rotation.w, 4)) x[0] = MD_K(1);
+    for (k = 0; k < 4; k++) x[k] = md_of_wide((&s->rotation.w)[k]);
+    if (md_wides_are_zero(&s->rotation.w, 4)) x[0] = MD_K(1);
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
@@ -17621,11 +17822,11 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
 
     /* Center of mass Q^T c, first moment m c, inertia Q^T I Q about the center of mass */
     md_mat_transpose(&Q, &Q);
-    l->mass = md_of_wide(b->mass);
-    md_vec_of_wide(&com, &b->com);
+    l->mass = md_of_wide(s->mass);
+    md_vec_of_wide(&com, &s->com);
     md_mat_vec(&com, &Q, &com);
     md_vec_scale(&l->first_moment, l->mass, &com);
-    for (k = 0; k < 6; k++) x[k] = md_of_wide((&b->inertia.xx)[k]);
+    for (k = 0; k < 6; k++) x[k] = md_of_wide((&s->inertia.xx)[k]);
     md_sym_set(&inertia, x);
     md_sym_rotate(&l->inertia, &Q, &inertia);
 
@@ -17640,10 +17841,11 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
 /* md_dof.pitch: of a helical joint its pitch; of a free joint the inertia about the mass center. */
 MD_STATIC void md_build_pitch(mdyn_sim *sim, const md_link *link, const mdyn_body *b)
 {
+    const md_shape *s = MD_SHAPE(b);
     int k;
     for (k = 0; k < link->dofs; k++)
         MD_COLUMN(&sim->dof[link->dof + k])->pitch
-            = md_of_wide(link->joint == MDYN_FREE ? (&b->inertia.xx)[k] : b->pitch);
+            = md_of_wide(link->joint == MDYN_FREE ? (&s->inertia.xx)[k] : s->pitch);
 }
 
 /* The same of a free joint whose body has others welded to it: of all of them. */
@@ -17763,24 +17965,26 @@ MD_STATIC void md_build_place(mdyn_sim *sim, int i)
 MD_STATIC void md_build_link(mdyn_sim *sim, int i)
 {
     const mdyn_body *b = &sim->body_table[i];
+    const int dofs = md_joint_dofs(b->joint);
     md_link *link = &sim->link[i];
+    md_dof *d = &sim->dof[sim->dofs];
     int k;
 
     /* Its DoFs and coordinates begin where those of the links before it end */
     link->parent = b->parent;
     link->joint = (uint8_t)b->joint;
-    link->dofs = (uint8_t)md_joint_dofs(b->joint);
+    link->dofs = (uint8_t)dofs;
     link->dof = sim->dofs;
     link->coordinate = sim->coordinates;
     link->table_sum = md_sum_body(b);
     md_copy_values(&sim->joint_values[i], b);
-    sim->dofs = (int16_t)(sim->dofs + link->dofs);
+    sim->dofs = (int16_t)(sim->dofs + dofs);
     sim->coordinates = (int16_t)(sim->coordinates + md_joint_coordinates(b->joint));
 
-    for (k = link->dof; k < sim->dofs; k++) {
-        sim->dof[k].body = (int16_t)i;
-        sim->dof[k].coordinate = (int16_t)(link->dofs == 1 ? link->coordinate : -1);
-        sim->dof[k].kind = md_dof_kind(b->joint, k - link->dof);
+    for (k = 0; k < dofs; k++, d++) {
+        d->body = (int16_t)i;
+        d->coordinate = (int16_t)(dofs == 1 ? link->coordinate : -1);
+        d->kind = md_dof_kind(b->joint, k);
     }
     if (MIMICDYN_TREE) {
         md_build_link_frame(sim, link, b);
@@ -17799,7 +18003,7 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
     int i, j, k, n = 0;
     for (k = 0; k < sim->dofs; k++) {
         i = md_body_of(sim, k);
-        j = sim->link[i].parent;
+        j = MIMICDYN_TREE ? (int)sim->link[i].parent : (int)MDYN_WORLD;
         sim->dof_parent[k] = (int16_t)(k > md_dof_of(sim, i) ? k - 1
             : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
@@ -17822,7 +18026,7 @@ MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         md_num D = md_of_wide(md_values_of_dof(sim, k)->damping), M, y;
         sim->damping_theta[k] = MD_K(1);
-        M = sim->mass[sim->M_first[k]];
+        M = sim->mass[md_first_of_M(sim, k)];
         if (!md_uses_midpoint(sim) || md_is_zero(D) || !md_less(MD_K(0), M)) continue;
         /* theta = (3 + y/M)/(6 + y/M) */
         y = md_mul(sim->dt, D);
@@ -18001,7 +18205,7 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
         if (!md_is_zero(sim->y_force[k])) continue;
-        locking = md_find_tied_range(sim, k, &lower, &upper);
+        locking = md_find_tied_range(sim, k, 0, &lower, &upper);
         left[0] = lower;
         left[1] = upper;
         if (several) md_narrow_by_interval(sim, k, &left[0], &left[1]);
@@ -18428,7 +18632,7 @@ MD_STATIC int md_frame_is_kept(const mdyn_sim *sim, int i, const mdyn_body *b, c
     /* without a tree there is no frame but that of the parent */
     if (!MIMICDYN_TREE) return b->parent == old->parent;
     if (b->parent != was->body_parent) return 0;
-    if (b->joint == MDYN_HELICAL && !md_is_zero(md_sub(md_of_wide(b->pitch),
+    if (b->joint == MDYN_HELICAL && !md_is_zero(md_sub(md_of_wide(MD_SHAPE(b)->pitch),
         MD_COLUMN(&sim->dof[old->dof])->pitch))) return 0;
     return is->axis == was->axis
         && !md_bytes_differ(&is->position, &was->position, sizeof is->position)
@@ -20715,7 +20919,7 @@ MD_STATIC int md_write_mass_matrix(mdyn_sim *sim, mdyn_wide *mass)
     const md_num *m = sim->mass;
     int j, k;
     for (k = 0; k < n; k++)
-        if (!md_is_representable(sim->mass[sim->M_first[k]]))
+        if (!md_is_representable(sim->mass[md_first_of_M(sim, k)]))
             return md_blame(sim, MDYN_ERR_RESULT, k);
 
     /* row and column k: the ancestors of k; 0 between them */
@@ -20833,7 +21037,8 @@ MD_STATIC uint32_t md_crc_of_model(const mdyn_model *m)
     for (i = 0; i < m->body_count; i++) {
         const mdyn_body *b = &m->bodies[i];
         crc = md_crc(crc, MD_FIELDS(mdyn_body, b, parent, name));
-        crc = md_crc(crc, &b->inertia_as_given, sizeof b->inertia_as_given);
+        if (MIMICDYN_TREE)
+            crc = md_crc(crc, &MD_SHAPE(b)->inertia_as_given, sizeof(int16_t));
     }
     for (i = 0; i < m->coupling_count; i++) {
         const mdyn_coupling *c = &m->couplings[i];
@@ -21043,6 +21248,9 @@ MDYN_API int mdyn_reset(mdyn_sim *sim)
         sim->row_result[k].active_side = 0;
     }
     sim->step_count++;
+    sim->report.iterations = sim->report.pivots = sim->report.unsolved = sim->report.entries = 0;
+    sim->report.redundant = sim->report.contradictory = sim->report.broken = 0;
+    sim->report.residual = MDYN_C(0);
     sim->was_unconverged = 0;
     sim->culprit.sticky = 0;
     md_drop_last_dv(sim);

@@ -71,10 +71,11 @@ if [ $first = yes ]; then
     esac
 fi
 
-refuses() { # refuses TEXT FLAGS: the interface does not compile with these, and says TEXT
+more=
+refuses() { # refuses TEXT FLAGS: the interface and $more do not compile so, and say TEXT
     text=$1
     shift
-    printf '%s\n' "$include" >"$build/$compiler-$standard-refused.$suffix"
+    printf '%s\n' "$include" "$more" >"$build/$compiler-$standard-refused.$suffix"
     file=$build/$compiler-$standard-refused
     # shellcheck disable=SC2086 # flags are words
     if "$compiler" -std="$standard" $target $look "$@" -I"$root" -c "$file.$suffix" -o "$file.o" \
@@ -92,4 +93,6 @@ refuses "F64 needs a double of 64 bits" -DMIMICDYN_SCALAR=F64 -U__SIZEOF_DOUBLE_
     -D__SIZEOF_DOUBLE__=4
 refuses "MIMICDYN_WARNINGS must be 0 or 1" -DMIMICDYN_WARNINGS=2
 refuses "MIMICDYN_WARNINGS needs MIMICDYN_EXACT 1" -DMIMICDYN_EXACT=0 -DMIMICDYN_WARNINGS=1
+more='int is_heavy(const mdyn_body *b); int is_heavy(const mdyn_body *b) { return b->mass > 0; }'
+refuses "no member named .mass" -DMIMICDYN_TREE=0
 exit $failed

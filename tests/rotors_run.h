@@ -77,7 +77,6 @@ static void rotors_make_body(mdyn_body *b) {
     memset(b, 0, sizeof *b);
     b->parent = MDYN_WORLD;
     b->joint = joint;
-    b->axis.z = MDYN_C(1);
     b->armature = rotors_wide(rotors_between(0.0001, 0.01));
     if (rotors_any(3) == 0) b->damping = rotors_wide(rotors_between(0, 0.2));
     if (rotors_any(3) == 0) b->friction = rotors_wide(rotors_between(0, 0.05));

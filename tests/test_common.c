@@ -121,6 +121,19 @@ static void test_axes(void) {
     }
 }
 
+/* Which coordinate axis x comes from is decided by the numbers given: of two that are equal the
+   first, whatever their signs. */
+static void test_equal_axes(void) {
+    for (int n = 0; n < 8; n++) {
+        const double a[3] = { n & 1 ? -1 : 1, n & 2 ? -1 : 1, n & 4 ? -1.5 : 1.5 };
+        md_vec axis;
+        md_mat R;
+        to_vec(&axis, a);
+        md_mat_of_axis(&R, &axis);
+        CHECK(fabs(number(md_mat_get(&R, 0))) > 0.8 && fabs(number(md_mat_get(&R, 3))) < 0.5);
+    }
+}
+
 /* ---- other origins ---- */
 
 static void test_wrenches(void) {
@@ -359,6 +372,7 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_quaternions();
     test_axes();
+    test_equal_axes();
     test_wrenches();
     test_composites();
     test_articulated();

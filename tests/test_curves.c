@@ -762,11 +762,41 @@ static void test_level_places(void) {
 static mdyn_body chain[4];
 static mdyn_curve bent[1];
 
+/* Limits of the chain, and a curve of each kind in turn. */
+static void draw_bent_chain(int n) {
+    double q = -2.5;
+    for (int i = 0; i < 4; i++) {
+        chain[i] = rods[i > 0];
+        chain[i].parent = (int16_t)(i - 1);
+        chain[i].lower = wide(random_in(-2, -0.2));
+        chain[i].upper = wide(random_in(0.2, 2));
+    }
+    bent->kind = (mdyn_curve_kind)(n % 3);
+    bent->reference = wide(random_in(-1, 1));
+    for (int k = 0; k < 5; k++) {
+        bent->a[k] = wide(random_in(-2, 2));
+    }
+    for (int k = 0; k < LEVEL_KNOTS; k++) {
+        q += random_in(0.2, 0.9);
+        level_knots[k].q = wide(q);
+        level_knots[k].value = wide(random_in(-3, 3));
+    }
+    CHECK_EQUAL(mdyn_fill_spline(level_knots, LEVEL_KNOTS, scratch), MDYN_OK);
+    bent->knots = level_knots;
+    bent->knot_count = LEVEL_KNOTS;
+    bent->function = two_sin;
+    bent->user_data = &two;
+}
+
+static double bent_at(double q) {
+    mdyn_curve_point p;
+    CHECK_EQUAL(mdyn_evaluate_curve(bent, real(q), &p), MDYN_OK);
+    return of_real(p.value);
+}
+
 static int chain_is_within(ld q0) {
     ld q[4] = { q0, 0.7L * q0 + 0.1L };
-    mdyn_curve_point p;
-    CHECK_EQUAL(mdyn_evaluate_curve(bent, real((double)q[1]), &p), MDYN_OK);
-    q[2] = ((ld)of_real(p.value) - 0.2L) / 2;
+    q[2] = ((ld)bent_at((double)q[1]) - 0.2L) / 2;
     q[3] = -1.5L * q[2] + 0.2L;
     for (int i = 0; i < 4; i++) {
         if (q[i] < (ld)of_wide(chain[i].lower) || q[i] > (ld)of_wide(chain[i].upper)) {
@@ -792,28 +822,7 @@ static void test_ranges(void) {
     m.curves = bent;
     m.curve_count = 1;
     for (int n = 0; n < 200; n++) {
-        double q = -2.5;
-        for (int i = 0; i < 4; i++) {
-            chain[i] = rods[i > 0];
-            chain[i].parent = (int16_t)(i - 1);
-            chain[i].lower = wide(random_in(-2, -0.2));
-            chain[i].upper = wide(random_in(0.2, 2));
-        }
-        bent->kind = (mdyn_curve_kind)(n % 3);
-        bent->reference = wide(random_in(-1, 1));
-        for (int k = 0; k < 5; k++) {
-            bent->a[k] = wide(random_in(-2, 2));
-        }
-        for (int k = 0; k < LEVEL_KNOTS; k++) {
-            q += random_in(0.2, 0.9);
-            level_knots[k].q = wide(q);
-            level_knots[k].value = wide(random_in(-3, 3));
-        }
-        CHECK_EQUAL(mdyn_fill_spline(level_knots, LEVEL_KNOTS, scratch), MDYN_OK);
-        bent->knots = level_knots;
-        bent->knot_count = LEVEL_KNOTS;
-        bent->function = two_sin;
-        bent->user_data = &two;
+        draw_bent_chain(n);
         CHECK(mdyn_init(&other, &m) >= 0);
         const double here = random_in(-2, 2);
         other.q[0] = real(here);
@@ -861,6 +870,80 @@ static void test_ranges(void) {
 
     /* the posture goes where the follower may be */
     CHECK(mdyn_settle(&other) >= 0);
+}
+
+/* 2 q_2 - f(q_1) + q_0/2 + 0.2 = 0 and q_3 = 0.2 - 1.5 q_2: each joint is left what the ranges of
+   the others leave it, f having all values between its least and its most. */
+static void test_ranges_of_several(void) {
+    static const mdyn_coupling couplings[] = {
+        { { MDYN_TERM(2, 2), MDYN_CURVED_TERM(1, -1, 0), MDYN_TERM(0, 0.5) }, MDYN_C(0.2),
+          MDYN_COUPLING_END_ },
+        MDYN_MIMIC(3, 2, -1.5, 0.2),
+    };
+    enum { PLACES = 4000 };
+    mdyn_model m = planar2g;
+    int narrowed = 0;
+    m.bodies = chain;
+    m.body_count = 4;
+    m.couplings = couplings;
+    m.coupling_count = 2;
+    m.curves = bent;
+    m.curve_count = 1;
+    for (int n = 0; n < 200; n++) {
+        double low[4], high[4], f[PLACES + 1], least = HUGE_VAL, most = -HUGE_VAL;
+        draw_bent_chain(n);
+        for (int i = 0; i < 4; i++) {
+            low[i] = of_wide(chain[i].lower);
+            high[i] = of_wide(chain[i].upper);
+        }
+        CHECK(mdyn_init(&other, &m) >= 0);
+
+        /* of joint 2 by 3, of f by places */
+        const double step = (high[1] - low[1]) / PLACES;
+        double steepest = 1;
+        low[2] = fmax(low[2], (0.2 - high[3]) / 1.5);
+        high[2] = fmin(high[2], (0.2 - low[3]) / 1.5);
+        for (int k = 0; k <= PLACES; k++) {
+            f[k] = bent_at(low[1] + step * k);
+            least = fmin(least, f[k]);
+            most = fmax(most, f[k]);
+            steepest = k ? fmax(steepest, fabs(f[k] - f[k - 1]) / step) : 1;
+        }
+        const double below = 2 * low[2] + 0.5 * low[0] + 0.2, room = 2 * steepest * step;
+        const double above = 2 * high[2] + 0.5 * high[0] + 0.2;
+        double left[4][2] = {
+            { 2 * (least - 0.2 - 2 * high[2]), 2 * (most - 0.2 - 2 * low[2]) },
+            { HUGE_VAL, -HUGE_VAL },
+            { (least - 0.2 - 0.5 * high[0]) / 2, (most - 0.2 - 0.5 * low[0]) / 2 },
+        };
+        for (int k = 0; k <= PLACES; k++) {
+            if (f[k] < below || f[k] > above) {
+                continue;
+            }
+            left[1][0] = fmin(left[1][0], low[1] + step * k);
+            left[1][1] = fmax(left[1][1], low[1] + step * k);
+        }
+        int is_empty = left[1][0] > left[1][1];
+        for (int i = 0; i < 3; i++) {
+            left[i][0] = fmax(left[i][0], low[i]);
+            left[i][1] = fmin(left[i][1], high[i]);
+            is_empty |= left[i][1] - left[i][0] < room;
+        }
+        left[3][0] = 0.2 - 1.5 * left[2][1];
+        left[3][1] = 0.2 - 1.5 * left[2][0];
+        for (int i = 0; i < 4 && !is_empty; i++) {
+            mdyn_wide lower, upper;
+            CHECK_EQUAL(mdyn_range(&other, i, &lower, &upper), MDYN_OK);
+            CHECK(of_wide(lower) < left[i][0] + 1e-6 && of_wide(upper) > left[i][1] - 1e-6);
+            if (i == 1) { /* between two places the curve may touch a bound */
+                continue;
+            }
+            CHECK_NEAR(of_wide(lower), left[i][0], 2 * room);
+            CHECK_NEAR(of_wide(upper), left[i][1], 2 * room);
+            narrowed += left[i][0] > low[i] + 0.01;
+        }
+    }
+    CHECK(narrowed > 50);
 }
 
 /* ---- a function with bounds ---- */
@@ -1051,7 +1134,8 @@ int main(int argc, char **argv) {
         test_values, test_spline, test_refused_curves, test_rows, test_default, test_row_form,
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
-        test_ranges, test_bounds, test_open_ranges, test_texts, test_polycoef
+        test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
+        test_polycoef
     };
     check_begin(argc, argv);
     fill_tables();

@@ -517,6 +517,8 @@ static void reset_forgets(void) {
         warm = sim;
         CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
         CHECK(init_explicit(&fresh, &mech.model) >= 0);
+        CHECK(warm.report.entries > 0);
+        CHECK(memcmp(&sim.report, &fresh.report, sizeof sim.report) == 0);
         memcpy(fresh.q, sim.q, sizeof fresh.q);
         memcpy(fresh.v, sim.v, sizeof fresh.v);
         CHECK_EQUAL(mdyn_set_contacts(&sim, contact, 3), MDYN_OK);
