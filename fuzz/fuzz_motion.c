@@ -1607,9 +1607,12 @@ static void check_two_stages(input *in)
         REQUIRE(mdyn_report_row(&t.other, MDYN_ROW_CONTACT, 3 * i, &report) == MDYN_OK);
         n[i] = of_wide(report.impulse);
     }
-    const int given = s->contacts_given, known = t.last.state != UNKNOWN; /* t.v_after */
+    const int given = s->contacts_given;
+    /* of this step, not of the next */
+    const int known = t.last.state != UNKNOWN && evaluate_scheme(s, &t.a, &t.other) &&
+                      !turns_far(s);
     if (step(s) != MDYN_OK || !known || !is_converged(s, &t.a, MDYN_OK) ||
-        !is_converged(s, &t.other, MDYN_OK) || t.a.report.contradictory > 0 || turns_far(s)) return;
+        !is_converged(s, &t.other, MDYN_OK) || t.a.report.contradictory > 0) return;
     for (int i = 0; i < given; i++)
         for (int k = 1; k < 3; k++) {
             const row *r = find_row(MDYN_ROW_CONTACT, 3 * i + k);
