@@ -1626,6 +1626,7 @@ typedef struct md_body_row {
     md_num value, target_velocity, force_min, force_max, mu;
     md_num bias_acceleration;                  /* J' v */
     md_num value_size;                         /* magnitude of the terms of `value` */
+    md_num lever2;                             /* squared length of the longest arm of its forces */
     md_num max_length2;                        /* bound of the squared length of J, whitened */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
     md_num value_after;                        /* C after the step */
@@ -10782,6 +10783,7 @@ MD_STATIC md_body_row *md_clear_body_row(mdyn_sim *sim, int j, const mdyn_softne
     r->softness = *softness;
     r->lower = r->upper = MDYN_C(0);
     r->value = r->target_velocity = r->mu = r->bias_acceleration = r->value_size = MD_K(0);
+    r->lever2 = MD_K(0);
     r->force_min = MD_NO_MIN;
     r->force_max = MD_NO_MAX;
     return r;
@@ -10809,6 +10811,7 @@ MD_STATIC void md_add_wrench_pair(md_body_row *r, int a, int b, const md_vec *ar
         f.lin = f.ang;
         if (arm) md_cross(&f.ang, &arm[side], &f.lin);
         else md_vec_zero(&f.lin);
+        if (arm) r->lever2 = md_max(r->lever2, md_dot(&arm[side], &arm[side]));
         md_add_wrench_term(r, side ? b : a, 0, &f);
     }
 }
@@ -10834,12 +10837,14 @@ MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
 
 /* sim->row_jacobian[k] += S_k^T f for the DoFs from a body to the world. sim->row_jacobian_size[k]
    is raised to the square of the numbers in this sum, for the test of rounding in
-   md_body_row_jacobian. */
-MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *wrench)
+   md_body_row_jacobian; the moment of f is itself a sum, of products with an arm of lever2. */
+MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *wrench,
+                                      md_num lever2)
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
     md_force f = *wrench;
-    md_num ang2 = md_dot(&f.ang, &f.ang), lin2 = md_dot(&f.lin, &f.lin), size;
+    md_num lin2 = md_dot(&f.lin, &f.lin), size;
+    md_num ang2 = md_max(md_dot(&f.ang, &f.ang), md_mul(lever2, lin2));
     int i, k;
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
@@ -10875,7 +10880,8 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
     /* a wrench, or the coefficients of up to six joint velocities */
     for (p = 0; p < r->term_count; p++) {
         const md_link *link = &sim->link[r->body[p]];
-        if (!r->is_joint_term[p]) md_add_wrench_jacobian(sim, r->body[p], &r->wrench[p]);
+        if (!r->is_joint_term[p]) md_add_wrench_jacobian(sim, r->body[p], &r->wrench[p],
+                                                         r->lever2);
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++) {
             const md_vec *c = k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin;
             md_num x = md_vec_get(c, k % 3), *size = &rows->row_jacobian_size[link->dof + k];
@@ -11496,17 +11502,21 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
    queries after it, and are dropped when the following step begins or others are set. */
 
 /* The arms of the contacts in the poses in which the user found them. In the poses of the middle of
-   a step, the contact point of a rolling wheel would no longer be below its center. */
+   a step, the contact point of a rolling wheel would no longer be below its center. An arm that is
+   no more than the rounding of the point is none. */
 MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
 {
+    const md_num rounding = MD_K(4096 * MD_EPSILON * MD_EPSILON);
     int i, k;
     for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) {
         md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
+        const md_num least2 = md_mul(rounding, md_dot(&c->point, &c->point));
         for (k = 0; k < 2; k++) {
             const int body = k ? c->b : c->a;
             md_vec_zero(&c->arm[k]);
             if (body >= 0) md_origin_position(sim, body, &c->arm[k]);
             md_vec_sub(&c->arm[k], &c->point, &c->arm[k]);
+            if (!md_less(least2, md_dot(&c->arm[k], &c->arm[k]))) md_vec_zero(&c->arm[k]);
         }
     }
 }

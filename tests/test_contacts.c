@@ -212,6 +212,45 @@ static void contacts_never_pull(mdyn_method method) {
 
 /* ---- refusals and texts ---- */
 
+/* A wheel on a fixed axle, pressed through its axle, or touched on it, anywhere: the normal can move
+   nothing, so that it has no impulse, and no friction follows it. Its element of J is rounding. */
+static void wheel_pressed_through_its_axle(mdyn_method method) {
+    for (int n = 0; n < 100; n++) {
+        const double angle = random_in(-3, 3), far = n % 4 == 3 ? 30 : 1;
+        const double radius = n % 3 ? 0.05 : 0;
+        const double x = random_in(-far, far), y = random_in(-far, far);
+        const double turn = random_in(-3, 3), lean = random_in(-1, 1);
+        const double axle[2] = { x + lean * cos(turn), y + lean * sin(turn) };
+        mdyn_contact c;
+        mdyn_row_report r;
+        memset(&c, 0, sizeof c);
+        boxes(2, MDYN_PYRAMID);
+        mech.model.solver.method = method;
+        mech.body[0].joint = MDYN_FIXED;
+        mech.body[0].position = wide3(x, y, 0);
+        mech.body[0].rotation.w = wide(cos(turn / 2));
+        mech.body[0].rotation.z = wide(sin(turn / 2));
+        mech.body[1].parent = 0;
+        mech.body[1].joint = MDYN_REVOLUTE;
+        mech.body[1].axis = wide3(0, 0, 1);
+        mech.body[1].position = wide3(lean, 0, 0);
+        start();
+        sim.v[0] = real(5);
+        c.a = 1;
+        c.b = MDYN_WORLD;
+        c.normal.x = real(cos(angle));
+        c.normal.y = real(sin(angle));
+        c.point.x = real(axle[0] + radius * cos(angle));
+        c.point.y = real(axle[1] + radius * sin(angle));
+        c.depth = real(1e-3);
+        c.mu = wide(0.5);
+        CHECK(mdyn_set_contacts(&sim, &c, 1) >= 0 && mdyn_step(&sim) >= 0);
+        CHECK(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 0, &r) == MDYN_OK);
+        CHECK(of_wide(r.impulse) == 0);
+        CHECK(fabs(of_real(sim.v[0]) - 5) < 1e-6);
+    }
+}
+
 static void refused_contact(mdyn_contact c, int code) {
     mdyn_contact two[2];
     memset(two, 0, sizeof two);
@@ -281,6 +320,9 @@ int main(int argc, char **argv) {
     contacts_never_pull(MDYN_PGS);
     contacts_never_pull(MDYN_TGS);
     contacts_never_pull(MDYN_DANTZIG);
+    wheel_pressed_through_its_axle(MDYN_PGS);
+    wheel_pressed_through_its_axle(MDYN_TGS);
+    wheel_pressed_through_its_axle(MDYN_DANTZIG);
     refused_contacts();
     texts();
     return check_end();
