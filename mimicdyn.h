@@ -14059,7 +14059,8 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
                                        enum md_bias_mode bias)
 {
     md_unit owned = MD_U(0);
-    if (MIMICDYN_EXACT) owned = md_unit_mul_num(md_dot_owned(sim, row, sim->du), row->inverse_rest);
+    if (MIMICDYN_EXACT && row->owned_count > 0)
+        owned = md_unit_mul_num(md_dot_owned(sim, row, sim->du), row->inverse_rest);
     sim->overflow |= md_overflow_of(owned);
     row->u_lo = md_unit_sub(md_scaled_target(row, md_target_lo(row, bias), e), owned);
     row->u_hi = row->u_lo;
@@ -14885,6 +14886,12 @@ MD_OWN_FRAME void md_save_warm_start(const mdyn_sim *sim, md_row *row, int32_t i
     row->u_warm_start = md_unit_of(start, 0);
 }
 
+/* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
+MD_INLINE md_num md_impulse_of(const md_row *row, md_unit u, md_scale e)
+{
+    return md_add(row->lambda_given, md_mul(row->scale, md_of_unit(u, e)));
+}
+
 /* Sets lambda and warm_start of all active rows from the block; the warm start is u_warm_start if
    `saved`, the impulse itself otherwise. A row at its bound gets exactly the bound. */
 MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
@@ -14896,14 +14903,13 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         if (!row->in_inequality) continue;
 
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
+        row->lambda = md_impulse_of(row, row->u_lambda, e);
         if (md_stores_warm_start(sim))
-            row->warm_start = md_add(row->lambda_given, md_mul(row->scale,
-                md_of_unit(saved ? row->u_warm_start : row->u_lambda, e)));
-        row->lambda = !md_unit_less(row->u_lambda, row->u_lambda_max) ? row->lambda_max
-            : !md_unit_less(row->u_lambda_min, row->u_lambda) ? row->lambda_min
-            : md_add(row->lambda_given, md_mul(row->scale, md_of_unit(row->u_lambda, e)));
+            row->warm_start = saved ? md_impulse_of(row, row->u_warm_start, e) : row->lambda;
+        if (!md_unit_less(row->u_lambda, row->u_lambda_max)) row->lambda = row->lambda_max;
+        else if (!md_unit_less(row->u_lambda_min, row->u_lambda)) row->lambda = row->lambda_min;
     }
-    if (MIMICDYN_EXACT && MD_HAS(EXACT)) md_recover_equality_impulses(sim, e);
+    if (md_equality_count(sim) > 0) md_recover_equality_impulses(sim, e);
 }
 
 /* ---- inequality rows by the chosen method ---- */
