@@ -8009,17 +8009,20 @@ MD_STATIC int md_pack_independent(const mdyn_sim *sim, md_num *x)
     return m;
 }
 
-/* to += s M x, M of the last factor. O(non-zeros of M) */
+/* to += s M x, M of the last factor, by the rows and columns of the followers: either x is 0 at all
+   other DoFs, or only the followers' elements of `to` are read. O(non-zeros of M) */
 MD_STATIC void md_add_mass_product(const mdyn_sim *sim, md_num s, const md_num *x, md_num *to)
 {
     int j, k;
     for (k = 0; k < sim->dofs; k++) {
-        const md_num *row = sim->mass + md_first_of_M(sim, k), x_k = md_mul(s, x[k]);
-        to[k] = md_add(to[k], md_mul(*row, x_k));
+        const md_num *row = sim->mass + md_first_of_M(sim, k);
+        const int follows = md_is_follower(sim, k);
+        if (follows) to[k] = md_add(to[k], md_mul(*row, md_mul(s, x[k])));
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
             const md_num m = *++row;
+            if (!follows && !md_is_follower(sim, j)) continue;
             to[k] = md_add(to[k], md_mul(m, md_mul(s, x[j])));
-            to[j] = md_add(to[j], md_mul(m, x_k));
+            to[j] = md_add(to[j], md_mul(m, md_mul(s, x[k])));
         }
     }
 }
@@ -15576,8 +15579,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     int i, k;
     if (!md_tie_count(sim)) return;
 
-    /* M dv - dt f of all DoFs, although only those of followers are read at the end: M is
-       symmetric, and stored by its lower half */
+    /* M dv - dt f */
     for (k = 0; k < sim->dofs; k++) miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
     md_add_mass_product(sim, MD_K(1), sim->dv, miss);
 
@@ -15590,6 +15592,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
             md_add_body_row_force(sim, row, lambda, miss);
             continue;
         }
+        if (!md_is_coupling_row(row) && !md_is_follower(sim, row->index)) continue;
         md_find_row_terms(sim, row, &sim->terms);
         md_add_terms(&sim->terms, lambda, miss);
     }
