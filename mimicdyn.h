@@ -1544,8 +1544,8 @@ typedef struct md_row {
     md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
     md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
                                          equality: tau of its first Householder reflection */
-    md_unit tau_shared;               /* of its second one */
-    md_unit cfm_part;                 /* share of cfm in the squared length */
+    md_unit beside;                   /* inequality: share of cfm in the squared length;
+                                         equality: tau of its second reflection */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_unit u_change;                 /* change of u_lambda in the last visit */
     md_unit u_warm_start;             /* u_lambda of the solve without position bias */
@@ -1566,9 +1566,9 @@ typedef struct md_substep_row {
     md_num Jv;         /* of a spring: J v at the start of the substep */
 } md_substep_row;
 
-/* What a step leaves of a row. */
+/* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
-    md_num error, v_lo, v_hi, cfm_lambda, impulse, warm_start;
+    md_num error, v_lo, v_hi, impulse, warm_start;
     uint32_t last_step; /* the last step that it took part in */
     uint8_t flags;
     int8_t active_side;
@@ -11648,7 +11648,7 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
         md_row_at(sim, row)->kind = MDYN_ROW_CONTACT;
         md_row_at(sim, row)->index = (int16_t)(3 * i + k);
-        o->error = o->v_lo = o->v_hi = o->cfm_lambda = MD_K(0);
+        o->error = o->v_lo = o->v_hi = MD_K(0);
         o->flags = 0;
         o->last_step = sim->step_count - 1;
         o->active_side = 0;
@@ -12088,7 +12088,7 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
             projected off the range of X and scaled to unit length.
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
-            length, scale, cfm_part, along, tau_shared, u_lo, u_hi, u_lambda, lambda, warm_start,
+            length, scale, along, beside, u_lo, u_hi, u_lambda, lambda, warm_start,
             inactive, standing, flags, Jv; vector; substep_row.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
@@ -12167,7 +12167,7 @@ MD_INLINE void md_apply_lone_reflection(mdyn_sim *sim, const md_row *row, md_uni
 MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
 {
     md_apply_reflection_if_any(sim, row->shared, row->end - row->shared, row->pivot,
-                               row->tau_shared, u);
+                               row->beside, u);
 }
 
 /* Bits of row->standing. The row is set up and stays so until M is factored anew, which every new
@@ -12258,7 +12258,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (shared - lone > 1)
         row->along = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
     if (end > shared)
-        row->tau_shared = md_make_reflection(sim, row, shared, end - shared, left);
+        row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
         row->inverse_rest = md_div(MD_K(1), md_of_unit(sim->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
@@ -12316,7 +12316,7 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 
     row->along = md_unit_of(along, 0);
     row->inverse_rest = s;
-    row->cfm_part = md_unit_of(cfm2, 0);
+    row->beside = md_unit_of(cfm2, 0);
     row->length = md_sqrt_over(left, s, row->scale);
     row->scale = md_mul(row->scale, s);
     return 1;
@@ -13884,7 +13884,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Inequality rows by projected Gauss-Seidel iteration with over-relaxation (SOR-PGS).
 
    Given:   the inequality rows in their order in sim->active, each a vector x = along n on the
-            coordinates that no equality row owns, |n| = 1, along^2 + cfm_part = 1; n is that of all
+            coordinates that no equality row owns, |n| = 1, along^2 + beside = 1; n is that of all
             rows that are parallel, which stand together; their targets and impulse
             bounds; sim->du, the whitened velocity change that satisfies the equality rows.
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
@@ -13897,7 +13897,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Velocities and impulses named u_... refer to the row scaled to length 1, and are numbers of the
    block sim->du with the common exponent e: lambda = scale u_lambda 2^e. The constraint on the
    row's velocity s is u_lo <= s <= u_hi. One visit of a row computes
-      s        := x.du + cfm_part u_lambda
+      s        := x.du + beside u_lambda
       u_lambda := clamp(max(u_lambda + omega (u_lo - s), 0) + min(u_lambda + omega (u_hi - s), 0))
       du       += x times the change of u_lambda
    so that at the solution u_lambda > 0 implies s = u_lo, u_lambda < 0 implies s = u_hi
@@ -14057,9 +14057,9 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 }
 
 /* The change of the iteration's objective (Baraff's quadratic program),
-      |du|^2/2 + sum of cfm_part u_lambda^2/2 - sum of u_target u_lambda,
+      |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
    if the impulse of a row goes from 0 to u = u_warm_start: u (x.du - u_target + u/2), since |x|^2
-   and cfm_part add up to 1 (in a friction cone to less, so that this is an upper bound). */
+   and beside add up to 1 (in a friction cone to less, so that this is an upper bound). */
 MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row)
 {
     md_unit s = md_row_dot(sim, row, sim->du);
@@ -14097,7 +14097,7 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                                          md_unit min, md_unit max)
 {
     const md_unit zero = MD_U(0), old = row->u_lambda;
-    const md_unit s = md_unit_sum2(row->along, velocity, row->cfm_part, old);
+    const md_unit s = md_unit_sum2(row->along, velocity, row->beside, old);
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
 
     /* u_lo <= u_hi: the impulse is positive, or negative by the other target, or 0 */
@@ -14152,7 +14152,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
         row->along = md_unit_mul_num(row->along, part);
         row->inverse_rest = md_mul(row->inverse_rest, part);
         row->length = md_div(row->length, part);
-        row->cfm_part = md_unit_mul_num(md_unit_mul_num(row->cfm_part, part), part);
+        row->beside = md_unit_mul_num(md_unit_mul_num(row->beside, part), part);
         row->scale = s;
     }
     md_body_row_of(sim, first)->cone = 1;
@@ -14200,7 +14200,7 @@ MD_STATIC int md_next_in_cone(const mdyn_sim *sim, const md_row *row, md_unit om
     for (k = 0; k < 2; k++) {
         const md_row *r = row + k;
         md_unit s = md_row_dot(sim, r, sim->du);
-        s = md_unit_sub(r->u_lo, md_unit_add(s, md_unit_mul(r->cfm_part, r->u_lambda)));
+        s = md_unit_sub(r->u_lo, md_unit_add(s, md_unit_mul(r->beside, r->u_lambda)));
         to[k] = md_unit_add(r->u_lambda, md_unit_mul(omega, s));
     }
 
@@ -14312,7 +14312,7 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
 }
 
 /* Whether a row misses its target by more than rounding errors and
-      accuracy (sum of |x_k| change_k + cfm_part |u_lambda|),   change_k of md_find_changes:
+      accuracy (sum of |x_k| change_k + beside |u_lambda|),   change_k of md_find_changes:
    the sum of the magnitudes by which its velocity changes in this step. `moved` is the largest
    change of an impulse in the last iteration: if that is rounding, no row misses. */
 MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
@@ -14338,7 +14338,7 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
             size = md_add(size, md_abs(md_mul(md_of_unit(sim->shared.entry[j], 0),
                 md_of_unit(sim->scratch[sim->entry_column[j]], room))));
         size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
-        size = md_add(size, md_abs(md_mul(md_of_unit(row->cfm_part, 0),
+        size = md_add(size, md_abs(md_mul(md_of_unit(row->beside, 0),
                                           md_of_unit(row->u_lambda, 0))));
         if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e))) return 1;
     }
@@ -14362,8 +14362,8 @@ MD_STATIC md_num md_room_ahead(const md_row *row)
 
 /* lambda += t d along the change d of the impulses in the last iteration, as far as the objective
    (md_warm_start_cost) falls and every bound allows: t = - slope/curvature, with
-      slope     = D.du + sum of d (cfm_part u_lambda - u_target)
-      curvature = D.D + sum of cfm_part d^2,   D = sum of d x
+      slope     = D.du + sum of d (beside u_lambda - u_target)
+      curvature = D.D + sum of beside d^2,   D = sum of d x
    D is the last change of du: sim->scratch holds what it was before. Does nothing where bounds
    follow impulses, or rows contradict each other: D is then rounding, and d has no end.
    Source: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
@@ -14383,10 +14383,10 @@ MD_OWN_FRAME void md_extrapolate_impulses(mdyn_sim *sim)
         md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         if (!row->in_inequality || md_is_zero(d)) continue;
         if (md_has_leader(sim, row)) return;
-        s = md_unit_sub(md_unit_mul(row->cfm_part, row->u_lambda), s);
+        s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
         slope = md_add(slope, md_mul(d, md_of_unit(s, 0)));
         size = md_add(size, md_mul(d, d));
-        curvature = md_add(curvature, md_mul(md_of_unit(row->cfm_part, 0), md_mul(d, d)));
+        curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(d, d)));
     }
     if (!md_less(slope, MD_K(0)) || md_less(curvature, md_mul(MD_K(1e-4), size))) return;
     if (md_less(size, MD_K(1e-30))) return; /* products of smaller floats may be denormal */
@@ -14537,7 +14537,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
    Cost:    O(entries) for each row to build the matrix, then that of mdyn_lcp_dantzig.
 
    The problem is  A x = b + w,  x the impulses u_lambda, w the velocities beyond the targets:
-      A_ij = x_i.x_j, and cfm_part more on the diagonal;
+      A_ij = x_i.x_j, and beside more on the diagonal;
       b_i  = u_lo - x_i.du where x > 0, u_hi - x_i.du where x < 0: with u_lo < u_hi a row is
              two-sided, and x = 0 while its velocity lies between them.
    Source: as for >>lcp. */
@@ -14648,13 +14648,13 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
 
-        /* A_ij = x_i.x_j, and cfm_part more for i = j */
+        /* A_ij = x_i.x_j, and beside more for i = j */
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = sim->shared.entry[e];
         for (j = 0; j <= i; j++) {
             const md_row *other = &sim->row[sim->dantzig.row[j]];
             a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
         }
-        a[i] = md_add(a[i], md_of_unit(row->cfm_part, 0));
+        a[i] = md_add(a[i], md_of_unit(row->beside, 0));
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = MD_U(0);
     }
 }
@@ -15816,7 +15816,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
         MD_OPAQUE(o);
         o->last_step = sim->step_count;
         o->flags = 0;
-        o->error = o->v_lo = o->v_hi = o->cfm_lambda = MD_K(0);
+        o->error = o->v_lo = o->v_hi = MD_K(0);
 
         /* on curves C' is 0 at the end of the step alone, not with J of its middle */
         if (md_coupling_is_curved(sim, coupling)) {
@@ -15839,7 +15839,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 
     sim->has_impact = 0;
     for (k = 0; k < md_active_count(sim); k++) {
-        /* targets, error and cfm lambda are those of the last substep; the impulse is the sum */
+        /* targets and error are those of the last substep; the impulse is the sum */
         const md_row *row = md_active_row(sim, k);
         md_row_result *o = &sim->row_result[sim->active[k]];
         int flags = row->flags | md_saturation(row);
@@ -15856,7 +15856,11 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
             o->v_lo = md_target_lo(row, bias);
             o->v_hi = md_target_hi(row, bias);
         }
-        o->cfm_lambda = md_mul(row->cfm, row->lambda);
+        if (md_row_is_soft(row)) {
+            const md_num yield = md_mul(row->cfm, row->lambda);
+            o->v_lo = md_sub(o->v_lo, yield);
+            o->v_hi = md_sub(o->v_hi, yield);
+        }
         if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
             o->v_lo = MD_NO_MIN;
             o->v_hi = MD_NO_MAX;
@@ -18685,7 +18689,7 @@ MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
 
     result = &sim->row_result[at];
     result->error = result->v_lo = result->v_hi = MD_K(0);
-    result->cfm_lambda = result->impulse = result->warm_start = MD_K(0);
+    result->impulse = result->warm_start = MD_K(0);
     result->last_step = 0;
     result->flags = 0;
     result->active_side = 0;
@@ -20035,14 +20039,13 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     const md_num velocity = md_present_row_velocity(sim, k);
     const md_num force = md_mul(sim->inverse_dt, r->impulse);
     const md_num power = md_mul(force, velocity);
-    const md_num solved = md_add(velocity, r->cfm_lambda);
     const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
                                                : r->error;
     md_num residual = MD_K(0);
 
-    /* how far J v' + cfm lambda misses its bounds */
-    if (live && md_less(solved, r->v_lo)) residual = md_sub(solved, r->v_lo);
-    if (live && md_less(r->v_hi, solved)) residual = md_sub(solved, r->v_hi);
+    /* how far J v' misses its bounds */
+    if (live && md_less(velocity, r->v_lo)) residual = md_sub(velocity, r->v_lo);
+    if (live && md_less(r->v_hi, velocity)) residual = md_sub(velocity, r->v_hi);
     if (!md_all_in_range(sim->v, sim->dofs)) return MDYN_ERR_STATE;
     if (!md_is_representable(velocity) || !md_is_representable(force)
         || !md_is_representable(power) || !md_is_representable(residual))

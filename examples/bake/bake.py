@@ -129,9 +129,8 @@ static void bake_keep_row(md_row *row)
     row->scale = all.scale;
     row->inverse_rest = all.inverse_rest;
     row->length = all.length;
-    row->tau_shared = all.tau_shared;
     row->along = all.along;
-    row->cfm_part = all.cfm_part;
+    row->beside = all.beside;
 }
 static int bake_zero(const void *p, size_t n)
 {
