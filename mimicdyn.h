@@ -1461,16 +1461,20 @@ typedef uint8_t md_place;
 typedef int16_t md_place;
 #endif
 
-/* Pose and velocity products of a body, in world axes; written by >>kinematics. */
+/* Pose and angular velocity of a body, in world axes; written by >>kinematics. */
 typedef struct md_body_state {
     md_mat rotation;
     md_vec arm;           /* from the parent's origin to this one */
     md_vec first_moment;
     md_sym inertia;       /* about the origin */
     md_vec omega;         /* angular velocity */
-    md_vec alpha, acc;    /* accelerations at zero joint accelerations, gravity as -g */
-    md_mat rates;         /* acceleration of a point relative to the origin = rates * arm */
 } md_body_state;
+
+/* How a body moves at zero joint accelerations, with gravity as -g; the same. */
+typedef struct md_bias_motion {
+    md_vec alpha, acc;    /* angular acceleration, acceleration of the origin */
+    md_mat rates;         /* acceleration of a point relative to the origin = rates * arm */
+} md_bias_motion;
 
 #define MD_COLUMN_MEMBERS \
     md_num pitch;       /* free joint: an element of its body's inertia about the mass center */ \
@@ -1682,6 +1686,14 @@ typedef union md_work {
                                                   md_bias_wrenches, md_find_momenta, ... */
         md_motion motion[MIMICDYN_MAX_BODIES]; /* velocity or acceleration of the origins */
     } body;
+    struct {
+        md_unit L[MDYN_MASS_SIZE_];
+        union {                                /* what M_y and the bias wrenches leave */
+            md_num mass_y[MDYN_MASS_SIZE_];
+            md_force wrench[MIMICDYN_MAX_BODIES];
+        } before;
+        md_bias_motion motion[MIMICDYN_MAX_BODIES]; /* until md_drop_bias_motions */
+    } bias;
     struct {
         md_unit L[MDYN_MASS_SIZE_];
         md_force p[MIMICDYN_MAX_BODIES];       /* the place of body.wrench: md_aba_factor */
@@ -1935,6 +1947,7 @@ typedef md_link md_body_part;
 typedef md_dof md_column;
 #define MD_TREE(sim) (sim)
 #define MD_WORK(sim) (&(sim)->shared.work)
+#define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.bias.motion[i])
 #define MD_WRENCHES(sim) ((sim)->wrench)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
@@ -1948,6 +1961,7 @@ typedef struct md_body_part { MD_BODY_MEMBERS } md_body_part;
 typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_TREE(sim) ((void)(sim), (md_tree *)0)
 #define MD_WORK(sim) ((void)(sim), (md_work *)0)
+#define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
 #define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
@@ -6129,9 +6143,9 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    Gives:   of each body its rotation, the arm r from the parent's origin, first moment h and
             inertia I about the origin, omega, alpha, the origin's acceleration a; of each DoF its
             axis. All in world axes.
-   Writes:  sim->body_state, the axes in sim->dof, q_seen and v_seen, the tails of numbers that the
-            user changed, kinematics_stale; shared.body.motion (md_find_body_velocities); as scratch
-            sim->subtree.
+   Writes:  sim->body_state, shared.bias.motion, the axes in sim->dof, q_seen and v_seen, the tails
+            of numbers that the user changed, kinematics_stale; shared.body.motion
+            (md_find_body_velocities); as scratch sim->subtree.
 
    Every quantity of a body is taken at the origin of its own joint, which keeps the numbers small
    however far the body is from the world's origin. With the joint's angular velocity w and linear
@@ -6185,8 +6199,8 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
     const mdyn_real *q = sim->q + link->coordinate;
     const int i = (int)(link - sim->link);
     /* members that are scratch here */
-    md_mat *before = &MD_TREE(sim)->body_state[i].rates;
-    md_vec *shift = &MD_TREE(sim)->body_state[i].alpha;
+    md_mat *before = &MD_BIAS_MOTION(sim, i)->rates;
+    md_vec *shift = &MD_BIAS_MOTION(sim, i)->alpha;
     int k;
 
     /* A free joint's position is given in the axes before its motion. */
@@ -6319,7 +6333,13 @@ MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_mo
         md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
-/* The whole of sim->body_state from q and v, by the equations at the top of this room. In a
+/* Work that stands where the bias accelerations were makes the kinematics stale. */
+MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
+{
+    if (!sim->kinematics_stale) sim->kinematics_stale = 1;
+}
+
+/* The whole of sim->body_state and of shared.bias.motion from q and v, by the equations at the top of this room. In a
    midpoint step the acceleration of a free joint lacks omega x u, because md_drift_quaternions
    turns its velocity with the body. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
@@ -6337,6 +6357,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         md_body_state *p = &MD_TREE(sim)->body_state[i];
         const md_body_state *parent
             = &MD_TREE(sim)->body_state[link->parent < 0 ? i : link->parent];
+        md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_motion joint; /* (w, u) */
         md_vec t;
         if ((no_rotors && MD_BODY(link)->is_rotor) || (no_welded && md_is_welded(link))) continue;
@@ -6346,12 +6367,13 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
         if (link->parent < 0) {
             p->omega = joint.ang;
-            p->acc = up;
-            md_vec_zero(&p->alpha);
+            b->acc = up;
+            md_vec_zero(&b->alpha);
         } else {
+            const md_bias_motion *on = MD_BIAS_MOTION(sim, link->parent);
             md_vec_add(&p->omega, &parent->omega, &joint.ang);
-            md_cross_add(&p->alpha, &parent->alpha, &parent->omega, &joint.ang);
-            md_mat_vec_add(&p->acc, &parent->acc, &parent->rates, &p->arm);
+            md_cross_add(&b->alpha, &on->alpha, &parent->omega, &joint.ang);
+            md_mat_vec_add(&b->acc, &on->acc, &on->rates, &p->arm);
         }
 
         /* a += (omega_p + omega) x u; a revolute joint has u = 0 */
@@ -6359,12 +6381,12 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
             t = p->omega;
             if (turns && link->joint == MDYN_FREE) md_vec_sub(&t, &t, &joint.ang);
             if (link->parent >= 0) md_vec_add(&t, &parent->omega, &t);
-            md_vec_add_cross(&p->acc, &t, &joint.lin);
+            md_vec_add_cross(&b->acc, &t, &joint.lin);
         }
 
         /* h, I and B */
         md_rotate_inertia(link, p);
-        md_mat_of_rates(&p->rates, &p->omega, &p->alpha);
+        md_mat_of_rates(&b->rates, &p->omega, &b->alpha);
     }
 }
 
@@ -6507,6 +6529,7 @@ MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *pare
 MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
 {
     int i, k;
+    md_drop_bias_motions(sim);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         md_motion *motion = MD_WORK(sim)->body.motion, *m = &motion[i];
@@ -6758,6 +6781,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_force *f = &MD_WORK(sim)->body.wrench[i];
         md_vec t, n;
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
@@ -6767,17 +6791,17 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         }
 
         /* of a single body, then of any other */
-        md_vec_scale(&t, MD_BODY(link)->mass, &p->acc);
+        md_vec_scale(&t, MD_BODY(link)->mass, &b->acc);
         if (turns && MD_BODY(link)->is_single) {
             f->lin = t;
-            md_cross(&f->ang, &p->first_moment, &p->acc);
+            md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
         }
-        md_mat_vec_add(&f->lin, &t, &p->rates, &p->first_moment);
+        md_mat_vec_add(&f->lin, &t, &b->rates, &p->first_moment);
         md_sym_vec(&t, &p->inertia, &p->omega);
-        md_sym_vec(&n, &p->inertia, &p->alpha);
+        md_sym_vec(&n, &p->inertia, &b->alpha);
         md_cross_add(&n, &n, &p->omega, &t);
-        md_cross_add(&f->ang, &n, &p->first_moment, &p->acc);
+        md_cross_add(&f->ang, &n, &p->first_moment, &b->acc);
     }
     md_subtract_wrenches(sim);
 }
@@ -6958,6 +6982,7 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
             sim->dv[k] = md_div(b[k], md_added_inertia(sim, k, MD_K(0)));
         return MDYN_OK;
     }
+    md_drop_bias_motions(sim);
     code = md_aba_factor(sim, MD_K(0), MD_WORK(sim)->aba.W, b);
     if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->aba.W);
     return code;
@@ -7022,6 +7047,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
     md_vec up; /* -g */
     int i;
     md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+    md_drop_bias_motions(sim);
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
@@ -11213,7 +11239,7 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
        a, - for b. */
     for (side = 0; side < 2; side++) {
-        const md_body_state *p = at[side] < 0 ? NULL : &MD_TREE(sim)->body_state[at[side]];
+        const md_bias_motion *p = at[side] < 0 ? NULL : MD_BIAS_MOTION(sim, at[side]);
         md_num sign = side ? MD_K(-1) : MD_K(1);
         md_body_rotation(sim, at[side], &l->rotation[side]);
         md_vec_of_wide(&t, side ? &c->point_b : &c->point_a);
@@ -15611,6 +15637,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     int k, substep, room = 0, tries = 0;
     if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
     k = md_prepare_rows(sim, mode);
+    md_drop_bias_motions(sim);
     if (k != MDYN_OK) return k;
     if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
 
@@ -20546,7 +20573,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
 MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_vec *arm,
                                         md_motion *m)
 {
-    const md_body_state *p = &MD_TREE(sim)->body_state[body];
+    const md_bias_motion *p = MD_BIAS_MOTION(sim, body);
     md_vec g, t;
     md_vec_of_wide(&g, &sim->gravity);
     md_vec_add(&t, &p->acc, &g);
