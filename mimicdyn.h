@@ -1461,6 +1461,13 @@ typedef uint8_t md_place;
 typedef int16_t md_place;
 #endif
 
+/* The same or -1, for none; or a number of them. */
+#if MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS <= 127
+typedef int8_t md_place_if_any;
+#else
+typedef int16_t md_place_if_any;
+#endif
+
 /* Pose and angular velocity of a body, in world axes; written by >>kinematics. */
 typedef struct md_body_state {
     md_mat rotation;
@@ -1533,8 +1540,10 @@ typedef struct md_row {
     uint8_t is_spring;                /* kp and kd at the middle of the step: md_set_spring */
     uint8_t standing;                 /* MD_STANDING, ...: set up, without a tree */
     int16_t first, lone, shared, end; /* where its entries of each kind begin; owned ones first */
-    int16_t owned_count;              /* entries that rows of this solve own, from `first` on */
-    int16_t pivot;                    /* coordinate that it owns; -1: none */
+    md_place_if_any owned_count;      /* entries that rows of this solve own, from `first` on */
+    md_place_if_any pivot;            /* coordinate that it owns; -1: none */
+    uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
+    int8_t last_side;                 /* took part in */
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num erp, position_bias;        /* the part of v_lo, v_hi that corrects `error` */
     md_num spring_v, spring_target;   /* spring: parts of J v and of the target in v_lo = v_hi */
@@ -1553,11 +1562,13 @@ typedef struct md_row {
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_unit u_change;                 /* change of u_lambda in the last visit */
     md_unit u_warm_start;             /* u_lambda of the solve without position bias */
+    uint32_t last_step;               /* that it took part in */
 } md_row;
 
 /* The vector of the inequality row that was set up last, for parallel rows that follow. */
 typedef struct md_vector {
-    int16_t first, owned_count; /* its entries, as in md_row; first -1: there is none */
+    int16_t first;              /* its entries, as in md_row; -1: there is none */
+    md_place_if_any owned_count;
     int16_t free;               /* the entry behind those at pivots of hard equality rows */
     md_num scale;               /* of L^-T J^T, for J of the DoF md_direction_of */
     md_num left, owned;         /* squared length free of equality rows, and within their span */
@@ -1573,9 +1584,6 @@ typedef struct md_substep_row {
 /* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
     md_num error, v_lo, v_hi, impulse, warm_start;
-    uint32_t last_step; /* the last step that it took part in */
-    uint8_t flags;
-    int8_t active_side;
 } md_row_result;
 
 #define MD_ZERO_EXPONENT (-30000) /* exponent of a block of zeros */
@@ -1849,7 +1857,7 @@ typedef struct mdyn_sim {
     md_settings solver;
     md_joint_values joint_values[MIMICDYN_MAX_BODIES];
     md_link link[MIMICDYN_MAX_BODIES];
-    int16_t dof_parent[MIMICDYN_MAX_DOFS];  /* next DoF towards the world; -1: none */
+    md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
     int16_t M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
     mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
@@ -1859,7 +1867,7 @@ typedef struct mdyn_sim {
     volatile uint32_t ready_mark;        /* MD_READY, MD_BUSY, MD_IN_CALLBACK */
     uint32_t constants_sum;
     md_num damping_theta[MIMICDYN_MAX_DOFS]; /* weight of v' in the joint's damping */
-    int16_t springs[MIMICDYN_MAX_DOFS];  /* soft rows on the trees that rows tie a DoF to */
+    md_place_if_any springs[MIMICDYN_MAX_DOFS]; /* soft rows on the trees that rows tie a DoF to */
     md_dof dof[MIMICDYN_MAX_DOFS];
     uint8_t released[MIMICDYN_MAX_COUPLINGS];
 
@@ -1873,12 +1881,12 @@ typedef struct mdyn_sim {
     /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
     uint8_t eliminated[MIMICDYN_MAX_COUPLINGS];
     md_tie tie[MIMICDYN_MAX_COUPLINGS];   /* each follower after those that it follows */
-    int16_t tie_of[MIMICDYN_MAX_DOFS];    /* the tie of a follower; -1: an independent DoF */
+    md_place_if_any tie_of[MIMICDYN_MAX_DOFS]; /* the tie of a follower; -1: an independent DoF */
     int16_t G_first[MIMICDYN_MAX_DOFS];   /* the numbers of each DoF in G */
     int16_t G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
     md_num G[MDYN_G_SIZE_];
-    int16_t y_parent[MIMICDYN_MAX_DOFS];  /* elimination tree of M_y; -1: none */
+    md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
     int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
     md_num y_force[MIMICDYN_MAX_DOFS];    /* G^T force */
     md_num off[MIMICDYN_MAX_DOFS];        /* by how much followers differ from G y' */
@@ -1906,8 +1914,8 @@ typedef struct mdyn_sim {
 
     /* Plan: >>plan, >>build. */
     md_place setup_order[MIMICDYN_MAX_ROWS];   /* rows in the order in which they are set up */
-    int16_t pivot_owner[MDYN_WHITENED_SIZE_];  /* row that owns a coordinate; -1: none */
-    int16_t last_use[MIMICDYN_MAX_DOFS];       /* place in `setup_order` of a DoF's last row */
+    md_place_if_any pivot_owner[MDYN_WHITENED_SIZE_]; /* row that owns a coordinate; -1: none */
+    md_place_if_any last_use[MIMICDYN_MAX_DOFS]; /* place in `setup_order` of a DoF's last row */
     uint8_t mark[MDYN_WHITENED_SIZE_];         /* coordinates of the row at hand */
 
     /* Solve: >>dynamics (dv, joint_force, scratch), >>whiten to >>step. */
@@ -6339,9 +6347,9 @@ MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
 }
 
-/* The whole of sim->body_state and of shared.bias.motion from q and v, by the equations at the top of this room. In a
-   midpoint step the acceleration of a free joint lacks omega x u, because md_drift_quaternions
-   turns its velocity with the body. */
+/* The whole of sim->body_state and of shared.bias.motion from q and v, by the equations at the top
+   of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
+   md_drift_quaternions turns its velocity with the body. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
@@ -11048,7 +11056,7 @@ MD_STATIC void md_estimate_curvature(mdyn_sim *sim, const md_row *row)
     md_body_row *r = md_body_row_of(sim, row);
     r->bias_acceleration = MD_K(0);
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
-        || sim->row_result[row - sim->row].last_step != sim->step_count) return;
+        || row->last_step != sim->step_count) return;
     r->bias_acceleration = md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
 }
 
@@ -11669,15 +11677,16 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
     /* The third column of F is the normal, the first two are the tangents. The result is empty and
        not one of the last step; only the warm start is known. */
     for (k = 0; k < 3; k++) {
-        const int row = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
-        md_row_result *o = &sim->row_result[row];
+        const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
+        md_row *row = md_row_at(sim, at);
+        md_row_result *o = &sim->row_result[at];
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
-        md_row_at(sim, row)->kind = MDYN_ROW_CONTACT;
-        md_row_at(sim, row)->index = (int16_t)(3 * i + k);
+        row->kind = MDYN_ROW_CONTACT;
+        row->index = (int16_t)(3 * i + k);
+        row->last_flags = 0;
+        row->last_step = sim->step_count - 1;
+        row->last_side = 0;
         o->error = o->v_lo = o->v_hi = MD_K(0);
-        o->flags = 0;
-        o->last_step = sim->step_count - 1;
-        o->active_side = 0;
         o->warm_start = j < cached ? md_dot(&cache[j].impulse, &to->direction[k]) : MD_K(0);
         o->impulse = MD_K(0);
     }
@@ -12399,7 +12408,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     const int is_turned = direct || md_equality_count(sim) > 0;
     const int first = row->first, end = is_turned ? row->lone : first;
     const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
-    row->owned_count = (int16_t)(end - first);
+    row->owned_count = (md_place_if_any)(end - first);
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
@@ -12870,12 +12879,12 @@ MD_INLINE md_num md_distance_inside(const mdyn_sim *sim, mdyn_wide bound, int is
    becomes inactive after at least two steps, when C lies inside and C' points inwards by more than
    the rounding of the velocity that the last impulse has stopped: ArtiSynth (4.32). Evaluates C and
    row->Jv. */
-MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, const md_row_result *last)
+MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_impulse)
 {
-    const int side = last->active_side, at_lower = side > 0;
+    const int side = row->last_side, at_lower = side > 0;
     mdyn_wide lower, upper;
     md_num zero = MD_K(0), inside, velocity, stopped = zero;
-    if (side != 0) stopped = md_abs(md_div(last->impulse, md_mul(row->scale, row->scale)));
+    if (side != 0) stopped = md_abs(md_div(last_impulse, md_mul(row->scale, row->scale)));
     md_activation_range(sim, row, &lower, &upper);
     if (md_is_body_row(row)) {
         md_evaluate_body_row(sim, row);
@@ -12986,7 +12995,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
    it violates it (md_activate_violated). */
 MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
 {
-    const md_row_result *last = &sim->row_result[k];
+    const md_num last_impulse = sim->row_result[k].impulse;
     md_row *row = md_row_at(sim, k);
     row->inactive = 0;
     row->active_side = 0;
@@ -12995,16 +13004,16 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
         && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->has_inactive = 1;
 
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && md_row_activates(sim, row)) {
-        row->active_side = md_find_active_side(sim, row, last);
+        row->active_side = md_find_active_side(sim, row, last_impulse);
         if (!row->active_side) sim->has_inactive = 1;
         return !row->active_side;
     }
 
     if (row->is_implied && !sim->q_may_be_off) {
-        if (!md_is_zero(last->impulse)) sim->has_inactive = 1;
+        if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
         return 1;
     }
-    if (!md_is_zero(last->impulse) || md_iterates_equalities(sim)) return 0;
+    if (!md_is_zero(last_impulse) || md_iterates_equalities(sim)) return 0;
     row->inactive = (uint8_t)md_row_has_range(sim, row);
     sim->may_activate |= row->inactive;
     return row->inactive;
@@ -13269,12 +13278,12 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     for (c = span.high; c >= span.low; c--) {
         if (!sim->mark[c] || (row->unbounded && c < sim->dofs && sim->last_use[c] > i)) continue;
         md_append_entry(sim, c);
-        row->pivot = (int16_t)c;
+        row->pivot = (md_place_if_any)c;
     }
     for (c = span.high; c >= span.low && row->pivot < 0; c--) {
         if (!sim->mark[c]) continue;
         md_append_entry(sim, c);
-        row->pivot = (int16_t)c;
+        row->pivot = (md_place_if_any)c;
     }
 
     row->shared = (int16_t)sim->entries;
@@ -13293,7 +13302,7 @@ MD_OWN_FRAME void md_find_last_uses(mdyn_sim *sim, int rows)
     for (i = 0; i < rows && md_ordered_row(sim, i)->unbounded; i++) {
         const md_span span = md_mark_fill_in(sim, sim->setup_order[i], 0);
         for (k = span.low; k <= span.high; k++) {
-            if (sim->mark[k] && k < sim->dofs) sim->last_use[k] = (int16_t)i;
+            if (sim->mark[k] && k < sim->dofs) sim->last_use[k] = (md_place_if_any)i;
             sim->mark[k] = 0;
         }
     }
@@ -13405,7 +13414,7 @@ MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i)
         }
         if (best < 0 || md_less(md_term_weight(sim, t, best), md_term_weight(sim, t, k))) best = k;
     }
-    if (best >= 0) sim->last_use[t->dof[best]] = (int16_t)(i + 1);
+    if (best >= 0) sim->last_use[t->dof[best]] = (md_place_if_any)(i + 1);
 }
 
 /* Eliminates coupling i, whose terms are in sim->terms, with the joint of term k as the follower.
@@ -13434,7 +13443,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
         if (curved) MD_CURVES(sim)->has_ties = 1;
     }
-    sim->tie_of[dof] = sim->tie_count++;
+    sim->tie_of[dof] = (md_place_if_any)sim->tie_count++;
     sim->mark[dof] = 1;
     sim->G_first[dof] = sim->G_count;
     for (j = 0; j < r->count; j++) {
@@ -13473,7 +13482,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim)
    O(terms + n) */
 MD_STATIC int md_choose_independent(mdyn_sim *sim)
 {
-    int16_t *uses = sim->pivot_owner;
+    int16_t *uses = sim->reduced.dof;
     const md_terms *t = &sim->terms;
     int i, k, best = -1;
     for (k = 0; k < sim->dofs; k++) uses[k] = 0;
@@ -13614,7 +13623,7 @@ MD_INLINE void md_join_path(mdyn_sim *sim, int k, int i)
 {
     /* the parents of DoFs above i are above i, or i */
     while (sim->y_parent[k] >= 0 && sim->y_parent[k] != i) k = sim->y_parent[k];
-    if (k != i) sim->y_parent[k] = (int16_t)i;
+    if (k != i) sim->y_parent[k] = (md_place_if_any)i;
 }
 
 /* The elimination tree of M_y: the parent of k is the last DoF before it that k, or a descendant of
@@ -13699,7 +13708,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         if (code != MDYN_OK || !row->unbounded) continue;
         md_set_up_row(sim, sim->setup_order[i], MD_MODE_STEP, 1);
         if (row->in_equality) {
-            sim->pivot_owner[row->pivot] = sim->setup_order[i];
+            sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
         } else {
             row->pivot = -1;
             sim->redundant_count++;
@@ -13865,7 +13874,7 @@ MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
         if (direct || !md_leaves_out(sim, sim->setup_order[i]))
             md_activate_and_set_up(sim, sim->setup_order[i], mode, direct);
         if (i < sim->planned_count || !row->unbounded) continue;
-        if (row->in_equality) sim->pivot_owner[row->pivot] = sim->setup_order[i];
+        if (row->in_equality) sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
         else row->pivot = -1;
     }
     return mode == MD_MODE_STEP ? md_check_dantzig_capacity(sim) : MDYN_OK;
@@ -15800,7 +15809,7 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
     for (k = 0; k < sim->rows; k++)
         if (md_row_at(sim, k)->kind <= MDYN_ROW_LOSS && md_row_at(sim, k)->index == i) {
             sim->row_result[k].warm_start = MD_K(0);
-            sim->row_result[k].active_side = 0;
+            md_row_at(sim, k)->last_side = 0;
         }
 }
 
@@ -15839,19 +15848,20 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
     int i;
     for (i = 0; i < md_tie_count(sim); i++) {
         const int coupling = sim->tie[i].coupling;
+        md_row *row = md_row_at(sim, coupling);
         md_row_result *o = &sim->row_result[coupling];
         MD_OPAQUE(o);
-        o->last_step = sim->step_count;
-        o->flags = 0;
+        row->last_step = sim->step_count;
+        row->last_flags = 0;
         o->error = o->v_lo = o->v_hi = MD_K(0);
 
         /* on curves C' is 0 at the end of the step alone, not with J of its middle */
         if (md_coupling_is_curved(sim, coupling)) {
             md_terms t;
-            md_find_step_terms(sim, md_row_at(sim, coupling), &t);
-            o->v_lo = o->v_hi = md_row_velocity(sim, md_row_at(sim, coupling), &t);
+            md_find_step_terms(sim, row, &t);
+            o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = md_row_at(sim, coupling)->lambda;
+        o->impulse = o->warm_start = row->lambda;
     }
 }
 
@@ -15867,14 +15877,14 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
     sim->has_impact = 0;
     for (k = 0; k < md_active_count(sim); k++) {
         /* targets and error are those of the last substep; the impulse is the sum */
-        const md_row *row = md_active_row(sim, k);
+        md_row *row = md_active_row(sim, k);
         md_row_result *o = &sim->row_result[sim->active[k]];
         int flags = row->flags | md_saturation(row);
         MD_OPAQUE(o);
         if (row->active_side) flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
-        o->last_step = step;
-        o->flags = (uint8_t)flags;
-        o->active_side = row->active_side;
+        row->last_step = step;
+        row->last_flags = (uint8_t)flags;
+        row->last_side = row->active_side;
         o->error = row->error;
         o->v_lo = row->v_lo;
         o->v_hi = row->v_hi;
@@ -15898,7 +15908,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 
         /* redundant and contradictory rows are counted; couplings break */
         if (!flags) continue;
-        sim->culprit.sticky |= o->flags;
+        sim->culprit.sticky |= row->last_flags;
         if (flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
         if (md_row_is_contradictory(row)) sim->report.contradictory++;
         if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && row->kind == MDYN_ROW_COUPLING
@@ -15914,9 +15924,9 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 
     /* rows that took no part have no impulse, and no warm start when they return */
     for (k = 0; k < sim->rows && sim->has_inactive; k++) {
-        if (sim->row_result[k].last_step == step) continue;
+        if (md_row_at(sim, k)->last_step == step) continue;
         sim->row_result[k].impulse = sim->row_result[k].warm_start = MD_K(0);
-        sim->row_result[k].active_side = 0;
+        md_row_at(sim, k)->last_side = 0;
     }
 }
 
@@ -18035,7 +18045,7 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         i = md_body_of(sim, k);
         j = MIMICDYN_TREE ? (int)sim->link[i].parent : (int)MDYN_WORLD;
-        sim->dof_parent[k] = (int16_t)(k > md_dof_of(sim, i) ? k - 1
+        sim->dof_parent[k] = (md_place_if_any)(k > md_dof_of(sim, i) ? k - 1
             : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
@@ -18165,7 +18175,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     md_terms *t = &sim->terms;
     int i, k, extra = 0;
     for (k = 0; k < sim->dofs; k++) {
-        sim->springs[k] = md_parent_dof(sim, k) < 0 ? (int16_t)k
+        sim->springs[k] = md_parent_dof(sim, k) < 0 ? (md_place_if_any)k
                                                     : sim->springs[md_parent_dof(sim, k)];
         sim->dv[k] = MD_K(0);
     }
@@ -18197,8 +18207,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
         sim->dv[k] = md_add(sim->dv[k], MD_K(1));
     }
     for (k = 0; k < sim->dofs; k++)
-
-        sim->springs[k] = (int16_t)(extra + md_to_int(sim->dv[sim->springs[k]]));
+        sim->springs[k] = (md_place_if_any)(extra + md_to_int(sim->dv[sim->springs[k]]));
 }
 
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and
@@ -18567,7 +18576,7 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, 
     const int code = md_exchange_coupling(sim, i, c, released);
     md_change_sum(sim, before, md_sum_coupling(sim, i));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
-    if (code >= 0 && !same) sim->row_result[i].last_step = MD_REPLACED;
+    if (code >= 0 && !same) md_row_at(sim, i)->last_step = MD_REPLACED;
     return code;
 }
 
@@ -18636,10 +18645,16 @@ MD_STATIC void md_forget_coupling(mdyn_sim *sim, int coupling)
 /* ---- replacing the numbers of a body ---- */
 
 /* What mdyn_set_body replaces, kept for the case of an error. */
+typedef struct md_row_outcome {
+    md_row_result result;
+    uint32_t last_step;
+    uint8_t last_flags;
+    int8_t last_side;
+} md_row_outcome;
 typedef struct md_body_numbers {
     md_link link;
     md_joint_values values;
-    md_row_result result[8]; /* of the body's rows: a drive, six of friction, a limit */
+    md_row_outcome result[8]; /* of the body's rows: a drive, six of friction, a limit */
 } md_body_numbers;
 
 /* Whether n bytes at a and b differ in any. */
@@ -18707,19 +18722,21 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
 MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
 {
     md_row_result *result;
+    md_row *row;
     int at = 0;
     while (at < sim->joint_row_count && (md_row_at(sim, at)->kind < kind
            || (md_row_at(sim, at)->kind == kind && md_row_at(sim, at)->index < index))) at++;
     md_shift_rows(sim, at, 1);
-    sim->row[at].kind = (uint8_t)kind;
-    sim->row[at].index = (int16_t)index;
+    row = md_row_at(sim, at);
+    row->kind = (uint8_t)kind;
+    row->index = (int16_t)index;
+    row->last_step = 0;
+    row->last_flags = 0;
+    row->last_side = 0;
 
     result = &sim->row_result[at];
     result->error = result->v_lo = result->v_hi = MD_K(0);
     result->impulse = result->warm_start = MD_K(0);
-    result->last_step = 0;
-    result->flags = 0;
-    result->active_side = 0;
 }
 
 /* Gives body i the rows that it has with the numbers `to` instead of `from`. Returns whether a row
@@ -18745,15 +18762,25 @@ MD_STATIC int md_change_rows(mdyn_sim *sim, int i, const md_joint_values *from,
     return changed;
 }
 
-/* Copies the results of the rows of body i to `result`, or back. */
-MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_result *result, int back)
+/* Copies the results of the rows of body i to o, or back. */
+MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_outcome *o, int back)
 {
     int k;
     for (k = sim->couplings; k < sim->joint_row_count; k++) {
-        const md_row *row = md_row_at(sim, k);
+        md_row *row = md_row_at(sim, k);
         if (row->kind < MDYN_ROW_DRIVE || md_body_of(sim, row->index) != i) continue;
-        if (back) sim->row_result[k] = *result++;
-        else *result++ = sim->row_result[k];
+        if (back) {
+            sim->row_result[k] = o->result;
+            row->last_step = o->last_step;
+            row->last_flags = o->last_flags;
+            row->last_side = o->last_side;
+        } else {
+            o->result = sim->row_result[k];
+            o->last_step = row->last_step;
+            o->last_flags = row->last_flags;
+            o->last_side = row->last_side;
+        }
+        o++;
     }
 }
 
@@ -20062,7 +20089,7 @@ MD_STATIC int md_acting_bound(const mdyn_sim *sim, int k)
 MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *report)
 {
     const md_row_result *r = &sim->row_result[k];
-    const int live = r->last_step == sim->step_count;
+    const int live = md_row_at(sim, k)->last_step == sim->step_count;
     const md_num velocity = md_present_row_velocity(sim, k);
     const md_num force = md_mul(sim->inverse_dt, r->impulse);
     const md_num power = md_mul(force, velocity);
@@ -20084,7 +20111,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     report->error = md_to_wide(live ? error : MD_K(0));
     report->velocity = md_to_wide(md_add(velocity, md_row_turn(sim, k)));
     report->residual = md_to_wide(residual);
-    report->flags = live ? r->flags : 0;
+    report->flags = live ? md_row_at(sim, k)->last_flags : 0;
     if (live) report->flags |= (uint8_t)md_acting_bound(sim, k);
     if (md_row_is_released(sim, md_row_at(sim, k))) report->flags |= MDYN_ROW_RELEASED;
     return MDYN_OK;
@@ -21275,7 +21302,7 @@ MDYN_API int mdyn_reset(mdyn_sim *sim)
     /* warm starts and active sides; the rows' results now count as those of an earlier step */
     for (k = 0; k < sim->rows; k++) {
         sim->row_result[k].impulse = sim->row_result[k].warm_start = MD_K(0);
-        sim->row_result[k].active_side = 0;
+        md_row_at(sim, k)->last_side = 0;
     }
     sim->step_count++;
     sim->report.iterations = sim->report.pivots = sim->report.unsolved = sim->report.entries = 0;
@@ -21556,7 +21583,7 @@ MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
     if (!report) return MDYN_ERR_NULL;
     k = md_find_row(sim, kind, index);
     if (k < 0) return MDYN_ERR_INDEX;
-    if (sim->row_result[k].last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
+    if (md_row_at(sim, k)->last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
     return md_fill_row_report(sim, k, report);
 }
 
@@ -21569,7 +21596,7 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
     if (!force) return MDYN_ERR_NULL;
     if (coupling < 0 || coupling >= sim->couplings || term < 0 || term >= MIMICDYN_MAX_TERMS)
         return MDYN_ERR_INDEX;
-    if (sim->row_result[coupling].last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
+    if (md_row_at(sim, coupling)->last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
     f = md_force_of_term(sim, coupling, term);
     if (!md_is_representable(f)) return MDYN_ERR_RESULT;
     *force = md_to_wide(f);
