@@ -1547,7 +1547,6 @@ typedef struct md_row {
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num erp, position_bias;        /* the part of v_lo, v_hi that corrects `error` */
     md_num spring_v, spring_target;   /* spring: parts of J v and of the target in v_lo = v_hi */
-    md_num inverse_mass;              /* of a soft row: J M^-1 J^T after the hard equality rows */
     md_num lambda_given;              /* impulse that is part of the free motion */
     md_num velocity_given;            /* J v + cfm lambda_given */
     md_num lambda_min, lambda_max, lambda;
@@ -1902,6 +1901,7 @@ typedef struct mdyn_sim {
     md_terms terms;                       /* of the row at hand; here to save stack */
     md_value value;                       /* C of the row at hand */
     md_row row[MIMICDYN_MAX_ROWS];
+    md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
     md_substep_row substep_row[MDYN_SUBSTEP_ROWS_];
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
     md_vector vector;                     /* shared by parallel rows */
@@ -9989,6 +9989,13 @@ MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 /* Whether a row has compliance: cfm > 0. */
 MD_INLINE int md_row_is_soft(const md_row *row) { return MD_HAS(SOFT) && !md_is_zero(row->cfm); }
 
+/* J M^-1 J^T of a soft row after the hard equality rows. Without a tree it stands with the row;
+   with one it is that of the row at hand, which every solve sets up. */
+MD_INLINE md_num *md_soft_mass(const mdyn_sim *sim, const md_row *row)
+{
+    return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : row - sim->row);
+}
+
 /* Whether it is a spring, with kp and kd at the middle of the step. */
 MD_INLINE int md_row_is_spring(const md_row *row) { return MD_HAS(SOFT) && row->is_spring; }
 
@@ -11740,7 +11747,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
             impulse lambda changes u by x lambda, and r = J M^-1 J^T = |x|^2. Also erp, cfm and the
             bounds of the impulse; for rows on bodies the targets as well.
    Writes:  sim->row_x (x times row->scale, of length about 1), sim->row_J (0 on return),
-            sim->overflow; of the row scale, erp, cfm, lambda_min, lambda_max.
+            sim->overflow, sim->soft_mass; of the row scale, erp, cfm, lambda_min, lambda_max.
 
    Softness, with h the substep, kp the stiffness and kd the damping of the row:
       erp = h kp/(h kp + kd),   cfm = 1/(h (h kp + kd)),
@@ -11822,8 +11829,9 @@ MD_INLINE md_num md_spring_spread(md_num s, int springs)
 MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     const md_num h_kp = md_mul(sim->h, kp), three = MD_K(3), one = MD_K(1);
-    md_num y = md_mul(md_mul(sim->h, kd), row->inverse_mass);
-    md_num s = md_mul(md_mul(sim->h, h_kp), row->inverse_mass);
+    const md_num mass = *md_soft_mass(sim, row);
+    md_num y = md_mul(md_mul(sim->h, kd), mass);
+    md_num s = md_mul(md_mul(sim->h, h_kp), mass);
     md_num al, be, theta = one, all, part;
 
     /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
@@ -11894,7 +11902,7 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
     }
 
     /* soft rows */
-    if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
+    if (md_uses_midpoint(sim)) *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
         row->erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
@@ -11930,7 +11938,7 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
 }
 
 /* erp and cfm of the joint row in sim->row_x, whose hard equality rows end at `free`; -1:
-   row->inverse_mass is known. Returns 0 if it exerts no force. The softness of a coupling is given;
+   md_soft_mass is known. Returns 0 if it exerts no force. The softness of a coupling is given;
    that of a drive is made of its gains; friction, limits and losses are hard. */
 MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
 {
@@ -11942,7 +11950,7 @@ MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free
     if (!MD_ROW_IS(row, DRIVE)) return 1;
     b = md_values_of_dof(sim, row->index);
     if (md_uses_midpoint(sim) && free >= 0)
-        row->inverse_mass = md_row_inverse_mass(sim, row, free);
+        *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     return md_set_gains(sim, row, md_of_wide(b->drive_kp), md_of_wide(b->drive_kd));
 }
 
@@ -12435,7 +12443,7 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
     lambda = md_sub(row->v_lo, row->Jv);
     lambda = row->in_equality
         ? md_div(md_mul(lambda, md_mul(row->scale, row->scale)), row->length)
-        : md_div(lambda, md_add(row->cfm, row->inverse_mass));
+        : md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -12517,7 +12525,8 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
 
     /* compliance, by the remainder of the row after the hard equality rows */
     if (is_tied) row->scale = md_div(row->scale, md_abs(sim->G[sim->G_first[row->index]]));
-    if (!is_new && MD_ROW_IS(row, DRIVE)) row->inverse_mass = md_shared_inverse_mass(sim, row);
+    if (!is_new && MD_ROW_IS(row, DRIVE))
+        *md_soft_mass(sim, row) = md_shared_inverse_mass(sim, row);
     has_force = md_set_up_force(sim, row, mode, free);
     if (is_new) md_orthogonalize_row(sim, k, direct, free);
 

@@ -123,7 +123,6 @@ static void bake_keep_row(md_row *row)
     row->erp = all.erp;
     row->spring_v = all.spring_v;
     row->spring_target = all.spring_target;
-    row->inverse_mass = all.inverse_mass;
     row->lambda_min = all.lambda_min;
     row->lambda_max = all.lambda_max;
     row->scale = all.scale;
