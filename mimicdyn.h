@@ -1574,12 +1574,6 @@ typedef struct md_vector {
     md_num inverse_length;      /* of the former; 0: nothing is left */
 } md_vector;
 
-/* What the later substeps of MDYN_TGS know of a row. */
-typedef struct md_substep_row {
-    md_num lambda_sum; /* impulse of the substeps before */
-    md_num Jv;         /* of a spring: J v at the start of the substep */
-} md_substep_row;
-
 /* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
     md_num error, v_lo, v_hi, impulse, warm_start;
@@ -1902,7 +1896,7 @@ typedef struct mdyn_sim {
     md_value value;                       /* C of the row at hand */
     md_row row[MIMICDYN_MAX_ROWS];
     md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
-    md_substep_row substep_row[MDYN_SUBSTEP_ROWS_];
+    md_num lambda_sum[MDYN_SUBSTEP_ROWS_]; /* impulses of the substeps before */
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
     md_vector vector;                     /* shared by parallel rows */
 #if MDYN_BODY_ROWS_ > 0
@@ -9945,6 +9939,18 @@ MD_INLINE md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of t
     return md_row_at(sim, sim->active[i]);
 }
 
+/* Whether a row is on bodies: a closure, user row or contact. */
+MD_INLINE int md_is_body_row(const md_row *row)
+{
+    return MD_HAS_BODY_ROWS && row->kind > MDYN_ROW_LIMIT;
+}
+
+/* What a row on bodies has beside md_row. */
+MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
+{
+    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
+}
+
 /* The row of a kind and index; -1: none. O(rows). */
 MD_STATIC int md_find_row(const mdyn_sim *sim, mdyn_row_kind kind, int index)
 {
@@ -9982,7 +9988,7 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 /* The impulse of row k in all of the step: lambda, and that of the substeps before. */
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
-    const md_num before = MIMICDYN_SETTINGS ? sim->substep_row[k].lambda_sum : MD_K(0);
+    const md_num before = MIMICDYN_SETTINGS ? sim->lambda_sum[k] : MD_K(0);
     return md_add(before, md_row_at(sim, k)->lambda);
 }
 
@@ -10428,12 +10434,6 @@ MD_INLINE md_num md_error_rounding(const mdyn_sim *sim)
     return md_uses_relaxation(sim) ? MD_K(MD_EPSILON) : MD_K(64 * MD_EPSILON);
 }
 
-/* What a row on bodies has beside md_row. */
-MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
-{
-    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
-}
-
 /* The unit of C: 1 for joint rows, closures and contacts; the largest coefficient of a user row. */
 MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
 {
@@ -10534,10 +10534,36 @@ MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, md_num velocity
     if (md_separates_bias(sim, row)) md_set_position_bias(sim, row, md_neg(correction));
 }
 
-/* J v at the start of this substep. */
+/* J x of a body row, x one number for each DoF. J is not stored with a row: it is summed again
+   from the wrenches, shifted as in md_add_wrench_jacobian. O(terms depth). */
+MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
+{
+    const md_body_row *r = md_body_row_at(sim, row);
+    md_num sum = MD_K(0);
+    int p, i, k;
+    for (p = 0; p < r->term_count; p++) {
+        const md_link *link = &sim->link[r->body[p]];
+        md_force f = r->wrench[p];
+        for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
+            sum = md_add(sum, md_mul(x[link->dof + k],
+                                     md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
+
+        for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
+            link = &sim->link[i];
+            for (k = link->dof; k < link->dof + link->dofs; k++)
+                sum = md_add(sum, md_mul(x[k], md_dof_dot_force(&sim->dof[k], &f)));
+            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+        }
+    }
+    return sum;
+}
+
+/* J v at the start of this substep. Reads sim->terms of a joint row, and sim->dv. */
 MD_INLINE md_num md_present_velocity(const mdyn_sim *sim, const md_row *row)
 {
-    return MIMICDYN_SETTINGS && sim->substep > 0 ? sim->substep_row[row - sim->row].Jv : row->Jv;
+    if (!MIMICDYN_SETTINGS || sim->substep == 0) return row->Jv;
+    return md_add(row->Jv, md_is_body_row(row) ? md_body_row_dot(sim, row, sim->dv)
+                                               : md_terms_dot(&sim->terms, sim->dv));
 }
 
 /* low = high of a spring, for row->error. */
@@ -10796,11 +10822,6 @@ MD_INLINE void md_target_row(mdyn_sim *sim, md_row *row)
    sparsity of J, may change from step to step. Body row j is row
    sim->joint_row_count + j of the sim. */
 
-MD_INLINE int md_is_body_row(const md_row *row)
-{
-    return MD_HAS_BODY_ROWS && row->kind > MDYN_ROW_LIMIT;
-}
-
 /* Whether this step has any. */
 MD_INLINE int md_has_body_rows(const mdyn_sim *sim)
 {
@@ -10924,30 +10945,6 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
             *size = md_max(*size, md_mul(x, x));
         }
     }
-}
-
-/* J x of a body row, x one number for each DoF. J is not stored with a row: it is summed again
-   from the wrenches, shifted as in md_add_wrench_jacobian. O(terms depth). */
-MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
-{
-    const md_body_row *r = md_body_row_at(sim, row);
-    md_num sum = MD_K(0);
-    int p, i, k;
-    for (p = 0; p < r->term_count; p++) {
-        const md_link *link = &sim->link[r->body[p]];
-        md_force f = r->wrench[p];
-        for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-            sum = md_add(sum, md_mul(x[link->dof + k],
-                                     md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
-
-        for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
-            link = &sim->link[i];
-            for (k = link->dof; k < link->dof + link->dofs; k++)
-                sum = md_add(sum, md_mul(x[k], md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
-        }
-    }
-    return sum;
 }
 
 /* sim->row_jacobian := J G: on the paths of a body row, the element of each follower is added to
@@ -12132,7 +12129,7 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
             length, scale, along, beside, u_lo, u_hi, u_lambda, lambda, warm_start,
-            inactive, standing, flags, Jv; vector; substep_row.
+            inactive, standing, flags, Jv; vector; lambda_sum.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
    step finds its targets only.
@@ -12551,7 +12548,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
-    if (MIMICDYN_SETTINGS) sim->substep_row[k].lambda_sum = MD_K(0);
+    if (MIMICDYN_SETTINGS) sim->lambda_sum[k] = MD_K(0);
     if (!md_is_body_row(row)) md_look_at_row(sim, row);
 
     /* what does not change from step to step */
@@ -14822,7 +14819,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
             the warm start of the next solve; with relaxation or substeps sim->displacement, by
             which q moves.
    Writes:  what >>whiten, >>equality, >>plan, >>pgs and >>dantzig write; dv, displacement,
-            free_du; lambda, u_warm_start and warm_start of rows; substep_row; the counts of
+            free_du; lambda, u_warm_start and warm_start of rows; lambda_sum; the counts of
             iterations, pivots and unsolved problems. md_refine_equalities overwrites y_force.
    Cost:    O(entries) for each iteration, and for each pass O(entries) for the equality rows.
 
@@ -15425,8 +15422,7 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
     for (i = 0; i < md_active_count(sim); i++) {
         const int k = sim->active[i];
         md_row *row = md_row_at(sim, k);
-        md_substep_row *substep = &sim->substep_row[MIMICDYN_SETTINGS ? k : 0];
-        substep->lambda_sum = restart ? MD_K(0) : md_row_impulse(sim, k);
+        sim->lambda_sum[MIMICDYN_SETTINGS ? k : 0] = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
         else row->flags |= md_saturation(row);
         if (restart && MIMICDYN_WARM) row->warm_start = sim->row_result[k].warm_start;
@@ -15434,13 +15430,9 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         /* the targets of a single substep stay */
         if (!MIMICDYN_SETTINGS) continue;
         if (md_is_body_row(row)) {
-            if (md_row_is_spring(row))
-                substep->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->dv));
             md_target_body_row(sim, row);
         } else {
             md_find_row_terms(sim, row, &sim->terms);
-            if (md_row_is_spring(row))
-                substep->Jv = md_add(row->Jv, md_terms_dot(&sim->terms, sim->dv));
             md_evaluate_row(sim, row);
         }
         md_set_targets(sim, row, MD_MODE_STEP);

@@ -25,7 +25,7 @@ WORKSPACES = {
     "terms", "value", "reduced", "vector", "body_state", "shared",
     "bias_velocity", "dv", "joint_force", "y_force", "off", "scratch", "du", "free_du", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
-    "q_tail_start", "v_tail_start", "substep_row",
+    "q_tail_start", "v_tail_start", "lambda_sum",
 }
 # Addresses and what is found of them, which NAME_begin sets; rooms of closures and user rows.
 TABLES = {"model", "body_table", "coupling_table", "table_sum", "constants_sum"}
