@@ -15866,6 +15866,22 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
     }
 }
 
+/* v_lo and v_hi of a row's result: the targets of the solve that gave v, in the last substep, less
+   cfm lambda; without a force none. */
+MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
+{
+    o->v_lo = MD_NO_MIN;
+    o->v_hi = MD_NO_MAX;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
+    o->v_lo = md_target_lo(row, bias);
+    o->v_hi = md_target_hi(row, bias);
+    if (md_row_is_soft(row)) {
+        const md_num yield = md_mul(row->cfm, row->lambda);
+        o->v_lo = md_sub(o->v_lo, yield);
+        o->v_hi = md_sub(o->v_hi, yield);
+    }
+}
+
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
    broke: those with `breaks` whose impulse is at its bound, unless that bound is 0. */
 MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
@@ -15877,7 +15893,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 
     sim->has_impact = 0;
     for (k = 0; k < md_active_count(sim); k++) {
-        /* targets and error are those of the last substep; the impulse is the sum */
+        /* the error is that of the last substep, the impulse the sum */
         md_row *row = md_active_row(sim, k);
         md_row_result *o = &sim->row_result[sim->active[k]];
         int flags = row->flags | md_saturation(row);
@@ -15887,22 +15903,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_flags = (uint8_t)flags;
         row->last_side = row->active_side;
         o->error = row->error;
-        o->v_lo = row->v_lo;
-        o->v_hi = row->v_hi;
-        /* after a relaxation: the targets of the solve that gave v; without a force: none */
-        if (bias != MD_BIAS_ALL) {
-            o->v_lo = md_target_lo(row, bias);
-            o->v_hi = md_target_hi(row, bias);
-        }
-        if (md_row_is_soft(row)) {
-            const md_num yield = md_mul(row->cfm, row->lambda);
-            o->v_lo = md_sub(o->v_lo, yield);
-            o->v_hi = md_sub(o->v_hi, yield);
-        }
-        if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
-            o->v_lo = MD_NO_MIN;
-            o->v_hi = MD_NO_MAX;
-        }
+        md_report_targets(row, bias, o);
         if (md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
         o->warm_start = row->warm_start;
