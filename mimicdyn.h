@@ -18454,7 +18454,7 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     md_copy(sim->q_seen, sim->q, sim->coordinates);
     sim->constants_sum = md_sum_constants(sim);
     if (model->start) md_copy(sim->q, model->start, sim->coordinates);
-    i = md_check_state(sim);
+    i = md_refresh_kinematics(sim);
     if (i != MDYN_OK) return i;
     i = md_update_curves(sim);
     if (i != MDYN_OK) return i;
