@@ -1461,16 +1461,27 @@ typedef uint8_t md_place;
 typedef int16_t md_place;
 #endif
 
-/* Pose and velocity products of a body, in world axes; written by >>kinematics. */
+/* The same or -1, for none; or a number of them. */
+#if MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS <= 127
+typedef int8_t md_place_if_any;
+#else
+typedef int16_t md_place_if_any;
+#endif
+
+/* Pose and angular velocity of a body, in world axes; written by >>kinematics. */
 typedef struct md_body_state {
     md_mat rotation;
     md_vec arm;           /* from the parent's origin to this one */
     md_vec first_moment;
     md_sym inertia;       /* about the origin */
     md_vec omega;         /* angular velocity */
-    md_vec alpha, acc;    /* accelerations at zero joint accelerations, gravity as -g */
-    md_mat rates;         /* acceleration of a point relative to the origin = rates * arm */
 } md_body_state;
+
+/* How a body moves at zero joint accelerations, with gravity as -g; the same. */
+typedef struct md_bias_motion {
+    md_vec alpha, acc;    /* angular acceleration, acceleration of the origin */
+    md_mat rates;         /* acceleration of a point relative to the origin = rates * arm */
+} md_bias_motion;
 
 #define MD_COLUMN_MEMBERS \
     md_num pitch;       /* free joint: an element of its body's inertia about the mass center */ \
@@ -1529,12 +1540,13 @@ typedef struct md_row {
     uint8_t is_spring;                /* kp and kd at the middle of the step: md_set_spring */
     uint8_t standing;                 /* MD_STANDING, ...: set up, without a tree */
     int16_t first, lone, shared, end; /* where its entries of each kind begin; owned ones first */
-    int16_t owned_count;              /* entries that rows of this solve own, from `first` on */
-    int16_t pivot;                    /* coordinate that it owns; -1: none */
+    md_place_if_any owned_count;      /* entries that rows of this solve own, from `first` on */
+    md_place_if_any pivot;            /* coordinate that it owns; -1: none */
+    uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
+    int8_t last_side;                 /* took part in */
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num erp, position_bias;        /* the part of v_lo, v_hi that corrects `error` */
     md_num spring_v, spring_target;   /* spring: parts of J v and of the target in v_lo = v_hi */
-    md_num inverse_mass;              /* of a soft row: J M^-1 J^T after the hard equality rows */
     md_num lambda_given;              /* impulse that is part of the free motion */
     md_num velocity_given;            /* J v + cfm lambda_given */
     md_num lambda_min, lambda_max, lambda;
@@ -1544,34 +1556,27 @@ typedef struct md_row {
     md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
     md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
                                          equality: tau of its first Householder reflection */
-    md_unit tau_shared;               /* of its second one */
-    md_unit cfm_part;                 /* share of cfm in the squared length */
+    md_unit beside;                   /* inequality: share of cfm in the squared length;
+                                         equality: tau of its second reflection */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_unit u_change;                 /* change of u_lambda in the last visit */
     md_unit u_warm_start;             /* u_lambda of the solve without position bias */
+    uint32_t last_step;               /* that it took part in */
 } md_row;
 
 /* The vector of the inequality row that was set up last, for parallel rows that follow. */
 typedef struct md_vector {
-    int16_t first, owned_count; /* its entries, as in md_row; first -1: there is none */
+    int16_t first;              /* its entries, as in md_row; -1: there is none */
+    md_place_if_any owned_count;
     int16_t free;               /* the entry behind those at pivots of hard equality rows */
     md_num scale;               /* of L^-T J^T, for J of the DoF md_direction_of */
     md_num left, owned;         /* squared length free of equality rows, and within their span */
     md_num inverse_length;      /* of the former; 0: nothing is left */
 } md_vector;
 
-/* What the later substeps of MDYN_TGS know of a row. */
-typedef struct md_substep_row {
-    md_num lambda_sum; /* impulse of the substeps before */
-    md_num Jv;         /* of a spring: J v at the start of the substep */
-} md_substep_row;
-
-/* What a step leaves of a row. */
+/* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
-    md_num error, v_lo, v_hi, cfm_lambda, impulse, warm_start;
-    uint32_t last_step; /* the last step that it took part in */
-    uint8_t flags;
-    int8_t active_side;
+    md_num error, v_lo, v_hi, impulse, warm_start;
 } md_row_result;
 
 #define MD_ZERO_EXPONENT (-30000) /* exponent of a block of zeros */
@@ -1683,6 +1688,14 @@ typedef union md_work {
                                                   md_bias_wrenches, md_find_momenta, ... */
         md_motion motion[MIMICDYN_MAX_BODIES]; /* velocity or acceleration of the origins */
     } body;
+    struct {
+        md_unit L[MDYN_MASS_SIZE_];
+        union {                                /* what M_y and the bias wrenches leave */
+            md_num mass_y[MDYN_MASS_SIZE_];
+            md_force wrench[MIMICDYN_MAX_BODIES];
+        } before;
+        md_bias_motion motion[MIMICDYN_MAX_BODIES]; /* until md_drop_bias_motions */
+    } bias;
     struct {
         md_unit L[MDYN_MASS_SIZE_];
         md_force p[MIMICDYN_MAX_BODIES];       /* the place of body.wrench: md_aba_factor */
@@ -1838,7 +1851,7 @@ typedef struct mdyn_sim {
     md_settings solver;
     md_joint_values joint_values[MIMICDYN_MAX_BODIES];
     md_link link[MIMICDYN_MAX_BODIES];
-    int16_t dof_parent[MIMICDYN_MAX_DOFS];  /* next DoF towards the world; -1: none */
+    md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
     int16_t M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
     mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
@@ -1848,7 +1861,7 @@ typedef struct mdyn_sim {
     volatile uint32_t ready_mark;        /* MD_READY, MD_BUSY, MD_IN_CALLBACK */
     uint32_t constants_sum;
     md_num damping_theta[MIMICDYN_MAX_DOFS]; /* weight of v' in the joint's damping */
-    int16_t springs[MIMICDYN_MAX_DOFS];  /* soft rows on the trees that rows tie a DoF to */
+    md_place_if_any springs[MIMICDYN_MAX_DOFS]; /* soft rows on the trees that rows tie a DoF to */
     md_dof dof[MIMICDYN_MAX_DOFS];
     uint8_t released[MIMICDYN_MAX_COUPLINGS];
 
@@ -1862,12 +1875,12 @@ typedef struct mdyn_sim {
     /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
     uint8_t eliminated[MIMICDYN_MAX_COUPLINGS];
     md_tie tie[MIMICDYN_MAX_COUPLINGS];   /* each follower after those that it follows */
-    int16_t tie_of[MIMICDYN_MAX_DOFS];    /* the tie of a follower; -1: an independent DoF */
+    md_place_if_any tie_of[MIMICDYN_MAX_DOFS]; /* the tie of a follower; -1: an independent DoF */
     int16_t G_first[MIMICDYN_MAX_DOFS];   /* the numbers of each DoF in G */
     int16_t G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
     md_num G[MDYN_G_SIZE_];
-    int16_t y_parent[MIMICDYN_MAX_DOFS];  /* elimination tree of M_y; -1: none */
+    md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
     int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
     md_num y_force[MIMICDYN_MAX_DOFS];    /* G^T force */
     md_num off[MIMICDYN_MAX_DOFS];        /* by how much followers differ from G y' */
@@ -1883,7 +1896,8 @@ typedef struct mdyn_sim {
     md_terms terms;                       /* of the row at hand; here to save stack */
     md_value value;                       /* C of the row at hand */
     md_row row[MIMICDYN_MAX_ROWS];
-    md_substep_row substep_row[MDYN_SUBSTEP_ROWS_];
+    md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
+    md_num lambda_sum[MDYN_SUBSTEP_ROWS_]; /* impulses of the substeps before */
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
     md_vector vector;                     /* shared by parallel rows */
 #if MDYN_BODY_ROWS_ > 0
@@ -1895,8 +1909,8 @@ typedef struct mdyn_sim {
 
     /* Plan: >>plan, >>build. */
     md_place setup_order[MIMICDYN_MAX_ROWS];   /* rows in the order in which they are set up */
-    int16_t pivot_owner[MDYN_WHITENED_SIZE_];  /* row that owns a coordinate; -1: none */
-    int16_t last_use[MIMICDYN_MAX_DOFS];       /* place in `setup_order` of a DoF's last row */
+    md_place_if_any pivot_owner[MDYN_WHITENED_SIZE_]; /* row that owns a coordinate; -1: none */
+    md_place_if_any last_use[MIMICDYN_MAX_DOFS]; /* place in `setup_order` of a DoF's last row */
     uint8_t mark[MDYN_WHITENED_SIZE_];         /* coordinates of the row at hand */
 
     /* Solve: >>dynamics (dv, joint_force, scratch), >>whiten to >>step. */
@@ -1936,6 +1950,7 @@ typedef md_link md_body_part;
 typedef md_dof md_column;
 #define MD_TREE(sim) (sim)
 #define MD_WORK(sim) (&(sim)->shared.work)
+#define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.bias.motion[i])
 #define MD_WRENCHES(sim) ((sim)->wrench)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
@@ -1949,6 +1964,7 @@ typedef struct md_body_part { MD_BODY_MEMBERS } md_body_part;
 typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_TREE(sim) ((void)(sim), (md_tree *)0)
 #define MD_WORK(sim) ((void)(sim), (md_work *)0)
+#define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
 #define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
@@ -6140,9 +6156,9 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    Gives:   of each body its rotation, the arm r from the parent's origin, first moment h and
             inertia I about the origin, omega, alpha, the origin's acceleration a; of each DoF its
             axis. All in world axes.
-   Writes:  sim->body_state, the axes in sim->dof, q_seen and v_seen, the tails of numbers that the
-            user changed, kinematics_stale; shared.body.motion (md_find_body_velocities); as scratch
-            sim->subtree.
+   Writes:  sim->body_state, shared.bias.motion, the axes in sim->dof, q_seen and v_seen, the tails
+            of numbers that the user changed, kinematics_stale; shared.body.motion
+            (md_find_body_velocities); as scratch sim->subtree.
 
    Every quantity of a body is taken at the origin of its own joint, which keeps the numbers small
    however far the body is from the world's origin. With the joint's angular velocity w and linear
@@ -6196,8 +6212,8 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
     const mdyn_real *q = sim->q + link->coordinate;
     const int i = (int)(link - sim->link);
     /* members that are scratch here */
-    md_mat *before = &MD_TREE(sim)->body_state[i].rates;
-    md_vec *shift = &MD_TREE(sim)->body_state[i].alpha;
+    md_mat *before = &MD_BIAS_MOTION(sim, i)->rates;
+    md_vec *shift = &MD_BIAS_MOTION(sim, i)->alpha;
     int k;
 
     /* A free joint's position is given in the axes before its motion. */
@@ -6330,9 +6346,15 @@ MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_mo
         md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
-/* The whole of sim->body_state from q and v, by the equations at the top of this room. In a
-   midpoint step the acceleration of a free joint lacks omega x u, because md_drift_quaternions
-   turns its velocity with the body. */
+/* Work that stands where the bias accelerations were makes the kinematics stale. */
+MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
+{
+    if (!sim->kinematics_stale) sim->kinematics_stale = 1;
+}
+
+/* The whole of sim->body_state and of shared.bias.motion from q and v, by the equations at the top
+   of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
+   md_drift_quaternions turns its velocity with the body. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
@@ -6348,6 +6370,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         md_body_state *p = &MD_TREE(sim)->body_state[i];
         const md_body_state *parent
             = &MD_TREE(sim)->body_state[link->parent < 0 ? i : link->parent];
+        md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_motion joint; /* (w, u) */
         md_vec t;
         if ((no_rotors && MD_BODY(link)->is_rotor) || (no_welded && md_is_welded(link))) continue;
@@ -6357,12 +6380,13 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
         if (link->parent < 0) {
             p->omega = joint.ang;
-            p->acc = up;
-            md_vec_zero(&p->alpha);
+            b->acc = up;
+            md_vec_zero(&b->alpha);
         } else {
+            const md_bias_motion *on = MD_BIAS_MOTION(sim, link->parent);
             md_vec_add(&p->omega, &parent->omega, &joint.ang);
-            md_cross_add(&p->alpha, &parent->alpha, &parent->omega, &joint.ang);
-            md_mat_vec_add(&p->acc, &parent->acc, &parent->rates, &p->arm);
+            md_cross_add(&b->alpha, &on->alpha, &parent->omega, &joint.ang);
+            md_mat_vec_add(&b->acc, &on->acc, &on->rates, &p->arm);
         }
 
         /* a += (omega_p + omega) x u; a revolute joint has u = 0 */
@@ -6370,12 +6394,12 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
             t = p->omega;
             if (turns && link->joint == MDYN_FREE) md_vec_sub(&t, &t, &joint.ang);
             if (link->parent >= 0) md_vec_add(&t, &parent->omega, &t);
-            md_vec_add_cross(&p->acc, &t, &joint.lin);
+            md_vec_add_cross(&b->acc, &t, &joint.lin);
         }
 
         /* h, I and B */
         md_rotate_inertia(link, p);
-        md_mat_of_rates(&p->rates, &p->omega, &p->alpha);
+        md_mat_of_rates(&b->rates, &p->omega, &b->alpha);
     }
 }
 
@@ -6518,6 +6542,7 @@ MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *pare
 MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
 {
     int i, k;
+    md_drop_bias_motions(sim);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         md_motion *motion = MD_WORK(sim)->body.motion, *m = &motion[i];
@@ -6769,6 +6794,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_force *f = &MD_WORK(sim)->body.wrench[i];
         md_vec t, n;
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
@@ -6778,17 +6804,17 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         }
 
         /* of a single body, then of any other */
-        md_vec_scale(&t, MD_BODY(link)->mass, &p->acc);
+        md_vec_scale(&t, MD_BODY(link)->mass, &b->acc);
         if (turns && MD_BODY(link)->is_single) {
             f->lin = t;
-            md_cross(&f->ang, &p->first_moment, &p->acc);
+            md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
         }
-        md_mat_vec_add(&f->lin, &t, &p->rates, &p->first_moment);
+        md_mat_vec_add(&f->lin, &t, &b->rates, &p->first_moment);
         md_sym_vec(&t, &p->inertia, &p->omega);
-        md_sym_vec(&n, &p->inertia, &p->alpha);
+        md_sym_vec(&n, &p->inertia, &b->alpha);
         md_cross_add(&n, &n, &p->omega, &t);
-        md_cross_add(&f->ang, &n, &p->first_moment, &p->acc);
+        md_cross_add(&f->ang, &n, &p->first_moment, &b->acc);
     }
     md_subtract_wrenches(sim);
 }
@@ -6969,6 +6995,7 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
             sim->dv[k] = md_div(b[k], md_added_inertia(sim, k, MD_K(0)));
         return MDYN_OK;
     }
+    md_drop_bias_motions(sim);
     code = md_aba_factor(sim, MD_K(0), MD_WORK(sim)->aba.W, b);
     if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->aba.W);
     return code;
@@ -7033,6 +7060,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
     md_vec up; /* -g */
     int i;
     md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+    md_drop_bias_motions(sim);
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
@@ -9931,6 +9959,18 @@ MD_INLINE md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of t
     return md_row_at(sim, sim->active[i]);
 }
 
+/* Whether a row is on bodies: a closure, user row or contact. */
+MD_INLINE int md_is_body_row(const md_row *row)
+{
+    return MD_HAS_BODY_ROWS && row->kind > MDYN_ROW_LIMIT;
+}
+
+/* What a row on bodies has beside md_row. */
+MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
+{
+    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
+}
+
 /* The row of a kind and index; -1: none. O(rows). */
 MD_STATIC int md_find_row(const mdyn_sim *sim, mdyn_row_kind kind, int index)
 {
@@ -9968,12 +10008,19 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 /* The impulse of row k in all of the step: lambda, and that of the substeps before. */
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
-    const md_num before = MIMICDYN_SETTINGS ? sim->substep_row[k].lambda_sum : MD_K(0);
+    const md_num before = MIMICDYN_SETTINGS ? sim->lambda_sum[k] : MD_K(0);
     return md_add(before, md_row_at(sim, k)->lambda);
 }
 
 /* Whether a row has compliance: cfm > 0. */
 MD_INLINE int md_row_is_soft(const md_row *row) { return MD_HAS(SOFT) && !md_is_zero(row->cfm); }
+
+/* J M^-1 J^T of a soft row after the hard equality rows. Without a tree it stands with the row;
+   with one it is that of the row at hand, which every solve sets up. */
+MD_INLINE md_num *md_soft_mass(const mdyn_sim *sim, const md_row *row)
+{
+    return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : row - sim->row);
+}
 
 /* Whether it is a spring, with kp and kd at the middle of the step. */
 MD_INLINE int md_row_is_spring(const md_row *row) { return MD_HAS(SOFT) && row->is_spring; }
@@ -10407,12 +10454,6 @@ MD_INLINE md_num md_error_rounding(const mdyn_sim *sim)
     return md_uses_relaxation(sim) ? MD_K(MD_EPSILON) : MD_K(64 * MD_EPSILON);
 }
 
-/* What a row on bodies has beside md_row. */
-MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
-{
-    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
-}
-
 /* The unit of C: 1 for joint rows, closures and contacts; the largest coefficient of a user row. */
 MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
 {
@@ -10513,10 +10554,36 @@ MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, md_num velocity
     if (md_separates_bias(sim, row)) md_set_position_bias(sim, row, md_neg(correction));
 }
 
-/* J v at the start of this substep. */
+/* J x of a body row, x one number for each DoF. J is not stored with a row: it is summed again
+   from the wrenches, shifted as in md_add_wrench_jacobian. O(terms depth). */
+MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
+{
+    const md_body_row *r = md_body_row_at(sim, row);
+    md_num sum = MD_K(0);
+    int p, i, k;
+    for (p = 0; p < r->term_count; p++) {
+        const md_link *link = &sim->link[r->body[p]];
+        md_force f = r->wrench[p];
+        for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
+            sum = md_add(sum, md_mul(x[link->dof + k],
+                                     md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
+
+        for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
+            link = &sim->link[i];
+            for (k = link->dof; k < link->dof + link->dofs; k++)
+                sum = md_add(sum, md_mul(x[k], md_dof_dot_force(&sim->dof[k], &f)));
+            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+        }
+    }
+    return sum;
+}
+
+/* J v at the start of this substep. Reads sim->terms of a joint row, and sim->dv. */
 MD_INLINE md_num md_present_velocity(const mdyn_sim *sim, const md_row *row)
 {
-    return MIMICDYN_SETTINGS && sim->substep > 0 ? sim->substep_row[row - sim->row].Jv : row->Jv;
+    if (!MIMICDYN_SETTINGS || sim->substep == 0) return row->Jv;
+    return md_add(row->Jv, md_is_body_row(row) ? md_body_row_dot(sim, row, sim->dv)
+                                               : md_terms_dot(&sim->terms, sim->dv));
 }
 
 /* low = high of a spring, for row->error. */
@@ -10775,11 +10842,6 @@ MD_INLINE void md_target_row(mdyn_sim *sim, md_row *row)
    sparsity of J, may change from step to step. Body row j is row
    sim->joint_row_count + j of the sim. */
 
-MD_INLINE int md_is_body_row(const md_row *row)
-{
-    return MD_HAS_BODY_ROWS && row->kind > MDYN_ROW_LIMIT;
-}
-
 /* Whether this step has any. */
 MD_INLINE int md_has_body_rows(const mdyn_sim *sim)
 {
@@ -10910,30 +10972,6 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
     }
 }
 
-/* J x of a body row, x one number for each DoF. J is not stored with a row: it is summed again
-   from the wrenches, shifted as in md_add_wrench_jacobian. O(terms depth). */
-MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
-{
-    const md_body_row *r = md_body_row_at(sim, row);
-    md_num sum = MD_K(0);
-    int p, i, k;
-    for (p = 0; p < r->term_count; p++) {
-        const md_link *link = &sim->link[r->body[p]];
-        md_force f = r->wrench[p];
-        for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-            sum = md_add(sum, md_mul(x[link->dof + k],
-                                     md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
-
-        for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
-            link = &sim->link[i];
-            for (k = link->dof; k < link->dof + link->dofs; k++)
-                sum = md_add(sum, md_mul(x[k], md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
-        }
-    }
-    return sum;
-}
-
 /* sim->row_jacobian := J G: on the paths of a body row, the element of each follower is added to
    those of the DoFs that it follows. */
 MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
@@ -11047,7 +11085,7 @@ MD_STATIC void md_estimate_curvature(mdyn_sim *sim, const md_row *row)
     md_body_row *r = md_body_row_of(sim, row);
     r->bias_acceleration = MD_K(0);
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
-        || sim->row_result[row - sim->row].last_step != sim->step_count) return;
+        || row->last_step != sim->step_count) return;
     r->bias_acceleration = md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
 }
 
@@ -11238,7 +11276,7 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
        a, - for b. */
     for (side = 0; side < 2; side++) {
-        const md_body_state *p = at[side] < 0 ? NULL : &MD_TREE(sim)->body_state[at[side]];
+        const md_bias_motion *p = at[side] < 0 ? NULL : MD_BIAS_MOTION(sim, at[side]);
         md_num sign = side ? MD_K(-1) : MD_K(1);
         md_body_rotation(sim, at[side], &l->rotation[side]);
         md_vec_of_wide(&t, side ? &c->point_b : &c->point_a);
@@ -11672,15 +11710,16 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
     /* The third column of F is the normal, the first two are the tangents. The result is empty and
        not one of the last step; only the warm start is known. */
     for (k = 0; k < 3; k++) {
-        const int row = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
-        md_row_result *o = &sim->row_result[row];
+        const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
+        md_row *row = md_row_at(sim, at);
+        md_row_result *o = &sim->row_result[at];
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
-        md_row_at(sim, row)->kind = MDYN_ROW_CONTACT;
-        md_row_at(sim, row)->index = (int16_t)(3 * i + k);
-        o->error = o->v_lo = o->v_hi = o->cfm_lambda = MD_K(0);
-        o->flags = 0;
-        o->last_step = sim->step_count - 1;
-        o->active_side = 0;
+        row->kind = MDYN_ROW_CONTACT;
+        row->index = (int16_t)(3 * i + k);
+        row->last_flags = 0;
+        row->last_step = sim->step_count - 1;
+        row->last_side = 0;
+        o->error = o->v_lo = o->v_hi = MD_K(0);
         o->warm_start = j < cached ? md_dot(&cache[j].impulse, &to->direction[k]) : MD_K(0);
         o->impulse = MD_K(0);
     }
@@ -11734,7 +11773,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
             impulse lambda changes u by x lambda, and r = J M^-1 J^T = |x|^2. Also erp, cfm and the
             bounds of the impulse; for rows on bodies the targets as well.
    Writes:  sim->row_x (x times row->scale, of length about 1), sim->row_J (0 on return),
-            sim->overflow; of the row scale, erp, cfm, lambda_min, lambda_max.
+            sim->overflow, sim->soft_mass; of the row scale, erp, cfm, lambda_min, lambda_max.
 
    Softness, with h the substep, kp the stiffness and kd the damping of the row:
       erp = h kp/(h kp + kd),   cfm = 1/(h (h kp + kd)),
@@ -11816,8 +11855,9 @@ MD_INLINE md_num md_spring_spread(md_num s, int springs)
 MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     const md_num h_kp = md_mul(sim->h, kp), three = MD_K(3), one = MD_K(1);
-    md_num y = md_mul(md_mul(sim->h, kd), row->inverse_mass);
-    md_num s = md_mul(md_mul(sim->h, h_kp), row->inverse_mass);
+    const md_num mass = *md_soft_mass(sim, row);
+    md_num y = md_mul(md_mul(sim->h, kd), mass);
+    md_num s = md_mul(md_mul(sim->h, h_kp), mass);
     md_num al, be, theta = one, all, part;
 
     /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
@@ -11888,7 +11928,7 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
     }
 
     /* soft rows */
-    if (md_uses_midpoint(sim)) row->inverse_mass = md_row_inverse_mass(sim, row, free);
+    if (md_uses_midpoint(sim)) *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
         row->erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
@@ -11924,7 +11964,7 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
 }
 
 /* erp and cfm of the joint row in sim->row_x, whose hard equality rows end at `free`; -1:
-   row->inverse_mass is known. Returns 0 if it exerts no force. The softness of a coupling is given;
+   md_soft_mass is known. Returns 0 if it exerts no force. The softness of a coupling is given;
    that of a drive is made of its gains; friction, limits and losses are hard. */
 MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
 {
@@ -11936,7 +11976,7 @@ MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free
     if (!MD_ROW_IS(row, DRIVE)) return 1;
     b = md_values_of_dof(sim, row->index);
     if (md_uses_midpoint(sim) && free >= 0)
-        row->inverse_mass = md_row_inverse_mass(sim, row, free);
+        *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     return md_set_gains(sim, row, md_of_wide(b->drive_kp), md_of_wide(b->drive_kd));
 }
 
@@ -12117,8 +12157,8 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
             projected off the range of X and scaled to unit length.
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
-            length, scale, cfm_part, along, tau_shared, u_lo, u_hi, u_lambda, lambda, warm_start,
-            inactive, standing, flags, Jv; vector; substep_row.
+            length, scale, along, beside, u_lo, u_hi, u_lambda, lambda, warm_start,
+            inactive, standing, flags, Jv; vector; lambda_sum.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
    step finds its targets only.
@@ -12196,7 +12236,7 @@ MD_INLINE void md_apply_lone_reflection(mdyn_sim *sim, const md_row *row, md_uni
 MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
 {
     md_apply_reflection_if_any(sim, row->shared, row->end - row->shared, row->pivot,
-                               row->tau_shared, u);
+                               row->beside, u);
 }
 
 /* Bits of row->standing. The row is set up and stays so until M is factored anew, which every new
@@ -12287,7 +12327,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (shared - lone > 1)
         row->along = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
     if (end > shared)
-        row->tau_shared = md_make_reflection(sim, row, shared, end - shared, left);
+        row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
         row->inverse_rest = md_div(MD_K(1), md_of_unit(sim->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
@@ -12345,7 +12385,7 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 
     row->along = md_unit_of(along, 0);
     row->inverse_rest = s;
-    row->cfm_part = md_unit_of(cfm2, 0);
+    row->beside = md_unit_of(cfm2, 0);
     row->length = md_sqrt_over(left, s, row->scale);
     row->scale = md_mul(row->scale, s);
     return 1;
@@ -12402,7 +12442,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     const int is_turned = direct || md_equality_count(sim) > 0;
     const int first = row->first, end = is_turned ? row->lone : first;
     const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
-    row->owned_count = (int16_t)(end - first);
+    row->owned_count = (md_place_if_any)(end - first);
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
@@ -12429,7 +12469,7 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
     lambda = md_sub(row->v_lo, row->Jv);
     lambda = row->in_equality
         ? md_div(md_mul(lambda, md_mul(row->scale, row->scale)), row->length)
-        : md_div(lambda, md_add(row->cfm, row->inverse_mass));
+        : md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -12511,7 +12551,8 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
 
     /* compliance, by the remainder of the row after the hard equality rows */
     if (is_tied) row->scale = md_div(row->scale, md_abs(sim->G[sim->G_first[row->index]]));
-    if (!is_new && MD_ROW_IS(row, DRIVE)) row->inverse_mass = md_shared_inverse_mass(sim, row);
+    if (!is_new && MD_ROW_IS(row, DRIVE))
+        *md_soft_mass(sim, row) = md_shared_inverse_mass(sim, row);
     has_force = md_set_up_force(sim, row, mode, free);
     if (is_new) md_orthogonalize_row(sim, k, direct, free);
 
@@ -12536,7 +12577,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
-    if (MIMICDYN_SETTINGS) sim->substep_row[k].lambda_sum = MD_K(0);
+    if (MIMICDYN_SETTINGS) sim->lambda_sum[k] = MD_K(0);
     if (!md_is_body_row(row)) md_look_at_row(sim, row);
 
     /* what does not change from step to step */
@@ -12873,12 +12914,12 @@ MD_INLINE md_num md_distance_inside(const mdyn_sim *sim, mdyn_wide bound, int is
    becomes inactive after at least two steps, when C lies inside and C' points inwards by more than
    the rounding of the velocity that the last impulse has stopped: ArtiSynth (4.32). Evaluates C and
    row->Jv. */
-MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, const md_row_result *last)
+MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_impulse)
 {
-    const int side = last->active_side, at_lower = side > 0;
+    const int side = row->last_side, at_lower = side > 0;
     mdyn_wide lower, upper;
     md_num zero = MD_K(0), inside, velocity, stopped = zero;
-    if (side != 0) stopped = md_abs(md_div(last->impulse, md_mul(row->scale, row->scale)));
+    if (side != 0) stopped = md_abs(md_div(last_impulse, md_mul(row->scale, row->scale)));
     md_activation_range(sim, row, &lower, &upper);
     if (md_is_body_row(row)) {
         md_evaluate_body_row(sim, row);
@@ -12989,7 +13030,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
    it violates it (md_activate_violated). */
 MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
 {
-    const md_row_result *last = &sim->row_result[k];
+    const md_num last_impulse = sim->row_result[k].impulse;
     md_row *row = md_row_at(sim, k);
     row->inactive = 0;
     row->active_side = 0;
@@ -12998,16 +13039,16 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
         && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->has_inactive = 1;
 
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && md_row_activates(sim, row)) {
-        row->active_side = md_find_active_side(sim, row, last);
+        row->active_side = md_find_active_side(sim, row, last_impulse);
         if (!row->active_side) sim->has_inactive = 1;
         return !row->active_side;
     }
 
     if (row->is_implied && !sim->q_may_be_off) {
-        if (!md_is_zero(last->impulse)) sim->has_inactive = 1;
+        if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
         return 1;
     }
-    if (!md_is_zero(last->impulse) || md_iterates_equalities(sim)) return 0;
+    if (!md_is_zero(last_impulse) || md_iterates_equalities(sim)) return 0;
     row->inactive = (uint8_t)md_row_has_range(sim, row);
     sim->may_activate |= row->inactive;
     return row->inactive;
@@ -13272,12 +13313,12 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     for (c = span.high; c >= span.low; c--) {
         if (!sim->mark[c] || (row->unbounded && c < sim->dofs && sim->last_use[c] > i)) continue;
         md_append_entry(sim, c);
-        row->pivot = (int16_t)c;
+        row->pivot = (md_place_if_any)c;
     }
     for (c = span.high; c >= span.low && row->pivot < 0; c--) {
         if (!sim->mark[c]) continue;
         md_append_entry(sim, c);
-        row->pivot = (int16_t)c;
+        row->pivot = (md_place_if_any)c;
     }
 
     row->shared = (int16_t)sim->entries;
@@ -13296,7 +13337,7 @@ MD_OWN_FRAME void md_find_last_uses(mdyn_sim *sim, int rows)
     for (i = 0; i < rows && md_ordered_row(sim, i)->unbounded; i++) {
         const md_span span = md_mark_fill_in(sim, sim->setup_order[i], 0);
         for (k = span.low; k <= span.high; k++) {
-            if (sim->mark[k] && k < sim->dofs) sim->last_use[k] = (int16_t)i;
+            if (sim->mark[k] && k < sim->dofs) sim->last_use[k] = (md_place_if_any)i;
             sim->mark[k] = 0;
         }
     }
@@ -13408,7 +13449,7 @@ MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i)
         }
         if (best < 0 || md_less(md_term_weight(sim, t, best), md_term_weight(sim, t, k))) best = k;
     }
-    if (best >= 0) sim->last_use[t->dof[best]] = (int16_t)(i + 1);
+    if (best >= 0) sim->last_use[t->dof[best]] = (md_place_if_any)(i + 1);
 }
 
 /* Eliminates coupling i, whose terms are in sim->terms, with the joint of term k as the follower.
@@ -13437,7 +13478,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
         if (curved) MD_CURVES(sim)->has_ties = 1;
     }
-    sim->tie_of[dof] = sim->tie_count++;
+    sim->tie_of[dof] = (md_place_if_any)sim->tie_count++;
     sim->mark[dof] = 1;
     sim->G_first[dof] = sim->G_count;
     for (j = 0; j < r->count; j++) {
@@ -13476,7 +13517,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim)
    O(terms + n) */
 MD_STATIC int md_choose_independent(mdyn_sim *sim)
 {
-    int16_t *uses = sim->pivot_owner;
+    int16_t *uses = sim->reduced.dof;
     const md_terms *t = &sim->terms;
     int i, k, best = -1;
     for (k = 0; k < sim->dofs; k++) uses[k] = 0;
@@ -13617,7 +13658,7 @@ MD_INLINE void md_join_path(mdyn_sim *sim, int k, int i)
 {
     /* the parents of DoFs above i are above i, or i */
     while (sim->y_parent[k] >= 0 && sim->y_parent[k] != i) k = sim->y_parent[k];
-    if (k != i) sim->y_parent[k] = (int16_t)i;
+    if (k != i) sim->y_parent[k] = (md_place_if_any)i;
 }
 
 /* The elimination tree of M_y: the parent of k is the last DoF before it that k, or a descendant of
@@ -13702,7 +13743,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         if (code != MDYN_OK || !row->unbounded) continue;
         md_set_up_row(sim, sim->setup_order[i], MD_MODE_STEP, 1);
         if (row->in_equality) {
-            sim->pivot_owner[row->pivot] = sim->setup_order[i];
+            sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
         } else {
             row->pivot = -1;
             sim->redundant_count++;
@@ -13868,7 +13909,7 @@ MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
         if (direct || !md_leaves_out(sim, sim->setup_order[i]))
             md_activate_and_set_up(sim, sim->setup_order[i], mode, direct);
         if (i < sim->planned_count || !row->unbounded) continue;
-        if (row->in_equality) sim->pivot_owner[row->pivot] = sim->setup_order[i];
+        if (row->in_equality) sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
         else row->pivot = -1;
     }
     return mode == MD_MODE_STEP ? md_check_dantzig_capacity(sim) : MDYN_OK;
@@ -13913,7 +13954,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Inequality rows by projected Gauss-Seidel iteration with over-relaxation (SOR-PGS).
 
    Given:   the inequality rows in their order in sim->active, each a vector x = along n on the
-            coordinates that no equality row owns, |n| = 1, along^2 + cfm_part = 1; n is that of all
+            coordinates that no equality row owns, |n| = 1, along^2 + beside = 1; n is that of all
             rows that are parallel, which stand together; their targets and impulse
             bounds; sim->du, the whitened velocity change that satisfies the equality rows.
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
@@ -13926,7 +13967,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Velocities and impulses named u_... refer to the row scaled to length 1, and are numbers of the
    block sim->du with the common exponent e: lambda = scale u_lambda 2^e. The constraint on the
    row's velocity s is u_lo <= s <= u_hi. One visit of a row computes
-      s        := x.du + cfm_part u_lambda
+      s        := x.du + beside u_lambda
       u_lambda := clamp(max(u_lambda + omega (u_lo - s), 0) + min(u_lambda + omega (u_hi - s), 0))
       du       += x times the change of u_lambda
    so that at the solution u_lambda > 0 implies s = u_lo, u_lambda < 0 implies s = u_hi
@@ -14091,9 +14132,9 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 }
 
 /* The change of the iteration's objective (Baraff's quadratic program),
-      |du|^2/2 + sum of cfm_part u_lambda^2/2 - sum of u_target u_lambda,
+      |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
    if the impulse of a row goes from 0 to u = u_warm_start: u (x.du - u_target + u/2), since |x|^2
-   and cfm_part add up to 1 (in a friction cone to less, so that this is an upper bound). */
+   and beside add up to 1 (in a friction cone to less, so that this is an upper bound). */
 MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row)
 {
     md_unit s = md_row_dot(sim, row, sim->du);
@@ -14131,7 +14172,7 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                                          md_unit min, md_unit max)
 {
     const md_unit zero = MD_U(0), old = row->u_lambda;
-    const md_unit s = md_unit_sum2(row->along, velocity, row->cfm_part, old);
+    const md_unit s = md_unit_sum2(row->along, velocity, row->beside, old);
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
 
     /* u_lo <= u_hi: the impulse is positive, or negative by the other target, or 0 */
@@ -14186,7 +14227,7 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
         row->along = md_unit_mul_num(row->along, part);
         row->inverse_rest = md_mul(row->inverse_rest, part);
         row->length = md_div(row->length, part);
-        row->cfm_part = md_unit_mul_num(md_unit_mul_num(row->cfm_part, part), part);
+        row->beside = md_unit_mul_num(md_unit_mul_num(row->beside, part), part);
         row->scale = s;
     }
     md_body_row_of(sim, first)->cone = 1;
@@ -14226,7 +14267,7 @@ MD_STATIC int md_next_in_cone(const mdyn_sim *sim, const md_row *row, md_unit om
     for (k = 0; k < 2; k++) {
         const md_row *r = row + k;
         md_unit s = md_row_dot(sim, r, sim->du);
-        s = md_unit_sub(r->u_lo, md_unit_add(s, md_unit_mul(r->cfm_part, r->u_lambda)));
+        s = md_unit_sub(r->u_lo, md_unit_add(s, md_unit_mul(r->beside, r->u_lambda)));
         to[k] = md_unit_add(r->u_lambda, md_unit_mul(omega, s));
     }
 
@@ -14331,7 +14372,7 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
 }
 
 /* Whether a row misses its target by more than rounding errors and
-      accuracy (sum of |x_k| change_k + cfm_part |u_lambda|),   change_k of md_find_changes:
+      accuracy (sum of |x_k| change_k + beside |u_lambda|),   change_k of md_find_changes:
    the sum of the magnitudes by which its velocity changes in this step. `moved` is the largest
    change of an impulse in the last iteration: if that is rounding, no row misses. */
 MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
@@ -14357,7 +14398,7 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
             size = md_add(size, md_abs(md_mul(md_of_unit(sim->shared.entry[j], 0),
                 md_of_unit(sim->scratch[sim->entry_column[j]], room))));
         size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
-        size = md_add(size, md_abs(md_mul(md_of_unit(row->cfm_part, 0),
+        size = md_add(size, md_abs(md_mul(md_of_unit(row->beside, 0),
                                           md_of_unit(row->u_lambda, 0))));
         if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e))) return 1;
     }
@@ -14381,8 +14422,8 @@ MD_STATIC md_num md_room_ahead(const md_row *row)
 
 /* lambda += t d along the change d of the impulses in the last iteration, as far as the objective
    (md_warm_start_cost) falls and every bound allows: t = - slope/curvature, with
-      slope     = D.du + sum of d (cfm_part u_lambda - u_target)
-      curvature = D.D + sum of cfm_part d^2,   D = sum of d x
+      slope     = D.du + sum of d (beside u_lambda - u_target)
+      curvature = D.D + sum of beside d^2,   D = sum of d x
    D is the last change of du: sim->scratch holds what it was before. Does nothing where bounds
    follow impulses, or rows contradict each other: D is then rounding, and d has no end.
    Source: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
@@ -14402,10 +14443,10 @@ MD_OWN_FRAME void md_extrapolate_impulses(mdyn_sim *sim)
         md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         if (!row->in_inequality || md_is_zero(d)) continue;
         if (md_has_leader(sim, row)) return;
-        s = md_unit_sub(md_unit_mul(row->cfm_part, row->u_lambda), s);
+        s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
         slope = md_add(slope, md_mul(d, md_of_unit(s, 0)));
         size = md_add(size, md_mul(d, d));
-        curvature = md_add(curvature, md_mul(md_of_unit(row->cfm_part, 0), md_mul(d, d)));
+        curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(d, d)));
     }
     if (!md_less(slope, MD_K(0)) || md_less(curvature, md_mul(MD_K(1e-4), size))) return;
     if (md_less(size, MD_K(1e-30))) return; /* products of smaller floats may be denormal */
@@ -14561,7 +14602,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
    Cost:    O(entries) for each row to build the matrix, then that of mdyn_lcp_dantzig.
 
    The problem is  A x = b + w,  x the impulses u_lambda, w the velocities beyond the targets:
-      A_ij = x_i.x_j, and cfm_part more on the diagonal;
+      A_ij = x_i.x_j, and beside more on the diagonal;
       b_i  = u_lo - x_i.du where x > 0, u_hi - x_i.du where x < 0: with u_lo < u_hi a row is
              two-sided, and x = 0 while its velocity lies between them.
    Source: as for >>lcp. */
@@ -14672,13 +14713,13 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
 
-        /* A_ij = x_i.x_j, and cfm_part more for i = j */
+        /* A_ij = x_i.x_j, and beside more for i = j */
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = sim->shared.entry[e];
         for (j = 0; j <= i; j++) {
             const md_row *other = &sim->row[sim->dantzig.row[j]];
             a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
         }
-        a[i] = md_add(a[i], md_of_unit(row->cfm_part, 0));
+        a[i] = md_add(a[i], md_of_unit(row->beside, 0));
         for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = MD_U(0);
     }
 }
@@ -14802,7 +14843,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
             the warm start of the next solve; with relaxation or substeps sim->displacement, by
             which q moves.
    Writes:  what >>whiten, >>equality, >>plan, >>pgs and >>dantzig write; dv, displacement,
-            free_du; lambda, u_warm_start and warm_start of rows; substep_row; the counts of
+            free_du; lambda, u_warm_start and warm_start of rows; lambda_sum; the counts of
             iterations, pivots and unsolved problems. md_refine_equalities overwrites y_force.
    Cost:    O(entries) for each iteration, and for each pass O(entries) for the equality rows.
 
@@ -15410,8 +15451,7 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
     for (i = 0; i < md_active_count(sim); i++) {
         const int k = sim->active[i];
         md_row *row = md_row_at(sim, k);
-        md_substep_row *substep = &sim->substep_row[MIMICDYN_SETTINGS ? k : 0];
-        substep->lambda_sum = restart ? MD_K(0) : md_row_impulse(sim, k);
+        sim->lambda_sum[MIMICDYN_SETTINGS ? k : 0] = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
         else row->flags |= md_saturation(row);
         if (restart && MIMICDYN_WARM) row->warm_start = sim->row_result[k].warm_start;
@@ -15419,13 +15459,9 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         /* the targets of a single substep stay */
         if (!MIMICDYN_SETTINGS) continue;
         if (md_is_body_row(row)) {
-            if (md_row_is_spring(row))
-                substep->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->dv));
             md_target_body_row(sim, row);
         } else {
             md_find_row_terms(sim, row, &sim->terms);
-            if (md_row_is_spring(row))
-                substep->Jv = md_add(row->Jv, md_terms_dot(&sim->terms, sim->dv));
             md_evaluate_row(sim, row);
         }
         md_set_targets(sim, row, MD_MODE_STEP);
@@ -15640,6 +15676,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     int k, substep, room = 0, tries = 0;
     if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
     k = md_prepare_rows(sim, mode);
+    md_drop_bias_motions(sim);
     if (k != MDYN_OK) return k;
     if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
 
@@ -15802,7 +15839,7 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
     for (k = 0; k < sim->rows; k++)
         if (md_row_at(sim, k)->kind <= MDYN_ROW_LOSS && md_row_at(sim, k)->index == i) {
             sim->row_result[k].warm_start = MD_K(0);
-            sim->row_result[k].active_side = 0;
+            md_row_at(sim, k)->last_side = 0;
         }
 }
 
@@ -15841,19 +15878,36 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
     int i;
     for (i = 0; i < md_tie_count(sim); i++) {
         const int coupling = sim->tie[i].coupling;
+        md_row *row = md_row_at(sim, coupling);
         md_row_result *o = &sim->row_result[coupling];
         MD_OPAQUE(o);
-        o->last_step = sim->step_count;
-        o->flags = 0;
-        o->error = o->v_lo = o->v_hi = o->cfm_lambda = MD_K(0);
+        row->last_step = sim->step_count;
+        row->last_flags = 0;
+        o->error = o->v_lo = o->v_hi = MD_K(0);
 
         /* on curves C' is 0 at the end of the step alone, not with J of its middle */
         if (md_coupling_is_curved(sim, coupling)) {
             md_terms t;
-            md_find_step_terms(sim, md_row_at(sim, coupling), &t);
-            o->v_lo = o->v_hi = md_row_velocity(sim, md_row_at(sim, coupling), &t);
+            md_find_step_terms(sim, row, &t);
+            o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = md_row_at(sim, coupling)->lambda;
+        o->impulse = o->warm_start = row->lambda;
+    }
+}
+
+/* v_lo and v_hi of a row's result: the targets of the solve that gave v, in the last substep, less
+   cfm lambda; without a force none. */
+MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
+{
+    o->v_lo = MD_NO_MIN;
+    o->v_hi = MD_NO_MAX;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
+    o->v_lo = md_target_lo(row, bias);
+    o->v_hi = md_target_hi(row, bias);
+    if (md_row_is_soft(row)) {
+        const md_num yield = md_mul(row->cfm, row->lambda);
+        o->v_lo = md_sub(o->v_lo, yield);
+        o->v_hi = md_sub(o->v_hi, yield);
     }
 }
 
@@ -15868,35 +15922,24 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 
     sim->has_impact = 0;
     for (k = 0; k < md_active_count(sim); k++) {
-        /* targets, error and cfm lambda are those of the last substep; the impulse is the sum */
-        const md_row *row = md_active_row(sim, k);
+        /* the error is that of the last substep, the impulse the sum */
+        md_row *row = md_active_row(sim, k);
         md_row_result *o = &sim->row_result[sim->active[k]];
         int flags = row->flags | md_saturation(row);
         MD_OPAQUE(o);
         if (row->active_side) flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
-        o->last_step = step;
-        o->flags = (uint8_t)flags;
-        o->active_side = row->active_side;
+        row->last_step = step;
+        row->last_flags = (uint8_t)flags;
+        row->last_side = row->active_side;
         o->error = row->error;
-        o->v_lo = row->v_lo;
-        o->v_hi = row->v_hi;
-        /* after a relaxation: the targets of the solve that gave v; without a force: none */
-        if (bias != MD_BIAS_ALL) {
-            o->v_lo = md_target_lo(row, bias);
-            o->v_hi = md_target_hi(row, bias);
-        }
-        o->cfm_lambda = md_mul(row->cfm, row->lambda);
-        if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
-            o->v_lo = MD_NO_MIN;
-            o->v_hi = MD_NO_MAX;
-        }
+        md_report_targets(row, bias, o);
         if (md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
         o->warm_start = row->warm_start;
 
         /* redundant and contradictory rows are counted; couplings break */
         if (!flags) continue;
-        sim->culprit.sticky |= o->flags;
+        sim->culprit.sticky |= row->last_flags;
         if (flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
         if (md_row_is_contradictory(row)) sim->report.contradictory++;
         if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && row->kind == MDYN_ROW_COUPLING
@@ -15912,9 +15955,9 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 
     /* rows that took no part have no impulse, and no warm start when they return */
     for (k = 0; k < sim->rows && sim->has_inactive; k++) {
-        if (sim->row_result[k].last_step == step) continue;
+        if (md_row_at(sim, k)->last_step == step) continue;
         sim->row_result[k].impulse = sim->row_result[k].warm_start = MD_K(0);
-        sim->row_result[k].active_side = 0;
+        md_row_at(sim, k)->last_side = 0;
     }
 }
 
@@ -18033,7 +18076,7 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         i = md_body_of(sim, k);
         j = MIMICDYN_TREE ? (int)sim->link[i].parent : (int)MDYN_WORLD;
-        sim->dof_parent[k] = (int16_t)(k > md_dof_of(sim, i) ? k - 1
+        sim->dof_parent[k] = (md_place_if_any)(k > md_dof_of(sim, i) ? k - 1
             : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
@@ -18163,7 +18206,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     md_terms *t = &sim->terms;
     int i, k, extra = 0;
     for (k = 0; k < sim->dofs; k++) {
-        sim->springs[k] = md_parent_dof(sim, k) < 0 ? (int16_t)k
+        sim->springs[k] = md_parent_dof(sim, k) < 0 ? (md_place_if_any)k
                                                     : sim->springs[md_parent_dof(sim, k)];
         sim->dv[k] = MD_K(0);
     }
@@ -18195,8 +18238,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
         sim->dv[k] = md_add(sim->dv[k], MD_K(1));
     }
     for (k = 0; k < sim->dofs; k++)
-
-        sim->springs[k] = (int16_t)(extra + md_to_int(sim->dv[sim->springs[k]]));
+        sim->springs[k] = (md_place_if_any)(extra + md_to_int(sim->dv[sim->springs[k]]));
 }
 
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and
@@ -18441,7 +18483,7 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     md_copy(sim->q_seen, sim->q, sim->coordinates);
     sim->constants_sum = md_sum_constants(sim);
     if (model->start) md_copy(sim->q, model->start, sim->coordinates);
-    i = md_check_state(sim);
+    i = md_refresh_kinematics(sim);
     if (i != MDYN_OK) return i;
     i = md_update_curves(sim);
     if (i != MDYN_OK) return i;
@@ -18565,7 +18607,7 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, 
     const int code = md_exchange_coupling(sim, i, c, released);
     md_change_sum(sim, before, md_sum_coupling(sim, i));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
-    if (code >= 0 && !same) sim->row_result[i].last_step = MD_REPLACED;
+    if (code >= 0 && !same) md_row_at(sim, i)->last_step = MD_REPLACED;
     return code;
 }
 
@@ -18634,10 +18676,16 @@ MD_STATIC void md_forget_coupling(mdyn_sim *sim, int coupling)
 /* ---- replacing the numbers of a body ---- */
 
 /* What mdyn_set_body replaces, kept for the case of an error. */
+typedef struct md_row_outcome {
+    md_row_result result;
+    uint32_t last_step;
+    uint8_t last_flags;
+    int8_t last_side;
+} md_row_outcome;
 typedef struct md_body_numbers {
     md_link link;
     md_joint_values values;
-    md_row_result result[8]; /* of the body's rows: a drive, six of friction, a limit */
+    md_row_outcome result[8]; /* of the body's rows: a drive, six of friction, a limit */
 } md_body_numbers;
 
 /* Whether n bytes at a and b differ in any. */
@@ -18705,19 +18753,21 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
 MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
 {
     md_row_result *result;
+    md_row *row;
     int at = 0;
     while (at < sim->joint_row_count && (md_row_at(sim, at)->kind < kind
            || (md_row_at(sim, at)->kind == kind && md_row_at(sim, at)->index < index))) at++;
     md_shift_rows(sim, at, 1);
-    sim->row[at].kind = (uint8_t)kind;
-    sim->row[at].index = (int16_t)index;
+    row = md_row_at(sim, at);
+    row->kind = (uint8_t)kind;
+    row->index = (int16_t)index;
+    row->last_step = 0;
+    row->last_flags = 0;
+    row->last_side = 0;
 
     result = &sim->row_result[at];
     result->error = result->v_lo = result->v_hi = MD_K(0);
-    result->cfm_lambda = result->impulse = result->warm_start = MD_K(0);
-    result->last_step = 0;
-    result->flags = 0;
-    result->active_side = 0;
+    result->impulse = result->warm_start = MD_K(0);
 }
 
 /* Gives body i the rows that it has with the numbers `to` instead of `from`. Returns whether a row
@@ -18743,15 +18793,25 @@ MD_STATIC int md_change_rows(mdyn_sim *sim, int i, const md_joint_values *from,
     return changed;
 }
 
-/* Copies the results of the rows of body i to `result`, or back. */
-MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_result *result, int back)
+/* Copies the results of the rows of body i to o, or back. */
+MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_outcome *o, int back)
 {
     int k;
     for (k = sim->couplings; k < sim->joint_row_count; k++) {
-        const md_row *row = md_row_at(sim, k);
+        md_row *row = md_row_at(sim, k);
         if (row->kind < MDYN_ROW_DRIVE || md_body_of(sim, row->index) != i) continue;
-        if (back) sim->row_result[k] = *result++;
-        else *result++ = sim->row_result[k];
+        if (back) {
+            sim->row_result[k] = o->result;
+            row->last_step = o->last_step;
+            row->last_flags = o->last_flags;
+            row->last_side = o->last_side;
+        } else {
+            o->result = sim->row_result[k];
+            o->last_step = row->last_step;
+            o->last_flags = row->last_flags;
+            o->last_side = row->last_side;
+        }
+        o++;
     }
 }
 
@@ -20060,18 +20120,17 @@ MD_STATIC int md_acting_bound(const mdyn_sim *sim, int k)
 MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *report)
 {
     const md_row_result *r = &sim->row_result[k];
-    const int live = r->last_step == sim->step_count;
+    const int live = md_row_at(sim, k)->last_step == sim->step_count;
     const md_num velocity = md_present_row_velocity(sim, k);
     const md_num force = md_mul(sim->inverse_dt, r->impulse);
     const md_num power = md_mul(force, velocity);
-    const md_num solved = md_add(velocity, r->cfm_lambda);
     const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
                                                : r->error;
     md_num residual = MD_K(0);
 
-    /* how far J v' + cfm lambda misses its bounds */
-    if (live && md_less(solved, r->v_lo)) residual = md_sub(solved, r->v_lo);
-    if (live && md_less(r->v_hi, solved)) residual = md_sub(solved, r->v_hi);
+    /* how far J v' misses its bounds */
+    if (live && md_less(velocity, r->v_lo)) residual = md_sub(velocity, r->v_lo);
+    if (live && md_less(r->v_hi, velocity)) residual = md_sub(velocity, r->v_hi);
     if (!md_all_in_range(sim->v, sim->dofs)) return MDYN_ERR_STATE;
     if (!md_is_representable(velocity) || !md_is_representable(force)
         || !md_is_representable(power) || !md_is_representable(residual))
@@ -20083,7 +20142,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     report->error = md_to_wide(live ? error : MD_K(0));
     report->velocity = md_to_wide(md_add(velocity, md_row_turn(sim, k)));
     report->residual = md_to_wide(residual);
-    report->flags = live ? r->flags : 0;
+    report->flags = live ? md_row_at(sim, k)->last_flags : 0;
     if (live) report->flags |= (uint8_t)md_acting_bound(sim, k);
     if (md_row_is_released(sim, md_row_at(sim, k))) report->flags |= MDYN_ROW_RELEASED;
     return MDYN_OK;
@@ -20572,7 +20631,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
 MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_vec *arm,
                                         md_motion *m)
 {
-    const md_body_state *p = &MD_TREE(sim)->body_state[body];
+    const md_bias_motion *p = MD_BIAS_MOTION(sim, body);
     md_vec g, t;
     md_vec_of_wide(&g, &sim->gravity);
     md_vec_add(&t, &p->acc, &g);
@@ -20649,18 +20708,6 @@ MD_STATIC void md_find_carried_mass(mdyn_sim *sim, int body, md_composite *all)
     for (i = 0; i < sim->bodies; i++)
         if (parts ? sim->link[i].parent == on && md_carries(sim, body, i) : i == body)
             md_add_mass(sim, i, all);
-}
-
-/* Mass and center of what a body carries, itself included. */
-MD_STATIC int md_find_center_of_mass(mdyn_sim *sim, int body, md_num *mass, md_vec *center)
-{
-    md_composite all;
-    md_find_carried_mass(sim, body, &all);
-    if (!md_less(MD_K(0), all.mass)) return md_blame(sim, MDYN_ERR_MASSLESS, body);
-    *mass = all.mass;
-    md_vec_scale(center, md_div(MD_K(1), all.mass), &all.first_moment);
-    return md_vec_in_range(center) && md_is_representable(all.mass)
-        ? MDYN_OK : md_blame(sim, MDYN_ERR_RESULT, body);
 }
 
 /* The largest distance from the origin of body i to the origins and mass centers of itself and of
@@ -21274,7 +21321,7 @@ MDYN_API int mdyn_reset(mdyn_sim *sim)
     /* warm starts and active sides; the rows' results now count as those of an earlier step */
     for (k = 0; k < sim->rows; k++) {
         sim->row_result[k].impulse = sim->row_result[k].warm_start = MD_K(0);
-        sim->row_result[k].active_side = 0;
+        md_row_at(sim, k)->last_side = 0;
     }
     sim->step_count++;
     sim->report.iterations = sim->report.pivots = sim->report.unsolved = sim->report.entries = 0;
@@ -21555,7 +21602,7 @@ MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
     if (!report) return MDYN_ERR_NULL;
     k = md_find_row(sim, kind, index);
     if (k < 0) return MDYN_ERR_INDEX;
-    if (sim->row_result[k].last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
+    if (md_row_at(sim, k)->last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
     return md_fill_row_report(sim, k, report);
 }
 
@@ -21568,7 +21615,7 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
     if (!force) return MDYN_ERR_NULL;
     if (coupling < 0 || coupling >= sim->couplings || term < 0 || term >= MIMICDYN_MAX_TERMS)
         return MDYN_ERR_INDEX;
-    if (sim->row_result[coupling].last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
+    if (md_row_at(sim, coupling)->last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
     f = md_force_of_term(sim, coupling, term);
     if (!md_is_representable(f)) return MDYN_ERR_RESULT;
     *force = md_to_wide(f);
@@ -22267,12 +22314,16 @@ MDYN_API int mdyn_reduced_inverse_dynamics_with_losses(mdyn_sim *sim,
 /* MDYN_WORLD stands for all bodies; the state is then checked with body 0, which every sim has. */
 MDYN_API int mdyn_center_of_mass(mdyn_sim *sim, int body, mdyn_wide *mass, mdyn_real3 *center)
 {
-    md_num total;
+    md_composite all;
     md_vec c;
-    int code = md_open_query(sim, body == MDYN_WORLD ? 0 : body, mass, center);
-    if (code == MDYN_OK) code = md_find_center_of_mass(sim, body, &total, &c);
+    const int code = md_open_query(sim, body == MDYN_WORLD ? 0 : body, mass, center);
     if (code != MDYN_OK) return code;
-    *mass = md_to_wide(total);
+    md_find_carried_mass(sim, body, &all);
+    if (!md_less(MD_K(0), all.mass)) return md_blame(sim, MDYN_ERR_MASSLESS, body);
+    md_vec_scale(&c, md_div(MD_K(1), all.mass), &all.first_moment);
+    if (!md_vec_in_range(&c) || !md_is_representable(all.mass))
+        return md_blame(sim, MDYN_ERR_RESULT, body);
+    *mass = md_to_wide(all.mass);
     md_real3_of(center, &c);
     return MDYN_OK;
 }

@@ -25,7 +25,7 @@ WORKSPACES = {
     "terms", "value", "reduced", "vector", "body_state", "shared",
     "bias_velocity", "dv", "joint_force", "y_force", "off", "scratch", "du", "free_du", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
-    "q_tail_start", "v_tail_start", "substep_row",
+    "q_tail_start", "v_tail_start", "lambda_sum",
 }
 # Addresses and what is found of them, which NAME_begin sets; rooms of closures and user rows.
 TABLES = {"model", "body_table", "coupling_table", "table_sum", "constants_sum"}
@@ -123,15 +123,13 @@ static void bake_keep_row(md_row *row)
     row->erp = all.erp;
     row->spring_v = all.spring_v;
     row->spring_target = all.spring_target;
-    row->inverse_mass = all.inverse_mass;
     row->lambda_min = all.lambda_min;
     row->lambda_max = all.lambda_max;
     row->scale = all.scale;
     row->inverse_rest = all.inverse_rest;
     row->length = all.length;
-    row->tau_shared = all.tau_shared;
     row->along = all.along;
-    row->cfm_part = all.cfm_part;
+    row->beside = all.beside;
 }
 static int bake_zero(const void *p, size_t n)
 {
@@ -304,8 +302,8 @@ def reachable(structs, name, into):
 
 # Types of one size on all processors; fields of other types, enums, are set by statements.
 SIZED = {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
-         "md_num", "md_unit", "md_scale", "md_place", "md_overflow", "md_tail", "mdyn_wide",
-         "mdyn_real"}
+         "md_num", "md_unit", "md_scale", "md_place", "md_place_if_any", "md_overflow", "md_tail",
+         "mdyn_wide", "mdyn_real"}
 
 
 def write_visitors(structs, out):
