@@ -212,9 +212,11 @@ static void contacts_never_pull(mdyn_method method) {
 
 /* ---- refusals and texts ---- */
 
-/* A wheel on a fixed axle, pressed through its axle, or touched on it, anywhere: the normal can move
-   nothing, so that it has no impulse, and no friction follows it. Its element of J is rounding. */
-static void wheel_pressed_through_its_axle(mdyn_method method) {
+/* A wheel on a fixed axle, pressed through its axle, or touched on it, anywhere: the normal can
+   move nothing, so that it has no impulse, and no friction follows it. Its element of J is
+   rounding. */
+static void wheel_pressed_through_its_axle(mdyn_method method)
+{
     for (int n = 0; n < 100; n++) {
         const double angle = random_in(-3, 3), far = n % 4 == 3 ? 30 : 1;
         const double radius = n % 3 ? 0.05 : 0;
