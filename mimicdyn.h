@@ -1311,8 +1311,8 @@ typedef enum mdyn_row_kind {
 
 enum {
     MDYN_ROW_SATURATED = 1,     /* the impulse is at its bound, in one substep at least */
-    MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows and carries no impulse; never
-                                   set with MDYN_ITERATED */
+    MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows, of a closure on its others,
+                                   and carries no impulse; never set with MDYN_ITERATED */
     MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others, see
                                    `residual` */
     MDYN_ROW_RELEASED = 8,      /* a coupling that was released, or has broken */
@@ -6359,7 +6359,6 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
     const int no_rotors = md_leaves_out_rotors(sim);
-    const int no_welded = md_leaves_out_rotors(sim) && !sim->has_wrench;
     const mdyn_wide3 *g = &sim->gravity;
     md_vec up; /* -g */
     int i;
@@ -6368,12 +6367,13 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         md_body_state *p = &MD_TREE(sim)->body_state[i];
-        const md_body_state *parent
-            = &MD_TREE(sim)->body_state[link->parent < 0 ? i : link->parent];
+        const int before = link->parent < 0 ? i : link->parent;
+        const md_body_state *parent = &MD_TREE(sim)->body_state[before];
         md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_motion joint; /* (w, u) */
         md_vec t;
-        if ((no_rotors && MD_BODY(link)->is_rotor) || (no_welded && md_is_welded(link))) continue;
+        if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !sim->has_wrench)))
+            continue;
         md_place_joint(sim, link, parent, &p->rotation, &p->arm);
         md_joint_velocity(sim, link, &joint);
 
@@ -6383,7 +6383,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
             b->acc = up;
             md_vec_zero(&b->alpha);
         } else {
-            const md_bias_motion *on = MD_BIAS_MOTION(sim, link->parent);
+            const md_bias_motion *on = MD_BIAS_MOTION(sim, before);
             md_vec_add(&p->omega, &parent->omega, &joint.ang);
             md_cross_add(&b->alpha, &on->alpha, &parent->omega, &joint.ang);
             md_mat_vec_add(&b->acc, &on->acc, &on->rates, &p->arm);
@@ -13243,6 +13243,32 @@ MD_INLINE int md_is_beside(const mdyn_sim *sim, const md_row *row, const md_span
     return at[row->shared - 1] > span->high && (!has_shared || at[row->end - 1] > span->high);
 }
 
+/* Whether two rows are rows on the same bodies, as those of a closure or of a contact are. */
+MD_STATIC int md_share_bodies(const mdyn_sim *sim, const md_row *row, const md_row *other)
+{
+    const md_body_row *r, *s;
+    int p;
+    if (!md_is_body_row(row) || !md_is_body_row(other)) return 0;
+    r = md_body_row_at(sim, row);
+    s = md_body_row_at(sim, other);
+    for (p = 0; p < r->term_count && p < s->term_count && r->body[p] == s->body[p];) p++;
+    return p == r->term_count && p == s->term_count;
+}
+
+/* Whether the row at place i of the order acts on the bodies of the one before. */
+MD_STATIC int md_is_on_same_bodies(const mdyn_sim *sim, int i)
+{
+    return i > 0 && md_share_bodies(sim, md_ordered_row(sim, i), md_ordered_row(sim, i - 1));
+}
+
+/* A compliant row has a coordinate of its own. */
+MD_STATIC void md_mark_compliance(mdyn_sim *sim, int k, md_span *span)
+{
+    if (md_setup_rank(sim, md_row_at(sim, k)) != MD_RANK_COMPLIANT) return;
+    sim->mark[sim->dofs + k] = 1;
+    md_widen_span(span, sim->dofs + k);
+}
+
 /* Marks the pattern of row k after the reflections of the first `before` rows of the order: its
    DoFs, the coordinate of its compliance, and the fill-in. A reflection acts only if it meets a
    mark, and then marks all its coordinates; the second one includes the pivot, at shared - 1, where
@@ -13251,11 +13277,7 @@ MD_STATIC md_span md_mark_fill_in(mdyn_sim *sim, int k, int before)
 {
     md_span span = md_mark_dofs(sim, k);
     int i, e, hit_lone, hit;
-    if (md_setup_rank(sim, md_row_at(sim, k)) == MD_RANK_COMPLIANT) {
-        sim->mark[sim->dofs + k] = 1;
-        md_widen_span(&span, sim->dofs + k);
-    }
-
+    md_mark_compliance(sim, k, &span);
     for (i = 0; i < before; i++) {
         const md_row *row = md_ordered_row(sim, i);
         const int lone = row->lone, shared = row->shared, end = row->end;
@@ -13269,6 +13291,24 @@ MD_STATIC md_span md_mark_fill_in(mdyn_sim *sim, int k, int before)
         }
         md_append_entry(sim, row->pivot);
     }
+    return span;
+}
+
+/* md_mark_fill_in for the row at place i of the order, which acts on the bodies of the one before:
+   the pattern of that one and, if it has a reflection, what this makes of it. */
+MD_STATIC md_span md_mark_fill_in_as_before(mdyn_sim *sim, int i)
+{
+    const md_row *before = md_ordered_row(sim, i - 1);
+    md_span span = { MDYN_WHITENED_SIZE_, -1 };
+    int e;
+    for (e = before->first; e < before->lone; e++) md_append_entry(sim, sim->entry_column[e]);
+    if (before->pivot >= 0) md_append_entry(sim, before->pivot);
+    for (; e < before->end; e++) {
+        if (sim->entry_column[e] == before->pivot) continue;
+        sim->mark[sim->entry_column[e]] = 1;
+        md_widen_span(&span, sim->entry_column[e]);
+    }
+    md_mark_compliance(sim, sim->setup_order[i], &span);
     return span;
 }
 
@@ -13305,7 +13345,8 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     row->first = row->lone = row->shared = row->end = (int16_t)sim->entries;
     row->pivot = -1;
     if (md_row_is_eliminated(sim, row)) return MDYN_OK;
-    span = md_mark_fill_in(sim, k, i);
+    span = md_is_on_same_bodies(sim, i) ? md_mark_fill_in_as_before(sim, i)
+                                        : md_mark_fill_in(sim, k, i);
 
     /* lone: all other coordinates of an inequality row; of an equality row those that no later one
        touches and, if there are none, the shared one with the highest number */
@@ -13329,13 +13370,16 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
 }
 
 /* sim->last_use of each DoF = the place in the order of the last unbounded row that touches it
-   without fill-in; -1: none. */
+   without fill-in; of rows on the same bodies, one behind the other, the place of the first: none
+   of them keeps the others from reflecting what no row behind them touches. -1: none. */
 MD_OWN_FRAME void md_find_last_uses(mdyn_sim *sim, int rows)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->last_use[k] = -1;
     for (i = 0; i < rows && md_ordered_row(sim, i)->unbounded; i++) {
-        const md_span span = md_mark_fill_in(sim, sim->setup_order[i], 0);
+        md_span span;
+        if (md_is_on_same_bodies(sim, i)) continue;
+        span = md_mark_fill_in(sim, sim->setup_order[i], 0);
         for (k = span.low; k <= span.high; k++) {
             if (sim->mark[k] && k < sim->dofs) sim->last_use[k] = (md_place_if_any)i;
             sim->mark[k] = 0;
@@ -13351,6 +13395,13 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
     if (MIMICDYN_MAX_DANTZIG == 0 || !MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return MDYN_OK;
     for (k = 0; k < sim->rows; k++) count += !md_row_is_direct(sim, &sim->row[k], MD_MODE_STEP);
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
+}
+
+/* Appends the coordinates of a row without pivots. */
+MD_STATIC void md_append_entries_of(mdyn_sim *sim, const md_row *row)
+{
+    int e;
+    for (e = row->first; e < row->end; e++) md_append_entry(sim, sim->entry_column[e]);
 }
 
 /* The layout without directly solved rows: of each row its DoFs and their ancestors. Sets
@@ -13370,7 +13421,9 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
         }
         row->first = row->lone = row->shared = (int16_t)sim->entries;
         row->pivot = -1;
-        md_append_marked(sim, md_mark_dofs(sim, k));
+        if (k > 0 && md_share_bodies(sim, row, md_row_at(sim, k - 1)))
+            md_append_entries_of(sim, md_row_at(sim, k - 1));
+        else md_append_marked(sim, md_mark_dofs(sim, k));
         row->end = (int16_t)sim->entries;
         if (md_check_entries(sim) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
     }
@@ -13658,7 +13711,8 @@ MD_INLINE void md_join_path(mdyn_sim *sim, int k, int i)
 {
     /* the parents of DoFs above i are above i, or i */
     while (sim->y_parent[k] >= 0 && sim->y_parent[k] != i) k = sim->y_parent[k];
-    if (k != i) sim->y_parent[k] = (md_place_if_any)i;
+    if (MIMICDYN_MAX_DOFS > 1 && k != i) /* the first: for -Wstringop-overflow */
+        sim->y_parent[k] = (md_place_if_any)i;
 }
 
 /* The elimination tree of M_y: the parent of k is the last DoF before it that k, or a descendant of
@@ -13877,23 +13931,68 @@ MD_STATIC int md_rows_change(const mdyn_sim *sim)
     return 0;
 }
 
+/* Whether two rows hold the same points together, or the same directions. */
+MD_STATIC int md_are_of_one_closure(const md_row *row, const md_row *other)
+{
+    return row->kind == MDYN_ROW_CLOSURE && other->kind == MDYN_ROW_CLOSURE
+        && row->index / 6 == other->index / 6 && (row->index % 6 < 3) == (other->index % 6 < 3);
+}
+
+/* Of the redundant row at place i of the order: the place of an earlier row of its closure that
+   should be redundant in its stead; i if there is none. Which axes of the world a closure needs is
+   open: nearly planar loops need two, and a third, across their plane, has next to no lever. Were
+   that one kept, its force and the position error of the others would be multiples of what they
+   need to be. A row x exchanges places with row j if |x_j / R_jj| > 2, as in the rank-revealing
+   factorization of Gu and Eisenstat (1996), with the diagonal of R instead of R^-1. */
+MD_STATIC int md_find_weaker(const mdyn_sim *sim, int i)
+{
+    const md_row *row = md_ordered_row(sim, i);
+    md_num most = MD_K(2);
+    int e, j, found = i;
+    for (e = row->first; e < row->first + row->owned_count; e++) {
+        const int k = sim->pivot_owner[sim->entry_column[e]];
+        const md_row *owner = md_row_at(sim, k);
+        md_num part = md_abs(md_mul(md_of_unit(sim->shared.entry[e], 0), owner->inverse_rest));
+        if (!owner->in_equality || !md_are_of_one_closure(row, owner)) continue;
+        part = md_div(md_mul(part, owner->scale), row->scale);
+        if (!md_less(most, part)) continue;
+        most = part;
+        for (j = i - 1; sim->setup_order[j] != k;) j--;
+        found = j;
+    }
+    return found;
+}
+
+/* Exchanges two places of the order, i < j, of which the rows from i to j are laid out and set up,
+   and takes that back. Returns i. */
+MD_STATIC int md_exchange_rows(mdyn_sim *sim, int i, int j)
+{
+    const md_place k = sim->setup_order[i];
+    sim->entries = md_ordered_row(sim, i)->first;
+    sim->equality_count = (int16_t)(sim->equality_count - (j + 1 - i));
+    sim->active_count = sim->equality_count;
+    sim->setup_order[i] = sim->setup_order[j];
+    sim->setup_order[j] = k;
+    return i;
+}
+
 /* Plans and sets up all rows of a mode in a sim with rows that change. From the first of these rows
    on, the layout is found anew, because it depends on their bodies in this step, and redundancy on
    the pose. Returns MDYN_OK or an error of capacity. */
 MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
 {
     const int n = sim->rows;
-    int i, code;
+    int i, j, code, exchanges = 0;
     md_clear_solve(sim);
 
     /* the order, and how much of the layout still holds */
     md_order_rows(sim, n);
     for (i = 0; i < sim->planned_count; i++)
         if (md_row_changes(sim, md_ordered_row(sim, i))) sim->planned_count = (int16_t)i;
-    if (sim->planned_count < sim->joint_row_count) md_find_last_uses(sim, n);
+    i = sim->planned_count;
+    if (i < n && md_ordered_row(sim, i)->unbounded) md_find_last_uses(sim, n);
     sim->entries = sim->L_first[sim->dofs];
-    if (sim->planned_count > 0)
-        sim->entries = sim->row[sim->setup_order[sim->planned_count - 1]].end;
+    if (i > 0) sim->entries = md_ordered_row(sim, i - 1)->end;
 
     /* Row by row: the layout, where it is found anew; the set-up, if the row takes part; its pivot.
        Modes other than MD_MODE_STEP end at the first row that is not theirs. */
@@ -13909,8 +14008,15 @@ MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
         if (direct || !md_leaves_out(sim, sim->setup_order[i]))
             md_activate_and_set_up(sim, sim->setup_order[i], mode, direct);
         if (i < sim->planned_count || !row->unbounded) continue;
-        if (row->in_equality) sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
-        else row->pivot = -1;
+        if (row->in_equality) {
+            sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
+            continue;
+        }
+        row->pivot = -1;
+        j = direct && exchanges < n ? md_find_weaker(sim, i) : i;
+        if (j == i) continue;
+        exchanges++;
+        i = md_exchange_rows(sim, j, i) - 1;
     }
     return mode == MD_MODE_STEP ? md_check_dantzig_capacity(sim) : MDYN_OK;
 }
