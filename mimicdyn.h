@@ -1509,6 +1509,7 @@ typedef struct md_terms {
 /* An eliminated coupling. */
 typedef struct md_tie {
     int16_t coupling, dof; /* `dof` of its follower */
+    int16_t leader;        /* term that alone gives the follower, by a factor; -1: none does */
     md_num inverse;        /* 1/coefficient of the follower in C */
 } md_tie;
 
@@ -3002,6 +3003,9 @@ MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
 }
 
 /* A mantissa 0 is zero, whatever the exponent. */
+/* -x, whose mantissa has 56 bits; x is not the most negative one. */
+MD_INLINE mdyn_wide md_wide_neg(mdyn_wide x) { return md_shift_left(-(x >> 8), 8) | (x & 255); }
+
 MD_INLINE int md_wide_is_zero(mdyn_wide x) { return x >> 8 == 0; }
 MD_INLINE int md_wide_is_negative(mdyn_wide x) { return x < 0; }
 
@@ -3331,24 +3335,29 @@ MD_STATIC void md_sum_negate(md_sum *s)
     s->lo = 0u - s->lo;
 }
 
-/* s += c (q + tail), each product rounded down to 2^-64. The coefficients +-1 of most mimic joints
+/* s = c (q + tail), each product rounded down to 2^-64. The coefficients +-1 of most mimic joints
    need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone. */
+MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+{
+    md_sum p;
+    if (c == MDYN_C(1) || c == MDYN_C(-1)) {
+        md_sum_set_real(s, q, tail);
+        if (c < 0) md_sum_negate(s);
+        return;
+    }
+
+    /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
+    md_product(s, c >> 8, q, md_wide_exponent(c) - 40 + 64);
+    if (tail == 0) return;
+    md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
+    md_sum_add(s, &p);
+}
+
+/* s += c (q + tail) */
 MD_OWN_FRAME void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
-
-    /* a factor of +-1 takes no product */
-    if (c == MDYN_C(1) || c == MDYN_C(-1)) {
-        md_sum_set_real(&p, q, tail);
-        if (c < 0) md_sum_negate(&p);
-    } else {
-        /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
-        if (tail != 0) {
-            md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
-            md_sum_add(s, &p);
-        }
-        md_product(&p, c >> 8, q, md_wide_exponent(c) - 40 + 64);
-    }
+    md_sum_set_product(&p, c, q, tail);
     md_sum_add(s, &p);
 }
 
@@ -3450,19 +3459,25 @@ MD_STATIC mdyn_real md_nearest_real(mdyn_wide x)
 MD_INLINE md_num md_of_tail(md_tail tail) { return md_of_int32((int32_t)tail, -64); }
 MD_INLINE md_tail md_to_tail(md_num x) { return (md_tail)md_to_int(md_ldexp(x, 64)); }
 
-/* x + tail += t, which is overwritten; exact to 2^-64. Beyond +-2^23, x becomes no number
-   (INT64_MIN) and the tail is unchanged. */
+/* x + tail = s, exact to 2^-64. Beyond +-2^23, x becomes no number (INT64_MIN) and the tail is
+   unchanged. */
+MD_STATIC void md_real_set_sum(mdyn_real *x, md_tail *tail, const md_sum *s)
+{
+    if (s->hi >= 0x800000 || s->hi < -0x800000) {
+        *x = -0x7FFFFFFFFFFFFFFF - 1;
+        return;
+    }
+    *x = md_shift_left(s->hi, 40) | (int64_t)(s->lo >> 24);
+    *tail = (md_tail)(s->lo & 0xFFFFFF);
+}
+
+/* x + tail += t, which is overwritten; with the range of md_real_set_sum. */
 MD_STATIC void md_real_add_sum(mdyn_real *x, md_tail *tail, md_sum *t)
 {
     md_sum s;
     md_sum_set_real(&s, *x, *tail);
     md_sum_add(t, &s);
-    if (t->hi >= 0x800000 || t->hi < -0x800000) {
-        *x = -0x7FFFFFFFFFFFFFFF - 1;
-        return;
-    }
-    *x = md_shift_left(t->hi, 40) | (int64_t)(t->lo >> 24);
-    *tail = (md_tail)(t->lo & 0xFFFFFF);
+    md_real_set_sum(x, tail, t);
 }
 
 /* x + tail += d, rounded to 2^-64. d = m 2^e in units of 2^-64: for e <= 0 the mantissa is rounded,
@@ -4625,6 +4640,7 @@ typedef uint32_t md_bits;
 MD_INLINE md_num md_of_wide(mdyn_wide x) { return MD_NUM(x); }
 MD_INLINE int md_wide_is_zero(mdyn_wide x) { return x == 0; }
 MD_INLINE int md_wide_is_negative(mdyn_wide x) { return x < 0; }
+MD_INLINE mdyn_wide md_wide_neg(mdyn_wide x) { return -x; }
 MD_INLINE md_num md_of_real(mdyn_real x) { return MD_NUM(x); }
 MD_INLINE mdyn_wide md_to_wide(md_num x) { return MD_RAW(x); }
 MD_INLINE mdyn_real md_to_real(md_num x) { return MD_RAW(x); }
@@ -4726,21 +4742,29 @@ MD_INLINE void md_sum_set(md_sum *s, mdyn_wide x)
     s->lo = 0;
 }
 
-/* s += c (q + tail). c q = p + its rounding error, exact from products of halves of the digits:
+/* s = c (q + tail). c q = p + its rounding error, exact from products of halves of the digits:
       c = c1 + c2,  q = q1 + q2,  c q - p = ((c1 q1 - p) + c1 q2 + c2 q1) + c2 q2.
    Source: Dekker, Numerische Mathematik 18, 1971. The halves are Veltkamp's: x1 = t - (t - x) with
    t = (2^k + 1) x. The tail needs no more than the scalar's own digits. A product with a power of 2
    is exact, as most ratios of mimic joints are. */
-MD_SHARED void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+MD_INLINE void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
-    mdyn_real p = c * q;
-    s->lo += md_two_sum(&s->hi, p);
+    s->hi = c * q;
+    s->lo = c * tail;
     if (md_bits_of(c) & MD_BITS_MANTISSA) {
         const mdyn_real t = MD_SPLIT * c, u = MD_SPLIT * q;
         const mdyn_real c1 = t - (t - c), q1 = u - (u - q), c2 = c - c1, q2 = q - q1;
-        s->lo += ((c1 * q1 - p) + c1 * q2 + c2 * q1) + c2 * q2;
+        s->lo += ((c1 * q1 - s->hi) + c1 * q2 + c2 * q1) + c2 * q2;
     }
-    s->lo += c * tail;
+}
+
+/* s += c (q + tail) */
+MD_SHARED void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
+{
+    md_sum p;
+    md_sum_set_product(&p, c, q, tail);
+    s->lo += md_two_sum(&s->hi, p.hi);
+    s->lo += p.lo;
 }
 
 /* s += c v, rounded to the scalar's digits. */
@@ -4786,6 +4810,13 @@ MD_INLINE mdyn_real md_real_of_counts(int32_t n, mdyn_wide c)
 }
 MD_INLINE md_num md_of_tail(md_tail tail) { return MD_NUM(tail); }
 MD_INLINE md_tail md_to_tail(md_num x) { return MD_RAW(x); }
+
+/* x + tail = s */
+MD_INLINE void md_real_set_sum(mdyn_real *x, md_tail *tail, const md_sum *s)
+{
+    *x = s->hi;
+    *tail = md_two_sum(x, s->lo);
+}
 
 /* x + tail += d. The rounding error of the new x is the new tail. */
 MD_INLINE void md_accumulate(mdyn_real *x, md_tail *tail, md_num d)
@@ -5708,6 +5739,15 @@ MD_INLINE void md_note_changes(const mdyn_real *x, mdyn_real *seen, md_tail *tai
         seen[k] = x[k];
         tail[k] = 0;
     }
+}
+
+/* to = c from, for numbers with tails. */
+MD_INLINE void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c, mdyn_real from,
+                                   md_tail tail)
+{
+    md_sum p;
+    md_sum_set_product(&p, c, from, tail);
+    md_real_set_sum(to, to_tail, &p);
 }
 
 /* to = from for arrays of n tails that do not overlap; of n scalars. */
@@ -8446,12 +8486,10 @@ MD_OWN_FRAME void md_integrate_quaternion(mdyn_real *q, md_tail *tail, const md_
 MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
 {
     int i, k, c;
-    for (k = 0; dv && k < sim->dofs; k++)
-        if (!md_stays_in_range(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-
-    for (k = 0; u && k < sim->dofs; k++) {
+    for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
+        if ((dv && !md_stays_in_range(sim->v[k], dv[k]))
+            || (u && !md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k])))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
 
@@ -8471,13 +8509,21 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
     return MDYN_OK;
 }
 
-/* Joints of one coordinate: q += dt v, to all digits. */
-MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
+/* Whether q and v of DoF k are those of a leader, by a factor, after each step: md_follow. */
+MD_INLINE int md_is_led(const mdyn_sim *sim, int k)
+{
+    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0 && !sim->q_may_be_off;
+}
+
+/* Joints of one coordinate: q += dt v, to all digits; with `all` also followers that md_follow
+   sets. */
+MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
         i = md_coordinate_of_dof(sim, k);
-        if (i >= 0) md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
+        if (i >= 0 && (all || !md_is_led(sim, k)))
+            md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
     }
 }
 
@@ -10384,36 +10430,80 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
                   sim->tie[i].inverse);
 }
 
-/* v and q of the followers after v and q of all joints have moved.
-   v := G v of the independent joints, to all digits, where G is constant. On curves v stays as the
-   solve gave it, G v to second order of dt. To move the follower alone would cost energy of first
-   order of dt; the next solve moves all joints by their mass (md_find_off).
-   q: C = 0 to all digits if it was 0 to rounding before the step; otherwise the step corrects the
-   part erp of it. A correction that would leave the range of q is omitted. O(terms) */
-MD_OWN_FRAME void md_follow(mdyn_sim *sim)
+/* The leader of a tie: -1 unless C is q of the follower, or -q, and the term of one other joint. */
+MD_STATIC int md_find_leader(const mdyn_sim *sim, const md_tie *tie)
+{
+    const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
+    int k;
+    if (sim->term_count[tie->coupling] != 2 || md_coupling_is_curved(sim, tie->coupling)
+        || !md_is_one(md_abs(tie->inverse)) || !md_wide_is_zero(c->offset)
+        || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower))
+        return -1;
+    for (k = 0; md_wide_is_zero(c->terms[k].coefficient)
+         || md_dof_of(sim, c->terms[k].body) == tie->dof; k++) { }
+    return k;
+}
+
+/* After a change of a coupling or of the ties. */
+MD_STATIC void md_find_leaders(mdyn_sim *sim)
 {
     int i;
-    sim->q_may_be_off = 0;
-    for (i = 0; i < md_tie_count(sim); i++) {
-        const md_tie *tie = &sim->tie[i];
-        const int c = md_coordinate_of_dof(sim, tie->dof), curved = md_tie_is_curved(sim, i);
-        const md_tie_values miss = md_evaluate_tie(sim, tie);
-        md_num back = md_neg(md_mul(miss.error, tie->inverse));
-        if (!curved)
-            md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
-                          md_neg(md_mul(miss.velocity, tie->inverse)));
-        if (md_is_zero(miss.error)) continue;
+    for (i = 0; i < md_tie_count(sim); i++)
+        sim->tie[i].leader = (int16_t)md_find_leader(sim, &sim->tie[i]);
+    sim->q_may_be_off = 1;
+}
 
-        /* what is more than rounding, as after a change of q, goes back in parts */
-        if (curved) {
-            back = md_curved_correction(sim, i, miss.error);
-        } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(miss.error))
-            && md_less(md_tie_rounding(sim, tie), md_abs(miss.error))) {
-            back = md_mul(MD_K(0.2), back);
-            sim->q_may_be_off = 1;
-        }
-        if (md_stays_in_range(sim->q[c], back)) md_accumulate(&sim->q[c], &sim->q_tail[c], back);
+/* q and v of the follower of a tie with a leader. */
+MD_STATIC void md_set_follower(mdyn_sim *sim, const md_tie *tie)
+{
+    const mdyn_term *t = &md_coupling_at(sim, tie->coupling)->terms[tie->leader];
+    const int k = tie->dof, leader = md_dof_of(sim, t->body);
+    const int c = md_coordinate_of_dof(sim, k), from = md_coordinate_of(sim, t->body);
+    mdyn_wide factor = t->coefficient;
+    if (md_less(MD_K(0), tie->inverse)) factor = md_wide_neg(factor);
+    md_real_set_product(&sim->q[c], &sim->q_tail[c], factor, sim->q[from], sim->q_tail[from]);
+    md_real_set_product(&sim->v[k], &sim->v_tail[k], factor, sim->v[leader], sim->v_tail[leader]);
+}
+
+/* q and v of the follower of tie i by what C and C' miss. On curves v stays as the solve gave it,
+   G v to second order of dt. To move the follower alone would cost energy of first order of dt; the
+   next solve moves all joints by their mass (md_find_off). Returns whether C was not 0 before the
+   step: the step then corrects the part erp of it. A correction that would leave the range of q is
+   omitted. */
+MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
+{
+    const md_tie *tie = &sim->tie[i];
+    const int c = md_coordinate_of_dof(sim, tie->dof), curved = md_tie_is_curved(sim, i);
+    const md_tie_values miss = md_evaluate_tie(sim, tie);
+    md_num back = md_neg(md_mul(miss.error, tie->inverse));
+    int was_off = 0;
+    if (!curved)
+        md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
+                      md_neg(md_mul(miss.velocity, tie->inverse)));
+    if (md_is_zero(miss.error)) return 0;
+
+    /* what is more than rounding, as after a change of q, goes back in parts */
+    if (curved) {
+        back = md_curved_correction(sim, i, miss.error);
+    } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(miss.error))
+        && md_less(md_tie_rounding(sim, tie), md_abs(miss.error))) {
+        back = md_mul(MD_K(0.2), back);
+        was_off = 1;
     }
+    if (md_stays_in_range(sim->q[c], back)) md_accumulate(&sim->q[c], &sim->q_tail[c], back);
+    return was_off;
+}
+
+/* v and q of the followers after v and q of all joints have moved: v := G v of the independent
+   joints, and C = 0, to all digits. O(terms) */
+MD_OWN_FRAME void md_follow(mdyn_sim *sim)
+{
+    int i, off = 0;
+    for (i = 0; i < md_tie_count(sim); i++) {
+        if (md_is_led(sim, sim->tie[i].dof)) md_set_follower(sim, &sim->tie[i]);
+        else off |= md_lead_back(sim, i);
+    }
+    sim->q_may_be_off = (uint8_t)off;
 }
 
 /* ---- position bias ----
@@ -13704,6 +13794,7 @@ MD_OWN_FRAME void md_find_ties(mdyn_sim *sim)
     while (md_choose_independent(sim));
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     if (md_tie_count(sim) && md_ties_are_refuted(sim)) md_clear_ties(sim);
+    md_find_leaders(sim);
 }
 
 /* Puts k and i, i < k, onto one path of the elimination tree. */
@@ -15300,6 +15391,7 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
 {
     md_apply_Qt(sim);
     md_solve_equalities(sim, e, bias);
+    if (md_equality_count(sim) == md_active_count(sim)) return;
     sim->free_motion = md_units_max_abs(sim->du, sim->dofs);
     md_start_rows(sim, e, bias, warm);
 }
@@ -15731,8 +15823,11 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     int i, k;
     if (!md_tie_count(sim)) return;
 
-    /* M dv - dt f */
-    for (k = 0; k < sim->dofs; k++) miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
+    /* M dv - dt f of the followers */
+    for (i = 0; i < md_tie_count(sim); i++) {
+        k = sim->tie[i].dof;
+        miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
+    }
     md_add_mass_product(sim, MD_K(1), sim->dv, miss);
 
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
@@ -15755,17 +15850,14 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         const mdyn_term *term = md_coupling_at(sim, tie->coupling)->terms;
         const md_num lambda = md_mul(miss[tie->dof], tie->inverse);
         md_row_at(sim, tie->coupling)->lambda = lambda;
-        if (md_coupling_is_curved(sim, tie->coupling)) {
+        if (tie->leader < 0) {
             md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
             continue;
         }
-        for (k = sim->term_count[tie->coupling]; k > 0; term++) {
-            const int dof = md_dof_of(sim, term->body);
-            if (md_wide_is_zero(term->coefficient)) continue;
-            k--;
-            if (dof == tie->dof || !md_is_follower(sim, dof)) continue;
-            miss[dof] = md_sub(miss[dof], md_mul(md_of_wide(term->coefficient), lambda));
-        }
+        term += tie->leader;
+        k = md_dof_of(sim, term->body);
+        if (md_is_follower(sim, k))
+            miss[k] = md_sub(miss[k], md_mul(md_of_wide(term->coefficient), lambda));
     }
 }
 
@@ -16397,7 +16489,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
     /* q from the middle of the step, or from its start */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide);
+    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 0);
     if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, sim->displacement);
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
     else if (sim->has_displacement) md_integrate_quaternions(sim, sim->displacement);
@@ -16437,7 +16529,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     md_open_momenta(sim);
     md_copy_tails(sim->q_tail_start, sim->q_tail, sim->coordinates);
     if (md_has_quaternions(sim)) md_copy_tails(sim->v_tail_start, sim->v_tail, sim->dofs);
-    md_drift_q(sim, sim->half_dt);
+    md_drift_q(sim, sim->half_dt, 1);
     md_drift_quaternions(sim);
     sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
     code = md_check_drift(sim);
@@ -16450,6 +16542,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
 MD_STATIC void md_leave_middle(mdyn_sim *sim)
 {
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP) return;
+    sim->q_may_be_off = 1;
     md_copy(sim->q, sim->q_seen, sim->coordinates);
     md_copy_tails(sim->q_tail, sim->q_tail_start, sim->coordinates);
     if (!md_has_quaternions(sim)) return;
@@ -18250,6 +18343,7 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
         if (!md_wide_is_zero(c->terms[k].coefficient)) sim->term_count[i]++;
     md_lay_out_curves(sim);
     md_look_at_couplings(sim);
+    md_find_leaders(sim);
 }
 
 /* Appends a row to the list. */
@@ -18722,6 +18816,7 @@ MD_STATIC void md_set_offset_rest(mdyn_sim *sim, int i, mdyn_wide rest)
 {
     const uint32_t before = md_sum_part(sim, &sim->offset_rest[i], sizeof rest);
     sim->offset_rest[i] = rest;
+    md_find_leaders(sim);
     md_change_sum(sim, before, md_sum_part(sim, &sim->offset_rest[i], sizeof rest));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
 }
@@ -19445,21 +19540,6 @@ MD_STATIC void md_sum_add_turns(md_sum *s, mdyn_real n)
     md_sum_add_product(s, MDYN_C(-6.8604979977715316e-15), n, 0);
 }
 
-/* q + tail = the sum, which loses its value. */
-MD_STATIC void md_real_of_sum(mdyn_real *q, md_tail *tail, md_sum *s)
-{
-    int pass;
-    *q = 0;
-    *tail = 0;
-    for (pass = 0; pass < 3; pass++) {
-        const mdyn_real before = *q;
-        const md_tail before_tail = *tail;
-        md_accumulate(q, tail, md_sum_to_num(s));
-        md_sum_add_product(s, MDYN_C(1), before, before_tail);
-        md_sum_add_product(s, MDYN_C(-1), *q, *tail);
-    }
-}
-
 /* Takes n turns off coordinate c of DoF k, and puts them into the offsets of its couplings. */
 MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
 {
@@ -19469,7 +19549,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
     int i, j;
     md_sum_set_real(&s, q, tail);
     md_sum_add_turns(&s, (mdyn_real)-n);
-    md_real_of_sum(&sim->q[c], &sim->q_tail[c], &s);
+    md_real_set_sum(&sim->q[c], &sim->q_tail[c], &s);
 
     /* offset + coefficient (q before - q after), with all digits */
     for (i = 0; i < sim->couplings; i++) {
@@ -19492,13 +19572,14 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
         md_change_sum(sim, before, md_sum_coupling(sim, i));
         if (sim->eliminated[i]) sim->limits_are_new = 1;
     }
+    md_find_leaders(sim);
 
     /* the drive's error stays */
     md_sum_set_real(&s, sim->target[k], 0);
     md_sum_add_turns(&s, (mdyn_real)-n);
     if (md_body_has_row(md_values_of_dof(sim, k), MDYN_ROW_DRIVE)) {
         md_tail rest;
-        md_real_of_sum(&sim->target[k], &rest, &s);
+        md_real_set_sum(&sim->target[k], &rest, &s);
     }
 }
 
@@ -20313,7 +20394,8 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
         ok = md_is_between(0, sim->tie[k].coupling, sim->couplings - 1)
             && sim->eliminated[sim->tie[k].coupling] == 1
             && md_is_between(0, sim->tie[k].dof, sim->dofs - 1)
-            && sim->tie_of[sim->tie[k].dof] == k;
+            && sim->tie_of[sim->tie[k].dof] == k
+            && sim->tie[k].leader == md_find_leader(sim, &sim->tie[k]);
 
     /* a path leads to lower numbers, and a row of L is as long as its path */
     for (k = 0; ok && k < sim->dofs; k++) {
@@ -20569,7 +20651,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->v[k] = md_to_real(md_neg(md_of_real(sim->v[k])));
 
     /* the drift of a step, which is the same forwards and backwards */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide);
+    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 1);
     if (midpoint) md_drift_quaternions(sim);
     for (k = 0; k < sim->dofs && !midpoint; k++)
         sim->joint_force[k] = md_mul(sim->dt, md_of_real(sim->v[k]));
