@@ -1375,8 +1375,8 @@ typedef struct md_sym { int32_t m[7]; } md_sym;  /* xx, yy, zz, xy, xz, yz */
 typedef mdyn_real md_tail;
 typedef struct md_sum { mdyn_real hi, lo; } md_sum;
 typedef struct md_vec { md_num x, y, z; } md_vec;
-typedef struct md_mat { md_num xx, xy, xz, yx, yy, yz, zx, zy, zz; } md_mat;
-typedef struct md_sym { md_num xx, yy, zz, xy, xz, yz; } md_sym;
+typedef struct md_mat { md_num xx, yx, zx, xy, yy, zy, xz, yz, zz; } md_mat;
+typedef struct md_sym { md_num xx, xy, yy, zz, xz, yz; } md_sym;
 #endif
 #define MD_FLOATING_TREES (MIMICDYN_QUATERNIONS && MIMICDYN_MAX_DOFS >= 6)
 #define MD_ROOM(capacity) ((capacity) > 0 ? (capacity) : 1) /* C has no arrays of no element */
@@ -5185,19 +5185,24 @@ MD_INLINE void md_mat_transpose(md_mat *r, const md_mat *a)
     r->zx = t.xz; r->zy = t.yz; r->zz = t.zz;
 }
 
-/* The elements of a matrix, row by row: to set, to get one, to get column k. */
-MD_INLINE md_num *md_mat_elements(md_mat *m) { return (md_num *)(void *)m; }
+/* The elements of a matrix, row by row: to set, to get one. They are kept by columns. */
 MD_INLINE void md_mat_set(md_mat *r, const md_num *x)
 {
-    int k;
-    for (k = 0; k < 9; k++) md_mat_elements(r)[k] = x[k];
+    r->xx = x[0]; r->xy = x[1]; r->xz = x[2];
+    r->yx = x[3]; r->yy = x[4]; r->yz = x[5];
+    r->zx = x[6]; r->zy = x[7]; r->zz = x[8];
 }
 
-MD_INLINE md_num md_mat_get(const md_mat *m, int k) { return ((const md_num *)(const void *)m)[k]; }
+MD_INLINE md_num md_mat_get(const md_mat *m, int k)
+{
+    return ((const md_num *)(const void *)m)[3 * (k % 3) + k / 3];
+}
 
+/* Column k. */
+MD_INLINE md_vec *md_columns(md_mat *m) { return (md_vec *)(void *)m; }
 MD_INLINE void md_mat_column(md_vec *r, const md_mat *m, int k)
 {
-    md_vec_set(r, md_mat_get(m, k), md_mat_get(m, k + 3), md_mat_get(m, k + 6));
+    *r = ((const md_vec *)(const void *)m)[k];
 }
 
 /* Whether a rotation is 1: its diagonal is. */
@@ -5225,27 +5230,20 @@ MD_INLINE void md_sym_get(md_num *x, const md_sym *s)
     x[3] = s->xy; x[4] = s->xz; x[5] = s->yz;
 }
 
-/* One row of md_mat_rotate_about: elements i, j become c m_i + s m_j and c m_j - s m_i. */
-MD_INLINE void md_rotate_row(md_num *to, const md_num *from, int i, int j, int k, md_num s,
-                             md_num c)
-{
-    md_num a = from[i], b = from[j];
-    to[k] = from[k];
-    to[i] = md_sum2(c, a, s, b);
-    to[j] = md_det2(c, b, s, a);
-}
-
-/* r = m R_k(q + tail): the rotation m, then one about its own axis k; r may be m. */
+/* r = m R_k(q + tail): the rotation m, then one about its own axis k; r may be m. With i, j the
+   axes after k, column i becomes c m_i + s m_j, column j becomes c m_j - s m_i. */
 MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real q, md_tail tail)
 {
     const int i = md_next_axis[k], j = md_next_axis[i];
-    const md_num *from = (const md_num *)(const void *)m;
-    md_num *to = md_mat_elements(r), s, c;
+    const md_vec *from = (const md_vec *)(const void *)m;
+    const md_vec a = from[i], b = from[j];
+    md_vec *to = md_columns(r);
+    md_num s, c;
     md_sincos(q, tail, &s, &c);
 
-    md_rotate_row(to, from, i, j, k, s, c);
-    md_rotate_row(to + 3, from + 3, i, j, k, s, c);
-    md_rotate_row(to + 6, from + 6, i, j, k, s, c);
+    to[k] = from[k];
+    md_vec_set(&to[i], md_sum2(c, a.x, s, b.x), md_sum2(c, a.y, s, b.y), md_sum2(c, a.z, s, b.z));
+    md_vec_set(&to[j], md_det2(c, b.x, s, a.x), md_det2(c, b.y, s, a.y), md_det2(c, b.z, s, a.z));
 }
 
 /* r = R a R^T by way of t = R a; r is not an operand. */
