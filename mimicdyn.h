@@ -4573,7 +4573,7 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
       mdyn_real, mdyn_wide, md_num, md_unit   one float or double
       md_tail    the part of a coordinate or velocity that rounding cuts off mdyn_real
       md_sum     hi + lo: a sum of products of coordinates to twice the digits
-      md_vec, md_mat, md_sym   3, 9 and 6 scalars; md_mat row by row
+      md_vec, md_mat, md_sym   3, 9 and 6 scalars; md_mat by columns
       md_scale, md_overflow    0: a float needs no common exponent and does not overflow a block.
                  The operations on them are here to be called, and compile to nothing
 
