@@ -1447,6 +1447,11 @@ typedef struct md_joint_values {
     mdyn_wide armature, damping, friction, lower, upper, effort, drive_kp, drive_kd;
 } md_joint_values;
 
+/* Joints that move: as many as bodies, or as DoFs if these are fewer. */
+enum {
+    MDYN_JOINTS_ = MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS ? MIMICDYN_MAX_DOFS : MIMICDYN_MAX_BODIES
+};
+
 /* The settings of mdyn_solver, in less memory. */
 typedef struct md_settings {
     uint8_t method, equality, start, correction, limits, friction_law, scheme, corrections;
@@ -1546,8 +1551,7 @@ typedef struct md_row {
     uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
     int8_t last_side;                 /* took part in */
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
-    md_num erp, position_bias;        /* the part of v_lo, v_hi that corrects `error` */
-    md_num spring_v, spring_target;   /* spring: parts of J v and of the target in v_lo = v_hi */
+    md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
     md_num lambda_given;              /* impulse that is part of the free motion */
     md_num velocity_given;            /* J v + cfm lambda_given */
     md_num lambda_min, lambda_max, lambda;
@@ -1564,6 +1568,12 @@ typedef struct md_row {
     md_unit u_warm_start;             /* u_lambda of the solve without position bias */
     uint32_t last_step;               /* that it took part in */
 } md_row;
+
+/* How a row corrects its error: what its targets are made of. */
+typedef struct md_gains {
+    md_num erp;              /* fraction of `error` in a step */
+    md_num of_v, of_target;  /* spring: parts of J v and of the target in v_lo = v_hi */
+} md_gains;
 
 /* The vector of the inequality row that was set up last, for parallel rows that follow. */
 typedef struct md_vector {
@@ -1657,6 +1667,9 @@ typedef struct md_contact_cache {
 
 /* Rows that may have substeps. */
 enum { MDYN_SUBSTEP_ROWS_ = MIMICDYN_SETTINGS ? MIMICDYN_MAX_ROWS : 1 };
+
+/* Rows whose gains stay: without a tree those of standing rows, in substeps all. */
+enum { MDYN_GAIN_ROWS_ = MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 1 : MIMICDYN_MAX_ROWS };
 
 /* Room for the non-zeros of M_y, and of M, which without a tree is diagonal. */
 #if MIMICDYN_MAX_DOFS < 256 \
@@ -1850,7 +1863,7 @@ typedef struct mdyn_sim {
     md_num dt, inverse_dt, h, inverse_h; /* duration of a step; of a substep */
     mdyn_wide half_dt;
     md_settings solver;
-    md_joint_values joint_values[MIMICDYN_MAX_BODIES];
+    md_joint_values joint_values[MDYN_JOINTS_]; /* md_values_of_body */
     md_link link[MIMICDYN_MAX_BODIES];
     md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
     int16_t M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
@@ -1898,6 +1911,7 @@ typedef struct mdyn_sim {
     md_value value;                       /* C of the row at hand */
     md_row row[MIMICDYN_MAX_ROWS];
     md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
+    md_gains gains[MDYN_GAIN_ROWS_];      /* md_gains_of */
     md_num lambda_sum[MDYN_SUBSTEP_ROWS_]; /* impulses of the substeps before */
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
     md_vector vector;                     /* shared by parallel rows */
@@ -5942,10 +5956,21 @@ MD_INLINE int md_first_of_M(const mdyn_sim *sim, int k)
     return MIMICDYN_TREE ? sim->M_first[k] : k;
 }
 
+/* The numbers of a body's joint, under the number of the body or, where there are fewer, of its
+   first DoF. Like strchr, this takes a const sim and returns what may be written. A welded body has
+   none: its numbers act on nothing, and any stand for them. */
+MD_INLINE md_joint_values *md_values_of_body(const mdyn_sim *sim, int i)
+{
+    const md_link *link = &sim->link[i];
+    const md_joint_values *first = sim->joint_values;
+    if (MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS) i = md_is_welded(link) ? 0 : link->dof;
+    return (md_joint_values *)first + i;
+}
+
 /* The numbers of the joint that has DoF k. */
 MD_SHARED const md_joint_values *md_values_of_dof(const mdyn_sim *sim, int k)
 {
-    return &sim->joint_values[md_body_of(sim, k)];
+    return md_values_of_body(sim, md_body_of(sim, k));
 }
 
 /* The last DoF on the path from the root to a body; -1: none, the body is fixed in the world. */
@@ -6704,7 +6729,7 @@ enum { MD_FACTOR_NONE, MD_FACTOR_OF_M, MD_FACTOR_OF_STEP };
 /* What is added to the bodies' inertia in M_kk: armature + theta dt damping. */
 MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
 {
-    const md_joint_values *b = &sim->joint_values[md_body_of(sim, k)];
+    const md_joint_values *b = md_values_of_dof(sim, k);
     md_num damping;
     if (md_wide_is_zero(b->damping)) return md_of_wide(b->armature);
     damping = md_mul(md_mul(dt, sim->damping_theta[k]), md_of_wide(b->damping));
@@ -8642,7 +8667,7 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
     if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
     for (k = 0; k < 6 && is_free; k++) in[k] = MD_COLUMN(&sim->dof[link->dof + k])->pitch;
     for (k = 0; k < 3 && !is_free; k++)
-        in[k] = md_add(in[k], md_of_wide(sim->joint_values[link - sim->link].armature));
+        in[k] = md_add(in[k], md_of_wide(md_values_of_dof(sim, link->dof)->armature));
 
     /* only ratios matter; numbers near 1 lose no digits */
     scale = md_div(MD_K(1), md_add(md_add(in[0], in[1]), in[2]));
@@ -10066,6 +10091,13 @@ MD_INLINE md_num *md_soft_mass(const mdyn_sim *sim, const md_row *row)
     return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : row - sim->row);
 }
 
+/* The gains of a row; where they need not stay, those of the row at hand. */
+MD_INLINE md_gains *md_gains_of(const mdyn_sim *sim, const md_row *row)
+{
+    const md_gains *first = sim->gains;
+    return (md_gains *)first + (MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 0 : row - sim->row);
+}
+
 /* Whether it is a spring, with kp and kd at the middle of the step. */
 MD_INLINE int md_row_is_spring(const md_row *row) { return MD_HAS(SOFT) && row->is_spring; }
 
@@ -10597,9 +10629,10 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
    in each substep. */
 MD_INLINE md_num md_error_rate(const mdyn_sim *sim, const md_row *row)
 {
-    md_num rate = md_mul(row->erp, sim->inverse_h), rest;
+    const md_num erp = md_gains_of(sim, row)->erp;
+    md_num rate = md_mul(erp, sim->inverse_h), rest;
     if (md_substeps(sim) == 1 || !md_uses_midpoint(sim) || md_row_is_soft(row)) return rate;
-    rest = md_sub(md_of_int(md_substeps(sim)), md_mul(md_of_int(sim->substep), row->erp));
+    rest = md_sub(md_of_int(md_substeps(sim)), md_mul(md_of_int(sim->substep), erp));
     return md_div(rate, rest);
 }
 
@@ -10677,10 +10710,11 @@ MD_INLINE md_num md_present_velocity(const mdyn_sim *sim, const md_row *row)
 /* low = high of a spring, for row->error. */
 MD_OWN_FRAME void md_target_spring(const mdyn_sim *sim, md_row *row, md_num target)
 {
-    md_num correction = md_mul(md_mul(row->erp, sim->inverse_h), row->error);
-    md_num spring_part = md_mul(row->spring_v, md_present_velocity(sim, row));
+    const md_gains *gains = md_gains_of(sim, row);
+    md_num correction = md_mul(md_mul(gains->erp, sim->inverse_h), row->error);
+    md_num spring_part = md_mul(gains->of_v, md_present_velocity(sim, row));
     row->v_lo = row->v_hi = md_add(md_sub(spring_part, correction),
-                                   md_mul(row->spring_target, target));
+                                   md_mul(gains->of_target, target));
 }
 
 /* The fraction of the step in which C, moving with J v, is beyond a bound, if it exceeds the bound
@@ -10756,7 +10790,7 @@ MD_OWN_FRAME void md_target_drive(mdyn_sim *sim, md_row *row)
     if (md_row_is_spring(row))
         md_target_spring(sim, row, md_of_real(sim->target_velocity[row->index]));
     else
-        md_target_equality(sim, row, md_mul(md_sub(MD_K(1), row->erp),
+        md_target_equality(sim, row, md_mul(md_sub(MD_K(1), md_gains_of(sim, row)->erp),
                                             md_of_real(sim->target_velocity[row->index])));
 }
 
@@ -11947,6 +11981,7 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
     md_num y = md_mul(md_mul(sim->h, kd), mass);
     md_num s = md_mul(md_mul(sim->h, h_kp), mass);
     md_num al, be, theta = one, all, part;
+    md_gains *gains = md_gains_of(sim, row);
 
     /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
     if (!md_is_zero(kd)) theta = md_div(md_add(three, y), md_add(MD_K(6), y));
@@ -11963,9 +11998,9 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
     all = md_add(md_mul(al, h_kp), md_mul(theta, kd));
     part = md_div(one, all);
     row->cfm = md_mul(sim->inverse_h, part);
-    row->erp = md_mul(h_kp, part);
-    row->spring_v = md_mul(part, md_sub(md_mul(be, h_kp), md_mul(md_sub(one, theta), kd)));
-    row->spring_target = md_mul(kd, part);
+    gains->erp = md_mul(h_kp, part);
+    gains->of_v = md_mul(part, md_sub(md_mul(be, h_kp), md_mul(md_sub(one, theta), kd)));
+    gains->of_target = md_mul(kd, part);
     row->is_spring = 1;
 }
 
@@ -11983,7 +12018,7 @@ MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_nu
     kp = md_mul(sim->h, kp);
     both = md_add(kp, kd);
     if (md_is_zero(both)) return 0; /* h kp has no digits */
-    row->erp = md_div(kp, both);
+    md_gains_of(sim, row)->erp = md_div(kp, both);
     row->cfm = md_div(sim->inverse_h, both);
     return 1;
 }
@@ -12007,18 +12042,19 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
                                    int free)
 {
     md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
-    row->erp = MD_K(0.2);
+    md_num *erp = &md_gains_of(sim, row)->erp;
+    *erp = MD_K(0.2);
 
     /* hard rows: erp alone */
     if (md_softness_is_hard(s)) {
-        if (md_softness_has_erp(s)) row->erp = a;
+        if (md_softness_has_erp(s)) *erp = a;
         return 1;
     }
 
     /* soft rows */
     if (md_uses_midpoint(sim)) *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
-        row->erp = a;
+        *erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
@@ -12058,7 +12094,7 @@ MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free
 {
     const md_joint_values *b;
     row->cfm = MD_K(0);
-    row->erp = MD_K(0.2);
+    md_gains_of(sim, row)->erp = MD_K(0.2);
     if (MD_ROW_IS(row, COUPLING))
         return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free);
     if (!MD_ROW_IS(row, DRIVE)) return 1;
@@ -16864,7 +16900,7 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
                     : md_curve_of(sim, t)->kind == MDYN_CURVE_COUPLER) return MDYN_ERR_CURVE;
         /* the follower */
         if (k == first && !coupler
-            && md_is_level(md_curve_of(sim, t), &sim->joint_values[t->body], &place)) {
+            && md_is_level(md_curve_of(sim, t), md_values_of_body(sim, t->body), &place)) {
 #if MIMICDYN_MAX_CURVES > 0
             sim->culprit.place = md_to_real(place);
 #endif
@@ -18246,7 +18282,7 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     link->dof = sim->dofs;
     link->coordinate = sim->coordinates;
     link->table_sum = md_sum_body(b);
-    md_copy_values(&sim->joint_values[i], b);
+    if (!md_is_welded(link)) md_copy_values(md_values_of_body(sim, i), b);
     sim->dofs = (int16_t)(sim->dofs + dofs);
     sim->coordinates = (int16_t)(sim->coordinates + md_joint_coordinates(b->joint));
 
@@ -19018,7 +19054,8 @@ MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_outcome *o, int back
    whether the rows must be planned anew. */
 MD_STATIC int md_exchange_body(mdyn_sim *sim, int i, md_body_numbers *n, int back)
 {
-    const md_joint_values values = sim->joint_values[i];
+    md_joint_values *numbers = md_values_of_body(sim, i);
+    const md_joint_values values = *numbers;
     md_link link;
     int k, anew;
     (void)md_link_alone(sim, i, &link);
@@ -19027,7 +19064,7 @@ MD_STATIC int md_exchange_body(mdyn_sim *sim, int i, md_body_numbers *n, int bac
     if (back) md_copy_results(sim, i, n->result, 1);
 
     md_exchange_link(sim, i, &n->link);
-    sim->joint_values[i] = n->values;
+    if (!md_is_welded(&sim->link[i])) *numbers = n->values;
     n->link = link;
     n->values = values;
 
@@ -19068,7 +19105,7 @@ MD_STATIC uint32_t md_sum_numbers(const mdyn_sim *sim, int i)
     if (md_is_welded(on) && on->parent >= 0)
         sum = md_sum_part(sim, &sim->link[on->parent], sizeof *on);
     return sum + md_sum_part(sim, &sim->link[i], sizeof sim->link[i])
-        + md_sum_part(sim, &sim->joint_values[i], sizeof sim->joint_values[i])
+        + md_sum_part(sim, md_values_of_body(sim, i), sizeof(md_joint_values))
         + md_sum_part(sim, &sim->drives, sizeof sim->drives);
 }
 
@@ -19087,9 +19124,10 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (MIMICDYN_TREE) md_build_link_frame(sim, &n.link, b);
     md_copy_values(&n.values, b);
     inertia = md_bytes_differ(&n.link, &old, sizeof old)
-        || md_bytes_differ(&n.values, &sim->joint_values[i], 2 * sizeof n.values.armature);
+        || (!md_is_welded(&old) && md_bytes_differ(&n.values, md_values_of_body(sim, i),
+                                                   2 * sizeof n.values.armature));
     if (!md_frame_is_kept(sim, i, b, &n.link)) return md_blame(sim, MDYN_ERR_FROZEN, i);
-    if (sim->rows - md_count_body_rows(sim, i, &sim->joint_values[i])
+    if (sim->rows - md_count_body_rows(sim, i, md_values_of_body(sim, i))
         + md_count_body_rows(sim, i, &n.values) > MIMICDYN_MAX_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, i);
     code = md_refresh_kinematics(sim);
@@ -19601,7 +19639,7 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
     mdyn_real n;
     int code;
     if (sim->link[body].joint != MDYN_REVOLUTE) return md_blame(sim, MDYN_ERR_JOINT, body);
-    if (md_body_has_row(&sim->joint_values[body], MDYN_ROW_LIMIT))
+    if (md_body_has_row(md_values_of_body(sim, body), MDYN_ROW_LIMIT))
         return md_blame(sim, MDYN_ERR_LIMITS, body);
     if (md_joint_has_curve(sim, body)) return md_blame(sim, MDYN_ERR_CURVED, body);
     code = md_refresh_kinematics(sim);
@@ -20975,7 +21013,7 @@ MD_STATIC int md_looks_like_degrees(mdyn_wide x)
    A k^2 within the rounding of I about the origin gives no hint. */
 MD_STATIC void md_print_hints(md_printer *out, const mdyn_sim *sim, int i, const md_link *link)
 {
-    const md_joint_values *b = &sim->joint_values[i];
+    const md_joint_values *b = md_values_of_body(sim, i);
     md_num x[6], trace, k2;
     if ((link->joint == MDYN_REVOLUTE || link->joint == MDYN_HELICAL)
         && (md_looks_like_degrees(b->lower) || md_looks_like_degrees(b->upper)))
@@ -21009,7 +21047,7 @@ MD_STATIC void md_print_numbers(md_printer *out, const md_num *x, int n)
       coupled 0 <= q(hip)                                          none of its own */
 MD_STATIC void md_print_ranges(md_printer *out, mdyn_sim *sim, int i)
 {
-    const md_joint_values *b = &sim->joint_values[i];
+    const md_joint_values *b = md_values_of_body(sim, i);
     const int dof = md_dof_of(sim, i), limited = md_body_has_row(b, MDYN_ROW_LIMIT);
     md_num lower, upper, none = MD_K(1e12);
     if (md_joint_coordinates((mdyn_joint)sim->link[i].joint) != 1) return;

@@ -17,7 +17,8 @@ enum { ROWS = 6, FIRST = MIMICDYN_MAX_ENTRIES - TREE_DOFS };
 
 static double M[TREE_DOFS * TREE_DOFS], J[ROWS][TREE_DOFS], x[ROWS][TREE_DOFS];
 static md_terms terms;
-static md_row row;
+static md_row *const row = &sim.row[0];
+static md_gains *const gains = &sim.gains[0];
 
 /* A row of 1 to 3 joint velocities anywhere in the tree, as terms and as J. */
 static void random_row(double *j) {
@@ -38,15 +39,15 @@ static void random_row(double *j) {
 
 /* sim.row_x of the terms; the row as the rest of >>whiten takes it. */
 static void whiten(void) {
-    memset(&row, 0, sizeof row);
+    memset(row, 0, sizeof *row);
     md_overflow_reset(&sim.overflow, 0);
     for (int k = 0; k < TREE_DOFS; k++) {
         sim.row_x[k] = MD_U(0);
         sim.entry_column[FIRST + k] = (md_place)k;
     }
-    row.scale = md_whiten_joint_row(&sim, &terms);
-    row.first = FIRST;
-    row.end = FIRST + TREE_DOFS;
+    row->scale = md_whiten_joint_row(&sim, &terms);
+    row->first = FIRST;
+    row->end = FIRST + TREE_DOFS;
 }
 
 /* The small tree; or its bodies as one chain, so deep that L is kept as articulated bodies. */
@@ -72,14 +73,14 @@ static void test_products(int deep) {
         for (int a = 0; a < ROWS; a++) {
             random_row(J[a]);
             whiten();
-            double scale = number(row.scale);
+            double scale = number(row->scale);
             for (int k = 0; k < TREE_DOFS; k++) {
                 x[a][k] = number(md_of_unit(sim.row_x[k], 0)) / scale;
                 CHECK(md_unit_is_zero(sim.row_J[k]));
             }
             dense_solve(M, TREE_DOFS, J[a], y[a]);
             double r = dot(J[a], y[a], TREE_DOFS);
-            CHECK_NEAR(number(md_row_inverse_mass(&sim, &row, FIRST)) / r, 1, allowed);
+            CHECK_NEAR(number(md_row_inverse_mass(&sim, row, FIRST)) / r, 1, allowed);
             for (int b = 0; b <= a; b++) {
                 double size = sqrt(dot(x[a], x[a], TREE_DOFS) * dot(x[b], x[b], TREE_DOFS));
                 CHECK_NEAR(dot(x[a], x[b], TREE_DOFS) / size, dot(J[b], y[a], TREE_DOFS) / size,
@@ -117,21 +118,21 @@ static void test_explicit(void) {
         mdyn_softness s = softness(MDYN_OMEGA_ZETA, omega, zeta);
         kp = of_wide(s.a) * of_wide(s.a) / r;
         kd = 2 * of_wide(s.a) * of_wide(s.b) / r;
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
-        CHECK_NEAR(number(row.erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
-        CHECK_NEAR(number(row.cfm) * h * (h * kp + kd), 1, COMPLIANCE);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
+        CHECK_NEAR(number(gains->erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
+        CHECK_NEAR(number(row->cfm) * h * (h * kp + kd), 1, COMPLIANCE);
         s = softness(MDYN_KP_KD, pow(10, random_in(0, 4)), random_in(0, 10));
         kp = of_wide(s.a);
         kd = of_wide(s.b);
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
-        CHECK_NEAR(number(row.erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
-        CHECK_NEAR(number(row.cfm) * h * (h * kp + kd), 1, COMPLIANCE);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
+        CHECK_NEAR(number(gains->erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
+        CHECK_NEAR(number(row->cfm) * h * (h * kp + kd), 1, COMPLIANCE);
         s = softness(MDYN_KP_KD, 0, 0); /* no force */
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 0);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 0);
         s = softness(MDYN_ODE_CFM, 0.3, 1e-3);
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
-        CHECK_NEAR(number(row.erp), 0.3, COMPLIANCE);
-        CHECK_NEAR(number(row.cfm) * h / 1e-3, 1, COMPLIANCE);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
+        CHECK_NEAR(number(gains->erp), 0.3, COMPLIANCE);
+        CHECK_NEAR(number(row->cfm) * h / 1e-3, 1, COMPLIANCE);
     }
 }
 
@@ -147,17 +148,17 @@ static void test_midpoint(void) {
         double turn = pow(10, random_in(-3, 2)), r = dot(J[0], y, TREE_DOFS);
         mdyn_softness s = softness(MDYN_KP_KD, turn * turn / (h * h * r), 0);
         double kp = of_wide(s.a);
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
-        CHECK(row.is_spring);
-        CHECK_NEAR(number(row.erp) / (number(row.cfm) * h * h * kp), 1, COMPLIANCE);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
+        CHECK(row->is_spring);
+        CHECK_NEAR(number(gains->erp) / (number(row->cfm) * h * h * kp), 1, COMPLIANCE);
         if (turn < 0.99) {
-            CHECK_NEAR(number(row.spring_v), 1, COMPLIANCE);
+            CHECK_NEAR(number(gains->of_v), 1, COMPLIANCE);
         } else if (turn > 1.01) {
-            CHECK(number(row.spring_v) < 1);
+            CHECK(number(gains->of_v) < 1);
         }
         s = softness(MDYN_KP_KD, of_wide(s.a), random_in(0, 10));
-        CHECK_EQUAL(md_set_compliance(&sim, &s, &row, FIRST), 1);
-        CHECK_NEAR(number(row.erp) / (number(row.cfm) * h * h * kp), 1, COMPLIANCE);
+        CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
+        CHECK_NEAR(number(gains->erp) / (number(row->cfm) * h * h * kp), 1, COMPLIANCE);
     }
 }
 
@@ -169,13 +170,13 @@ static void test_square(void) {
         soft_row();
         dense_solve(M, TREE_DOFS, J[0], y);
         double r = dot(J[0], y, TREE_DOFS), cfm = r * pow(10, random_in(-4, 4));
-        row.cfm = num(n % 5 ? cfm : 0);
-        squares = number(md_compliance_square(&sim, &row));
+        row->cfm = num(n % 5 ? cfm : 0);
+        squares = number(md_compliance_square(&sim, row));
         for (int k = 0; k < TREE_DOFS; k++) {
             squares += pow(number(md_of_unit(sim.row_x[k], 0)), 2);
         }
-        double scale = number(row.scale);
-        CHECK_NEAR(squares / (scale * scale * (r + number(row.cfm))), 1, COMPLIANCE);
+        double scale = number(row->scale);
+        CHECK_NEAR(squares / (scale * scale * (r + number(row->cfm))), 1, COMPLIANCE);
     }
 }
 

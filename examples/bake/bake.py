@@ -120,9 +120,6 @@ static void bake_keep_row(md_row *row)
     row->is_spring = all.is_spring;
     row->owned_count = all.owned_count;
     row->cfm = all.cfm;
-    row->erp = all.erp;
-    row->spring_v = all.spring_v;
-    row->spring_target = all.spring_target;
     row->lambda_min = all.lambda_min;
     row->lambda_max = all.lambda_max;
     row->scale = all.scale;
