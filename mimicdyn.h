@@ -1402,14 +1402,6 @@ typedef struct md_composite {
     md_sym second_moment; /* inertia about the origin */
 } md_composite;
 
-/* Of a moving body: what it carries. Of a welded one: the body that it is welded to, by itself. */
-typedef union md_subtree {
-    md_articulated articulated;
-    md_composite composite;
-    md_force wrench; /* of solves by articulated bodies: md_aba_inward, md_aba_outward */
-    md_motion motion;
-} md_subtree;
-
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
 #define MD_BODY_MEMBERS \
@@ -1423,6 +1415,7 @@ typedef union md_subtree {
     uint8_t carries;                 /* it is the parent of a body */ \
     uint8_t is_rotor;                /* turns in the world about its mass center, carries nothing: \
                                         >>kinematics */ \
+    int16_t alone;                   /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
     md_mat rotation;                 /* of the joint in the parent's frame */ \
     md_vec position; \
     md_vec first_moment;             /* mass times center of mass */ \
@@ -1694,33 +1687,58 @@ typedef struct md_turning {
     md_num L[3], f[3], J[3][3], once[3], twice[3]; /* of Euler's equation: md_step_euler */
 } md_turning;
 
+/* What one body hands on to another in a solve by articulated bodies: md_aba_inward, md_aba_outward. */
+typedef union md_carry {
+    md_force wrench;
+    md_motion motion;
+} md_carry;
+
+/* Of a moving body, beside its wrench: one of these at a time. */
+typedef union md_body_work {
+    struct {
+        md_motion motion;       /* velocity of the origin: md_find_body_velocities */
+        md_composite composite; /* with all that it carries: md_composite_inertias */
+    } momentum;
+    struct {
+        md_motion motion;       /* acceleration of the origin: md_rnea_outward */
+        md_mat rates;           /* as in md_bias_motion */
+    } driven;
+    md_articulated articulated; /* with all that it carries: md_aba_factor */
+} md_body_work;
+
+/* The bias motion, up to md_drop_bias_motions, then the others; rows on bodies need it longer. */
+#if MDYN_BODY_ROWS_ > 0
+typedef struct md_stage {
+    md_bias_motion bias;
+    md_body_work work;
+} md_stage;
+#else
+typedef union md_stage {
+    md_bias_motion bias;
+    md_body_work work;
+} md_stage;
+#endif
+
 /* Memory of computations on bodies: MD_WORK, a part of md_shared. */
-typedef union md_work {
-    struct {
+typedef struct md_work {
+    union {
         md_unit L[MDYN_MASS_SIZE_];
-        md_force wrench[MIMICDYN_MAX_BODIES];  /* bias, momentum or impulse at each body's origin:
-                                                  md_bias_wrenches, md_find_momenta, ... */
-        md_motion motion[MIMICDYN_MAX_BODIES]; /* velocity or acceleration of the origins */
-    } body;
-    struct {
-        md_unit L[MDYN_MASS_SIZE_];
-        union {                                /* what M_y and the bias wrenches leave */
-            md_num mass_y[MDYN_MASS_SIZE_];
-            md_force wrench[MIMICDYN_MAX_BODIES];
-        } before;
-        md_bias_motion motion[MIMICDYN_MAX_BODIES]; /* until md_drop_bias_motions */
-    } bias;
-    struct {
-        md_unit L[MDYN_MASS_SIZE_];
-        md_force p[MIMICDYN_MAX_BODIES];       /* the place of body.wrench: md_aba_factor */
-        md_force W[MIMICDYN_MAX_DOFS];         /* articulated inertia times S over sqrt(D) */
-    } aba;
-    struct {
-        md_unit L[MDYN_MASS_SIZE_];
+        md_force W[MIMICDYN_MAX_DOFS];  /* articulated inertia times S over sqrt(D): md_aba_factor.
+                                           Of deep trees in the place of their L: md_is_deep */
+    } factor;
+    union {
+        md_force wrench[MIMICDYN_MAX_BODIES]; /* bias, momentum or impulse at each body's origin:
+                                                 md_bias_wrenches, md_find_momenta, ... */
+        md_mat turn[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_BODIES : 1]; /* of quaternions:
+                                                 md_rotate_quaternion_joints */
+        md_num mass_y[MDYN_BODY_ROWS_ > 0 ? MDYN_MASS_SIZE_ : 1];    /* room for md_shared.factor
+                                                 beside the bias motions */
+    } before;
+    union {
+        md_stage body[MIMICDYN_MAX_BODIES];
+        md_carry carry[MIMICDYN_MAX_DOFS];    /* of the body of a DoF: md_aba_solve */
         md_turning turning;
-    } single;
-    md_force deep_W[MDYN_MASS_SIZE_ * sizeof(md_unit) / sizeof(md_force) + 1]; /* W of deep trees in
-                                                  the place of their L: md_is_deep */
+    } stage;
 } md_work;
 
 /* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
@@ -1737,12 +1755,22 @@ typedef union md_shared {
 #endif
 } md_shared;
 
+/* M + dt damping: of each DoF, then of it and its ancestors. Of deep trees, whose M is not made, in
+   the same place what solves hand from body to body, by the first DoF of each. */
+typedef union md_mass {
+    md_num M[MDYN_M_SIZE_];
+#if MIMICDYN_TREE
+    md_carry carry[MD_ROOM(MDYN_M_SIZE_ * sizeof(md_num) / sizeof(md_carry))];
+#endif
+} md_mass;
+
 /* ---- the sim ---- */
 
 /* Members of parts that a build may lack. */
 #define MD_TREE_MEMBERS \
     md_body_state body_state[MIMICDYN_MAX_BODIES]; \
-    md_subtree subtree[MIMICDYN_MAX_BODIES]; \
+    md_composite alone[MD_ROOM(MIMICDYN_MAX_BODIES / 2)]; /* of bodies with others welded to them: \
+                                                   what each is by itself: md_weld */ \
     md_num last_dv[MIMICDYN_MAX_DOFS];          /* dv of the last step */ \
     md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
                                                    extrapolated */ \
@@ -1883,7 +1911,7 @@ typedef struct mdyn_sim {
     MD_TREE_MEMBERS               /* kinematics: >>kinematics, >>dynamics */
 #endif
 
-    md_num mass[MDYN_M_SIZE_];    /* M + dt damping: of each DoF, then of it and its ancestors */
+    md_mass mass;                 /* >>dynamics */
     md_shared shared;             /* entries, and what is never used at the same time */
 
     /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
@@ -1965,7 +1993,9 @@ typedef md_link md_body_part;
 typedef md_dof md_column;
 #define MD_TREE(sim) (sim)
 #define MD_WORK(sim) (&(sim)->shared.work)
-#define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.bias.motion[i])
+#define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[i].work)
+#define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[i].bias)
+#define MD_CARRY(sim) ((sim)->mass.carry)
 #define MD_WRENCHES(sim) ((sim)->wrench)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
@@ -1979,7 +2009,9 @@ typedef struct md_body_part { MD_BODY_MEMBERS } md_body_part;
 typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_TREE(sim) ((void)(sim), (md_tree *)0)
 #define MD_WORK(sim) ((void)(sim), (md_work *)0)
+#define MD_STAGE(sim, i) ((void)(sim), (void)(i), (md_body_work *)0)
 #define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
+#define MD_CARRY(sim) ((void)(sim), (md_carry *)0)
 #define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
@@ -6219,9 +6251,9 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    Gives:   of each body its rotation, the arm r from the parent's origin, first moment h and
             inertia I about the origin, omega, alpha, the origin's acceleration a; of each DoF its
             axis. All in world axes.
-   Writes:  sim->body_state, shared.bias.motion, the axes in sim->dof, q_seen and v_seen, the tails
-            of numbers that the user changed, kinematics_stale; shared.body.motion
-            (md_find_body_velocities); as scratch sim->subtree.
+   Writes:  sim->body_state, the bias motions in shared.work, the axes in sim->dof, q_seen and
+            v_seen, the tails of numbers that the user changed, kinematics_stale; the motions of
+            momentum (md_find_body_velocities); shared.work.before.turn.
 
    Every quantity of a body is taken at the origin of its own joint, which keeps the numbers small
    however far the body is from the world's origin. With the joint's angular velocity w and linear
@@ -6253,16 +6285,15 @@ MD_INLINE int md_leaves_out_bodies(const mdyn_sim *sim)
 
 /* ---- poses ---- */
 
-/* The rotation matrices of all quaternions into sim->subtree, which is free until >>dynamics fills
-   it. md_place_joint reads them. */
+/* The rotation matrices of all quaternions into shared.work.before.turn, which is free until
+   >>dynamics has wrenches. md_place_joint reads them. */
 MD_OWN_FRAME void md_rotate_quaternion_joints(mdyn_sim *sim)
 {
     int i, k;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const mdyn_real *q = sim->q;
         k = md_quaternion_index(&sim->link[i]);
-        if (k >= 0) md_mat_of_quaternion(&MD_TREE(sim)->subtree[i].articulated.cross,
-                                         md_of_real(q[k]),
+        if (k >= 0) md_mat_of_quaternion(&MD_WORK(sim)->before.turn[i], md_of_real(q[k]),
             md_of_real(q[k + 1]), md_of_real(q[k + 2]), md_of_real(q[k + 3]));
     }
 }
@@ -6288,7 +6319,7 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
 
     /* The velocities are in the body's axes: its columns are the axes of the DoF. */
     *before = *R;
-    md_mat_mul(R, before, &MD_TREE(sim)->subtree[i].articulated.cross);
+    md_mat_mul(R, before, &MD_WORK(sim)->before.turn[i]);
     for (k = 0; k < link->dofs; k++)
         md_mat_column(&MD_COLUMN(&sim->dof[link->dof + k])->axis, R, k % 3);
 }
@@ -6415,7 +6446,7 @@ MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
 }
 
-/* The whole of sim->body_state and of shared.bias.motion from q and v, by the equations at the top
+/* The whole of sim->body_state and of all bias motions from q and v, by the equations at the top
    of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
    md_drift_quaternions turns its velocity with the body. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
@@ -6600,7 +6631,7 @@ MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *pare
     }
 }
 
-/* sim->shared.body.motion := the velocities of all bodies, at their origins, by the present v. The
+/* The motions of momentum := the velocities of all bodies, at their origins, by the present v. The
    poses are those of the last refresh: in a step those that its rows were set up with. */
 MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
 {
@@ -6608,8 +6639,9 @@ MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
     md_drop_bias_motions(sim);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_motion *motion = MD_WORK(sim)->body.motion, *m = &motion[i];
-        md_carry_motion(sim, i, link->parent < 0 ? NULL : &motion[link->parent], m);
+        md_motion *m = &MD_STAGE(sim, i)->momentum.motion;
+        md_carry_motion(sim, i, link->parent < 0 ? NULL
+                                : &MD_STAGE(sim, link->parent)->momentum.motion, m);
         for (k = link->dof; k < link->dof + link->dofs; k++)
             md_dof_add_motion(m, md_of_real(sim->v[k]), &sim->dof[k]);
     }
@@ -6634,8 +6666,7 @@ MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
             and damping of the model.
    Gives:   M; the bias force C by recursive Newton-Euler (RNEA); inverse dynamics
             tau = M a + C, and what joints lose; forward dynamics M^-1 (tau - C).
-   Writes:  sim->mass; inverse_diagonal, scale in sim->dof (md_aba_factor); subtree, shared.body,
-            has_wrench, factored, has_constant_mass, joint_force and dv; omega of the bodies
+   Writes:  sim->mass; inverse_diagonal, scale in sim->dof (md_aba_factor); shared.work, has_wrench, factored, has_constant_mass, joint_force and dv; omega of the bodies
             (md_rnea_outward).
    Error:   MDYN_ERR_SINGULAR of forward dynamics, with the DoF as culprit: it moves no inertia.
 
@@ -6736,13 +6767,15 @@ MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
     return md_add(md_of_wide(b->armature), damping);
 }
 
-/* sim->subtree := I_c of each moving body, itself with all that it carries, at its origin. */
+/* I_c of each moving body, itself with all that it carries, at its origin: the composites of
+   momentum, which take the place of the bias motions. */
 MD_STATIC void md_composite_inertias(mdyn_sim *sim)
 {
     const int no_rotors = md_leaves_out_rotors(sim);
     int i;
+    if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
     for (i = 0; i < sim->bodies; i++) {
-        md_composite *in = &MD_TREE(sim)->subtree[i].composite;
+        md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
         if (md_is_welded(&sim->link[i])) continue;
         if (no_rotors && MD_BODY(&sim->link[i])->is_rotor) continue;
         in->mass = MD_BODY(&sim->link[i])->mass;
@@ -6753,8 +6786,8 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
     /* inwards: each subtree is added to that of its parent */
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
-            md_composite_add_shifted(&MD_TREE(sim)->subtree[sim->link[i].parent].composite,
-                                     &MD_TREE(sim)->subtree[i].composite,
+            md_composite_add_shifted(&MD_STAGE(sim, sim->link[i].parent)->momentum.composite,
+                                     &MD_STAGE(sim, i)->momentum.composite,
                                      &MD_TREE(sim)->body_state[i].arm);
 }
 
@@ -6762,11 +6795,11 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
 MD_INLINE void md_find_rotor_masses(mdyn_sim *sim, md_num dt)
 {
     int k;
-    for (k = 0; k < sim->dofs; k++) sim->mass[k] = md_added_inertia(sim, k, dt);
+    for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
 }
 
-/* sim->mass := M + dt damping: row k from sim->M_first[k] on, its diagonal first, then those of the
-   ancestors of k from the nearest to the root. */
+/* sim->mass.M := M + dt damping: row k from sim->M_first[k] on, its diagonal first, then those of
+   the ancestors of k from the nearest to the root. */
 MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 {
     int i, j, k;
@@ -6779,7 +6812,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     md_composite_inertias(sim);
     for (k = 0; k < sim->dofs; k++) {
         const md_dof *d = &sim->dof[k];
-        md_num *row = sim->mass + sim->M_first[k];
+        md_num *row = sim->mass.M + sim->M_first[k];
         md_force f;
         i = d->body;
         if (MD_BODY(&sim->link[i])->is_rotor) {
@@ -6791,7 +6824,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         sim->has_constant_mass = 0;
 
         /* f = I_c S_k, M_kk = S_k^T f + armature + dt damping */
-        md_dof_composite_force(&f, &MD_TREE(sim)->subtree[i].composite, d);
+        md_dof_composite_force(&f, &MD_STAGE(sim, i)->momentum.composite, d);
         *row = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
 
         /* M_kj = S_j^T f, f shifted to the origin of j's body, which is the last DoF's body or its
@@ -6818,23 +6851,23 @@ MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w)
             | md_bits_of(w->force.x) | md_bits_of(w->force.y) | md_bits_of(w->force.z)) == 0;
 }
 
-/* sim->shared.body.wrench := 0 */
+/* The wrenches of all bodies, in shared.work.before, := 0. */
 MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_vec_zero(&MD_WORK(sim)->body.wrench[i].ang);
-        md_vec_zero(&MD_WORK(sim)->body.wrench[i].lin);
+        md_vec_zero(&MD_WORK(sim)->before.wrench[i].ang);
+        md_vec_zero(&MD_WORK(sim)->before.wrench[i].lin);
     }
 }
 
-/* sim->shared.body.wrench -= the external wrenches. */
+/* The wrenches of all bodies -= the external ones. */
 MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies && sim->has_wrench; i++) {
         const mdyn_wrench *external = &MD_WRENCHES(sim)[i];
-        md_force *f = &MD_WORK(sim)->body.wrench[i];
+        md_force *f = &MD_WORK(sim)->before.wrench[i];
         md_vec t;
         if (md_wrench_is_zero(external)) continue;
         md_vec_of_real(&t, &external->moment);
@@ -6844,7 +6877,7 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
     }
 }
 
-/* sim->shared.body.wrench := the bias wrenches, which the accelerations of >>kinematics take by
+/* The wrenches of all bodies := the bias wrenches, which the accelerations of >>kinematics take by
    Newton and Euler, less the external ones:
       f = m a + B h,     n = I alpha + omega x I omega + h x a
    Rotors have no bias force, and that of a welded body is part of its parent's. In a midpoint
@@ -6858,7 +6891,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         const md_link *link = &sim->link[i];
         const md_body_state *p = &MD_TREE(sim)->body_state[i];
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
-        md_force *f = &MD_WORK(sim)->body.wrench[i];
+        md_force *f = &MD_WORK(sim)->before.wrench[i];
         md_vec t, n;
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
             md_vec_zero(&f->ang);
@@ -6882,7 +6915,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
     md_subtract_wrenches(sim);
 }
 
-/* From the leaves to the roots, in place in sim->shared.body.wrench:
+/* From the leaves to the roots, in place in the wrenches of all bodies:
       b_k -= S_k^T f,     f_p += f shifted to the parent's origin */
 MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 {
@@ -6890,12 +6923,12 @@ MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        const md_force *f = &MD_WORK(sim)->body.wrench[i];
+        const md_force *f = &MD_WORK(sim)->before.wrench[i];
         while (--k >= link->dof)
             b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
         k++;
         if (link->parent >= 0)
-            md_force_add_shifted(&MD_WORK(sim)->body.wrench[link->parent], f,
+            md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
                                  &MD_TREE(sim)->body_state[i].arm);
     }
 }
@@ -6953,25 +6986,27 @@ MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, const md
    to its parent's:
       D = S^T I_A S + armature + dt damping,   W = I_A S / sqrt(D),   I_A -= W W^T
    sqrt(D) is L_kk, and S_j^T W shifted to the ancestor j is L_kj. With b, unless NULL, does on the
-   way what md_aba_inward does, for the wrenches in sim->shared.body.wrench, the place of aba.p.
+   way what md_aba_inward does, for the wrenches in shared.work.before. Takes the place of the bias
+   motions.
    MDYN_ERR_SINGULAR if D is not above the rounding of I_A. */
 MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num *b)
 {
     int i, k;
     sim->factored = MD_FACTOR_NONE;
+    if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
 
     /* I_A of each body alone */
     for (i = 0; i < sim->bodies; i++)
         if (!md_is_welded(&sim->link[i]) && !MD_BODY(&sim->link[i])->is_rotor)
-            md_articulated_of_body(&MD_TREE(sim)->subtree[i].articulated,
+            md_articulated_of_body(&MD_STAGE(sim, i)->articulated,
                                    MD_BODY(&sim->link[i])->mass,
                                    &MD_TREE(sim)->body_state[i].first_moment,
                                    &MD_TREE(sim)->body_state[i].inertia);
 
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        md_articulated *in = &MD_TREE(sim)->subtree[i].articulated;
-        md_force *p = &MD_WORK(sim)->aba.p[i];
+        md_articulated *in = &MD_STAGE(sim, i)->articulated;
+        md_force *p = &MD_WORK(sim)->before.wrench[i];
         if (MD_BODY(link)->is_rotor) {
             k = link->dof;
             if (md_aba_factor_rotor(sim, link, dt, &W[k]) != MDYN_OK) return MDYN_ERR_SINGULAR;
@@ -6997,9 +7032,9 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
         /* a welded body hands on the external wrench, its inertia is the parent's already */
         if (link->parent < 0) continue;
         if (!md_is_welded(link))
-            md_articulated_add_shifted(&MD_TREE(sim)->subtree[link->parent].articulated, in,
+            md_articulated_add_shifted(&MD_STAGE(sim, link->parent)->articulated, in,
                                        &MD_TREE(sim)->body_state[i].arm);
-        if (b) md_force_add_shifted(&MD_WORK(sim)->aba.p[link->parent], p,
+        if (b) md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], p,
                                     &MD_TREE(sim)->body_state[i].arm);
     }
     return MDYN_OK;
@@ -7010,36 +7045,37 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
       z = (b - S^T p) / sqrt(D),    p += W z */
 MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
 {
+    md_carry *carry = MD_CARRY(sim);
     int i, k = sim->dofs;
     for (i = 0; i < sim->bodies; i++) {
         if (md_is_welded(&sim->link[i])) continue;
-        md_vec_zero(&MD_TREE(sim)->subtree[i].wrench.ang);
-        md_vec_zero(&MD_TREE(sim)->subtree[i].wrench.lin);
+        md_vec_zero(&carry[sim->link[i].dof].wrench.ang);
+        md_vec_zero(&carry[sim->link[i].dof].wrench.lin);
     }
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        md_force *p = &MD_TREE(sim)->subtree[i].wrench;
+        md_force *p = &carry[link->dof].wrench;
         if (md_is_welded(link)) continue;
         while (--k >= link->dof) md_aba_inward_dof(sim, k, b, &W[k], p);
         k++;
         if (link->parent >= 0)
-            md_force_add_shifted(&MD_TREE(sim)->subtree[link->parent].wrench, p,
+            md_force_add_shifted(&carry[md_dof_of(sim, link->parent)].wrench, p,
                                  &MD_TREE(sim)->body_state[i].arm);
     }
 }
 
 /* sim->dv := L^-1 sim->dv from the roots to the leaves, with the acceleration a of each body less
-   its bias acceleration:
+   its bias acceleration, in `carry`:
       v'_k = (z_k - W^T a) / sqrt(D),     a += S v'_k */
-MD_STATIC void md_aba_outward(mdyn_sim *sim, const md_force *W)
+MD_STATIC void md_aba_outward(mdyn_sim *sim, const md_force *W, md_carry *carry)
 {
     int i, k;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_motion *a = &MD_TREE(sim)->subtree[i].motion;
-        if (md_is_welded(link)) continue; /* sim->subtree has something else of it */
+        md_motion *a = &carry[link->dof].motion;
+        if (md_is_welded(link)) continue;
         md_carry_motion(sim, i,
-                        link->parent < 0 ? NULL : &MD_TREE(sim)->subtree[link->parent].motion, a);
+                        link->parent < 0 ? NULL : &carry[md_dof_of(sim, link->parent)].motion, a);
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
             md_num t = md_add(md_dot(&W[k].ang, &a->ang), md_dot(&W[k].lin, &a->lin));
@@ -7049,7 +7085,7 @@ MD_STATIC void md_aba_outward(mdyn_sim *sim, const md_force *W)
     }
 }
 
-/* sim->dv := M^-1 b, for the wrenches in sim->shared.body.wrench. */
+/* sim->dv := M^-1 b, for the wrenches of all bodies. */
 MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
 {
     int code, k;
@@ -7059,8 +7095,8 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
         return MDYN_OK;
     }
     md_drop_bias_motions(sim);
-    code = md_aba_factor(sim, MD_K(0), MD_WORK(sim)->aba.W, b);
-    if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->aba.W);
+    code = md_aba_factor(sim, MD_K(0), MD_WORK(sim)->factor.W, b);
+    if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->factor.W, MD_WORK(sim)->stage.carry);
     return code;
 }
 
@@ -7112,10 +7148,10 @@ MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_
     md_vec_add_cross(&f->ang, &h, &m->lin);
 }
 
-/* sim->shared.body.wrench := the wrench that gives each body its motion under the joint
+/* The wrenches of all bodies := the wrench that gives each body its motion under the joint
    accelerations a (NULL: 0), by the equations of >>kinematics with S a added to alpha and a. The
    inertia stays in the axes of its link; omega and alpha are rotated into them. Writes omega of the
-   bodies, shared.body.motion := alpha and a, and as scratch sim->subtree (B). Welded bodies are
+   bodies, and what is driven: alpha and a, and B. Welded bodies are
    part of their parents. */
 MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 {
@@ -7129,9 +7165,9 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         const md_link *link = &sim->link[i];
         const int parent = link->parent;
         md_body_state *p = &MD_TREE(sim)->body_state[i];
-        md_motion *m = &MD_WORK(sim)->body.motion[i], joint;
-        md_force *f = &MD_WORK(sim)->body.wrench[i];
-        md_mat *B = &MD_TREE(sim)->subtree[i].articulated.cross;
+        md_motion *m = &MD_STAGE(sim, i)->driven.motion, joint;
+        md_force *f = &MD_WORK(sim)->before.wrench[i];
+        md_mat *B = &MD_STAGE(sim, i)->driven.rates;
         md_vec t;
         if (md_is_welded(link)) {
             md_vec_zero(&f->ang);
@@ -7147,10 +7183,10 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
             m->lin = up;
         } else {
             const md_vec *omega = &MD_TREE(sim)->body_state[parent].omega;
+            const md_body_work *on = MD_STAGE(sim, parent);
             md_vec_add(&p->omega, omega, &joint.ang);
-            md_cross_add(&m->ang, &MD_WORK(sim)->body.motion[parent].ang, omega, &joint.ang);
-            md_mat_vec_add(&m->lin, &MD_WORK(sim)->body.motion[parent].lin,
-                           &MD_TREE(sim)->subtree[parent].articulated.cross, &p->arm);
+            md_cross_add(&m->ang, &on->driven.motion.ang, omega, &joint.ang);
+            md_mat_vec_add(&m->lin, &on->driven.motion.lin, &on->driven.rates, &p->arm);
         }
         if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
             t = p->omega;
@@ -7223,11 +7259,11 @@ MD_INLINE md_momentum *md_momentum_of(mdyn_sim *sim, int i)
     return &MD_MOMENTA(sim)->momentum[md_dof_of(sim, i) / 6];
 }
 
-/* Into sim->shared.body.wrench: momentum of each body with all that it carries, about its origin.
-   Needs poses; leaves composite inertias in sim->subtree. */
+/* Into the wrenches of all bodies: momentum of each with all that it carries, about its origin.
+   Needs poses; leaves composite inertias. */
 MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 {
-    md_force *momentum = MD_WORK(sim)->body.wrench;
+    md_force *momentum = MD_WORK(sim)->before.wrench;
     int i;
     md_find_body_velocities(sim);
     md_composite_inertias(sim);
@@ -7235,7 +7271,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     /* p = m v + omega x h, L = I omega + h x v */
     for (i = 0; i < sim->bodies; i++) {
         const md_body_state *p = &MD_TREE(sim)->body_state[i];
-        const md_motion *m = &MD_WORK(sim)->body.motion[i];
+        const md_motion *m = &MD_STAGE(sim, i)->momentum.motion;
         md_force *f = &momentum[i];
         if (md_is_welded(&sim->link[i])) continue;
         md_vec_scale(&f->lin, MD_BODY(&sim->link[i])->mass, &m->lin);
@@ -7254,7 +7290,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 /* From the origin of a root to the mass center of its tree, by the composite inertia. */
 MD_INLINE void md_tree_com(const mdyn_sim *sim, int i, md_vec *com)
 {
-    const md_composite *in = &MD_TREE(sim)->subtree[i].composite;
+    const md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
     md_vec_scale(com, md_div(MD_K(1), in->mass), &in->first_moment);
 }
 
@@ -7270,7 +7306,7 @@ MD_INLINE void md_force_to_point(md_force *f, const md_vec *arm)
 MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
 {
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = MD_WORK(sim)->body.wrench[i];
+    md_force f = MD_WORK(sim)->before.wrench[i];
     md_vec com;
     int k;
     md_tree_com(sim, i, &com);
@@ -7310,10 +7346,10 @@ MD_OWN_FRAME void md_set_root_position(mdyn_sim *sim, int i)
 /* Sets the velocity of root i such that its tree has the momentum of md_momentum_of. */
 MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
 {
-    const md_composite *in = &MD_TREE(sim)->subtree[i].composite;
+    const md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
     const md_link *link = &sim->link[i];
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = MD_WORK(sim)->body.wrench[i];
+    md_force f = MD_WORK(sim)->before.wrench[i];
     md_num deficit[3], A[3][3], w[3];
     md_vec com, moment, turn, shift;
     int j, k;
@@ -7942,7 +7978,7 @@ MD_STATIC void md_solve_spline(mdyn_knot *knots, int count, mdyn_wide *ratio)
    Gives:   L with M_y = L^T L; L^-T G^T f and G L^-1 u; a Jacobian over the independent DoFs, J G;
             products M x.
    Writes:  shared.factor.mass_y, the rows of L in shared.entry up to L_first[dofs], or in their
-            place shared.deep_W; inverse_diagonal, scale in sim->dof, overflow, scratch (the
+            place shared.work.factor.W; inverse_diagonal, scale in sim->dof, overflow, scratch (the
             rounding of M_y,kk), sim->reduced; y_force; dv (md_solve_L; md_solve_Lt as scratch).
    Error:   MDYN_ERR_SINGULAR, with the DoF as culprit, where the inertia of a DoF is 0 or lost in
             the rounding of M_y,kk.
@@ -8107,7 +8143,7 @@ MD_STATIC void md_add_mass_product(const mdyn_sim *sim, md_num s, const md_num *
 {
     int j, k;
     for (k = 0; k < sim->dofs; k++) {
-        const md_num *row = sim->mass + md_first_of_M(sim, k);
+        const md_num *row = sim->mass.M + md_first_of_M(sim, k);
         const int follows = md_is_follower(sim, k);
         if (follows) to[k] = md_add(to[k], md_mul(*row, md_mul(s, x[k])));
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
@@ -8204,7 +8240,7 @@ MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
    of its row and column lead. O(non-zeros of M), if each follower depends on one joint */
 MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
-    const md_num *m = sim->mass;
+    const md_num *m = sim->mass.M;
     int j, k;
     for (k = 0; k < sim->L_first[sim->dofs]; k++) sim->shared.factor.mass_y[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
@@ -8235,7 +8271,7 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
    2^-(s_k + s_j), s being the scale of a DoF. */
 MD_STATIC void md_scale_mass(mdyn_sim *sim)
 {
-    const md_num *m = md_tie_count(sim) ? sim->shared.factor.mass_y : sim->mass;
+    const md_num *m = md_tie_count(sim) ? sim->shared.factor.mass_y : sim->mass.M;
     md_unit *to = sim->shared.entry;
     int j, k;
     if (md_tie_count(sim)) md_reduce_mass(sim);
@@ -8270,7 +8306,7 @@ MD_INLINE int md_is_deep(const mdyn_sim *sim)
 
 MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
 {
-    return md_aba_factor(sim, dt, MD_WORK(sim)->deep_W, NULL);
+    return md_aba_factor(sim, dt, MD_WORK(sim)->factor.W, NULL);
 }
 
 /* u = L^-T (s f) and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude:
@@ -8280,7 +8316,7 @@ MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md
     md_scale e = MD_MIN_SCALE;
     int k;
     md_overflow_reset(&sim->overflow, 0);
-    md_aba_inward(sim, MD_WORK(sim)->deep_W, f);
+    md_aba_inward(sim, MD_WORK(sim)->factor.W, f);
     for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, md_mul(s, sim->dv[k]), 0);
     for (k = 0; k < sim->dofs; k++) u[k] = md_unit_of(md_mul(s, sim->dv[k]), e);
     return e;
@@ -8289,7 +8325,7 @@ MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md
 MD_STATIC void md_solve_deep_L(mdyn_sim *sim, const md_unit *u, md_scale e)
 {
     md_copy_from_units(sim->dv, u, sim->dofs, e);
-    md_aba_outward(sim, MD_WORK(sim)->deep_W);
+    md_aba_outward(sim, MD_WORK(sim)->factor.W, MD_CARRY(sim));
 }
 
 /* M by md_crba and the rows of L; 1/L_kk into sim->inverse_diagonal. MDYN_ERR_SINGULAR if a pivot,
@@ -8428,7 +8464,7 @@ MD_STATIC int md_prepare_dynamics(mdyn_sim *sim, md_num dt)
    Gives:   v and q with the digits beyond them in their tails: v_k + dv_k, q_k + u_k for joints of
             one coordinate, q exp(u/2) for quaternions, R u for the position of a free joint, whose
             velocity is in the body's axes.
-   Writes:  q, v, q_tail, v_tail, q_seen, v_seen, kinematics_stale; as scratch sim->subtree.
+   Writes:  q, v, q_tail, v_tail, q_seen, v_seen, kinematics_stale; shared.work.
    Error:   MDYN_ERR_OVERFLOW by md_check_motion, which comes first and writes the culprit alone, if
             anything would leave +-8388600.
    Cost:    O(n).
@@ -8569,7 +8605,7 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
         mdyn_real *q = sim->q + link->coordinate;
         md_tail *tail = sim->q_tail + link->coordinate;
         const md_num *d = u + link->dof;
-        md_mat *R = &MD_TREE(sim)->subtree[i].articulated.cross; /* scratch */
+        md_mat *R = &MD_WORK(sim)->before.turn[i];
         md_vec shift;
         if (link->dofs < 3) continue;
 
@@ -8637,7 +8673,7 @@ MD_OWN_FRAME void md_drift_free_joint(mdyn_sim *sim, const md_link *link, md_tur
    turned with the body. */
 MD_OWN_FRAME void md_drift_joint(mdyn_sim *sim, const md_link *link, md_num half)
 {
-    md_turning *s = &MD_WORK(sim)->single.turning;
+    md_turning *s = &MD_WORK(sim)->stage.turning;
     const int at = md_quaternion_index(link);
     const mdyn_real *v = sim->v + link->dof;
     md_num *e = s->a;
@@ -8771,7 +8807,7 @@ MD_OWN_FRAME void md_drift_origin(mdyn_sim *sim, const md_link *link, md_turning
 /* A single free or spherical body: half a step of its free motion. */
 MD_OWN_FRAME void md_drift_single_body(mdyn_sim *sim, const md_link *link, md_num half)
 {
-    md_turning *s = &MD_WORK(sim)->single.turning;
+    md_turning *s = &MD_WORK(sim)->stage.turning;
     const int at = md_quaternion_index(link);
     md_find_turn(sim, link, s, half);
     if (link->joint == MDYN_FREE) md_drift_origin(sim, link, s, half);
@@ -12138,7 +12174,7 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
         sim->row_J[k] = MD_U(0);
         sim->row_x[k] = md_unit_add(sim->row_x[k], md_unit_of(z, 0));
         sim->overflow |= md_overflow_of(sim->row_x[k]);
-        md_force_add_scaled(&p, z, &MD_WORK(sim)->deep_W[k]);
+        md_force_add_scaled(&p, z, &MD_WORK(sim)->factor.W[k]);
     }
 }
 
@@ -13574,7 +13610,7 @@ MD_STATIC int md_is_eliminable(const mdyn_sim *sim, int i)
 /* c^2/M_kk of a term: the square of its share in the coupling. */
 MD_INLINE md_num md_term_weight(const mdyn_sim *sim, const md_terms *t, int k)
 {
-    return md_div(md_mul(t->factor[k], t->factor[k]), sim->mass[md_first_of_M(sim, t->dof[k])]);
+    return md_div(md_mul(t->factor[k], t->factor[k]), sim->mass.M[md_first_of_M(sim, t->dof[k])]);
 }
 
 /* Whether a coupling may be solved for its term k: the square of its share is at least part2 times
@@ -15975,9 +16011,9 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    Order of one step, each part only if those before it succeeded:
       1. md_open_step          inputs and state are finite and in range; contacts become rows;
                                with MDYN_MIDPOINT q moves to the middle of the step
-      2. md_factor_LtL         poses, M + armature + theta dt damping, M = L^T L
-      3. md_find_step_forces   tau - C - damping v, in generalized coordinates
-      4. md_solve_constraints  dv and the impulses of all rows; where a body turns far parts 3 and
+      2. md_find_step_forces   tau - C - damping v, in generalized coordinates
+      3. md_factor_LtL         M + armature + theta dt damping, M = L^T L
+      4. md_solve_constraints  dv and the impulses of all rows; where a body turns far parts 2 and
                                4 again, with the bias force at v + dv/2 (md_solve_corrected)
       5. md_integrate_step     range of the motion, then v and q, then the results of the rows
       6. md_close_step         a refused step puts q, v and their tails back
@@ -16017,7 +16053,7 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
         r->velocity_after = MD_K(0);
         for (p = 0; p < r->term_count; p++) {
             const md_force *f = &r->wrench[p];
-            const md_motion *m = &MD_WORK(sim)->body.motion[r->body[p]];
+            const md_motion *m = &MD_STAGE(sim, r->body[p])->momentum.motion;
             const md_link *link = &sim->link[r->body[p]];
 
             /* the wrench times the body's motion, or coefficients times its joint velocities */
@@ -16217,7 +16253,7 @@ MD_INLINE int md_root_of(const mdyn_sim *sim, int i)
     return i;
 }
 
-/* A wrench at the origin of a body, times s, into that of its root: sim->shared.body.wrench. */
+/* A wrench at the origin of a body, times s, into that of its root. */
 MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench, md_num s)
 {
     md_force f;
@@ -16225,15 +16261,15 @@ MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench,
     md_vec_scale(&f.lin, s, &wrench->lin);
     for (; sim->link[i].parent >= 0; i = sim->link[i].parent)
         md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
-    md_vec_add(&MD_WORK(sim)->body.wrench[i].ang, &MD_WORK(sim)->body.wrench[i].ang, &f.ang);
-    md_vec_add(&MD_WORK(sim)->body.wrench[i].lin, &MD_WORK(sim)->body.wrench[i].lin, &f.lin);
+    md_vec_add(&MD_WORK(sim)->before.wrench[i].ang, &MD_WORK(sim)->before.wrench[i].ang, &f.ang);
+    md_vec_add(&MD_WORK(sim)->before.wrench[i].lin, &MD_WORK(sim)->before.wrench[i].lin, &f.lin);
 }
 
 /* An impulse on DoF k, if it is that of a floating root. */
 MD_STATIC void md_add_dof_impulse(mdyn_sim *sim, int k, md_num impulse)
 {
     const int i = md_body_of(sim, k);
-    md_force *f = &MD_WORK(sim)->body.wrench[i];
+    md_force *f = &MD_WORK(sim)->before.wrench[i];
     if (!md_is_floating_root(sim, i) || md_is_zero(impulse)) return;
     md_vec_add_scaled(k < md_dof_of(sim, i) + 3 ? &f->ang : &f->lin, impulse,
                       &MD_COLUMN(&sim->dof[k])->axis);
@@ -16422,16 +16458,16 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         if (!md_is_floating_root(sim, i)) continue;
         p = md_momentum_of(sim, i);
         md_tree_com(sim, i, &com);
-        md_force_to_point(&MD_WORK(sim)->body.wrench[i], &com);
+        md_force_to_point(&MD_WORK(sim)->before.wrench[i], &com);
         for (c = 0; c < 3; c++) {
-            md_num pull = md_mul(md_mul(sim->dt, MD_TREE(sim)->subtree[i].composite.mass),
+            md_num pull = md_mul(md_mul(sim->dt, MD_STAGE(sim, i)->momentum.composite.mass),
                                  md_of_wide((&g->x)[c]));
-            pull = md_add(pull, md_vec_get(&MD_WORK(sim)->body.wrench[i].lin, c));
+            pull = md_add(pull, md_vec_get(&MD_WORK(sim)->before.wrench[i].lin, c));
 
             /* path dt (p + dp/2)/m, then p += dp, L += dL */
             p->travel[c] = md_mul(sim->dt, md_div(md_add(p->lin[c], md_mul(MD_K(0.5), pull)),
-                                                  MD_TREE(sim)->subtree[i].composite.mass));
-            p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WORK(sim)->body.wrench[i].ang, c));
+                                                  MD_STAGE(sim, i)->momentum.composite.mass));
+            p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WORK(sim)->before.wrench[i].ang, c));
             p->lin[c] = md_add(p->lin[c], pull);
         }
     }
@@ -16596,15 +16632,16 @@ MD_OWN_FRAME int md_open_step(mdyn_sim *sim)
     return md_uses_midpoint(sim) ? md_move_to_middle(sim) : md_refresh_kinematics(sim);
 }
 
-/* One step: inputs, dynamics (poses, M and its factor), forces, solve, integration. Returns the
-   code of the first of these that fails, with the state unchanged, or a warning of the last. An M
-   that has lost its rank also sets the sticky flag MDYN_SINGULAR. */
+/* One step: forces, M and its factor, solve, integration. Returns the code of the first of these
+   that fails, with the state unchanged, or a warning of the last. An M that has lost its rank also
+   sets the sticky flag MDYN_SINGULAR. */
 MD_OWN_FRAME int md_take_step(mdyn_sim *sim)
 {
-    int fast = -1, lags = 0, code = md_factor_LtL(sim, sim->dt);
+    int fast = -1, lags = 0, code;
+    md_find_step_forces(sim);
+    code = md_factor_LtL(sim, sim->dt);
     if (code == MDYN_ERR_SINGULAR) sim->culprit.sticky |= MDYN_SINGULAR;
     if (code != MDYN_OK) return code;
-    md_find_step_forces(sim);
     if (md_uses_midpoint(sim)) fast = md_find_fast_body(sim);
     code = md_solve_constraints(sim, MD_MODE_STEP);
     if (code == MDYN_OK && (fast >= 0 || MD_SETTING_IS(sim, corrections, 1)))
@@ -16628,13 +16665,19 @@ MD_INLINE int md_close_step(mdyn_sim *sim, int code)
    equality constraints; other rows, damping and the bound of an actuator's effort do not act. */
 MD_STATIC int md_find_constrained_accelerations(mdyn_sim *sim)
 {
-    int code = md_prepare_dynamics(sim, MD_K(0));
+    int code = md_check_inputs(sim);
+    if (code == MDYN_OK) code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
-    /* g, unless the caller has put gs there */
-    if (sim->has_off != MD_OFF_ACCELERATION) md_find_off(sim, MD_MODE_ACCELERATION);
+
+    /* forces come first: M takes the place of the bias motions */
     md_copy_in(sim->joint_force, sim->tau, sim->dofs);
     md_bias_wrenches(sim);
     md_rnea_backward(sim, sim->joint_force);
+    code = md_factor_LtL(sim, MD_K(0));
+    if (code != MDYN_OK) return code;
+
+    /* g, unless the caller has put gs there */
+    if (sim->has_off != MD_OFF_ACCELERATION) md_find_off(sim, MD_MODE_ACCELERATION);
     return md_solve_constraints(sim, MD_MODE_ACCELERATION);
 }
 
@@ -18171,14 +18214,14 @@ MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
 
 /* ---- welded bodies ---- */
 
-/* Body i takes up the masses of those welded to it; each of these then has what i was by itself.
+/* Body i takes up the masses of those welded to it; what it was by itself is kept in sim->alone.
    O(b) */
 MD_STATIC void md_weld(mdyn_sim *sim, int i)
 {
     md_link *link = &sim->link[i];
     md_body_part *l = MD_BODY(link);
     md_composite alone, all;
-    int j, any = 0;
+    int j, any = 0, count = 0;
     alone.mass = l->mass;
     alone.first_moment = l->first_moment;
     alone.second_moment = l->inertia;
@@ -18189,7 +18232,6 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
         const md_body_part *on = MD_BODY(&sim->link[j]);
         md_composite part;
         if (sim->link[j].parent != i || !md_is_welded(&sim->link[j])) continue;
-        MD_TREE(sim)->subtree[j].composite = alone;
         part.mass = on->mass;
         md_mat_vec(&part.first_moment, &on->rotation, &on->first_moment);
         md_sym_rotate(&part.second_moment, &on->rotation, &on->inertia);
@@ -18200,24 +18242,26 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     l->mass = all.mass;
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
-    if (any) md_weld_pitch(sim, link);
+    if (!any) return;
+    md_weld_pitch(sim, link);
+    for (j = 0; j < sim->bodies && !l->alone; j++)
+        if (MD_BODY(&sim->link[j])->alone > count) count = MD_BODY(&sim->link[j])->alone;
+    if (!l->alone) l->alone = (int16_t)(count + 1);
+    MD_TREE(sim)->alone[l->alone - 1] = alone;
 }
 
 /* *link = link i as md_build_link_frame leaves it: its mass without those of the bodies welded to
-   it. Returns whether there are any. O(b) */
+   it. Returns whether there are any. */
 MD_STATIC int md_link_alone(const mdyn_sim *sim, int i, md_link *link)
 {
-    int j;
+    const md_composite *alone;
     *link = sim->link[i];
-    for (j = i + 1; MIMICDYN_TREE && j < sim->bodies && !md_is_welded(link); j++) {
-        const md_composite *alone = &MD_TREE(sim)->subtree[j].composite;
-        if (sim->link[j].parent != i || !md_is_welded(&sim->link[j])) continue;
-        MD_BODY(link)->mass = alone->mass;
-        MD_BODY(link)->first_moment = alone->first_moment;
-        MD_BODY(link)->inertia = alone->second_moment;
-        return 1;
-    }
-    return 0;
+    if (!MIMICDYN_TREE || !MD_BODY(link)->alone) return 0;
+    alone = &MD_TREE(sim)->alone[MD_BODY(link)->alone - 1];
+    MD_BODY(link)->mass = alone->mass;
+    MD_BODY(link)->first_moment = alone->first_moment;
+    MD_BODY(link)->inertia = alone->second_moment;
+    return 1;
 }
 
 /* Puts *link, as md_build_link_frame leaves it, in the place of link i. */
@@ -18331,7 +18375,7 @@ MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         md_num D = md_of_wide(md_values_of_dof(sim, k)->damping), M, y;
         sim->damping_theta[k] = MD_K(1);
-        M = sim->mass[md_first_of_M(sim, k)];
+        M = sim->mass.M[md_first_of_M(sim, k)];
         if (!md_uses_midpoint(sim) || md_is_zero(D) || !md_less(MD_K(0), M)) continue;
         /* theta = (3 + y/M)/(6 + y/M) */
         y = md_mul(sim->dt, D);
@@ -20248,7 +20292,7 @@ MD_STATIC int md_find_expanded(mdyn_sim *sim, const mdyn_wide *y, enum md_mode m
 /* M_y[m][m] of M by md_crba. MDYN_ERR_RESULT names a DoF. */
 MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 {
-    const md_num *M_y = md_tie_count(sim) ? sim->shared.factor.mass_y : sim->mass;
+    const md_num *M_y = md_tie_count(sim) ? sim->shared.factor.mass_y : sim->mass.M;
     const int16_t *number = sim->reduced.dof;
     const int m = md_number_independent(sim);
     int j, k;
@@ -20714,7 +20758,7 @@ MD_STATIC void md_return_to_end(mdyn_sim *sim)
     sim->kinematics_stale = 1;
 }
 
-/* sim->shared.body.wrench -= what rows on bodies exerted in the last step. */
+/* The wrenches of all bodies -= what rows on bodies exerted in the last step. */
 MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
 {
     int k, p;
@@ -20724,7 +20768,7 @@ MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
         const md_num force = md_neg(md_mul(sim->inverse_dt, sim->row_result[k].impulse));
         for (p = 0; p < r->term_count && !md_is_zero(force); p++)
             if (!r->is_joint_term[p])
-                md_force_add_scaled(&MD_WORK(sim)->body.wrench[r->body[p]], force, &r->wrench[p]);
+                md_force_add_scaled(&MD_WORK(sim)->before.wrench[r->body[p]], force, &r->wrench[p]);
     }
 }
 
@@ -20750,13 +20794,13 @@ MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
         md_vec_scale(&m.lin, MD_K(-1), &m.lin);
         if (on >= 0) {
             p->omega = MD_TREE(sim)->body_state[on].omega;
-            m = MD_WORK(sim)->body.motion[on];
-            md_mat_vec_add(&m.lin, &m.lin, &MD_TREE(sim)->subtree[on].articulated.cross, &p->arm);
+            m = MD_STAGE(sim, on)->driven.motion;
+            md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p->arm);
         }
 
         md_mat_of_rates(&B, &p->omega, &m.ang);
         md_motion_wrench(&f, &sim->link[i], p, &m, &B);
-        md_force_add_scaled(&MD_WORK(sim)->body.wrench[i], MD_K(1), &f);
+        md_force_add_scaled(&MD_WORK(sim)->before.wrench[i], MD_K(1), &f);
     }
 }
 
@@ -20767,7 +20811,7 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* what is welded to `on`, or moves on it, hands its wrench to it, the carried part to `body` */
     const int welded = md_is_welded(&sim->link[body]);
     const int on = welded ? sim->link[body].parent : body;
-    md_force *wrench = MD_WORK(sim)->body.wrench;
+    md_force *wrench = MD_WORK(sim)->before.wrench;
     int i;
 
     /* what moves the bodies, less what else acts on each */
@@ -20902,18 +20946,18 @@ MD_STATIC void md_six_numbers(md_num x[6], const md_vec *u, const md_vec *v)
 
 /* *in += the mass and first moment of body i, at the world's origin: h_world = h + m r for the
    position r of the body. A body that moves comes with all that it carries, whose composite inertia
-   sim->subtree has; a welded one alone. */
+   md_composite_inertias has found; a welded one alone. */
 MD_STATIC void md_add_mass(const mdyn_sim *sim, int i, md_composite *in)
 {
     const md_link *link = &sim->link[i];
     const int welded = md_is_welded(link);
-    const md_num mass = welded ? MD_BODY(link)->mass : MD_TREE(sim)->subtree[i].composite.mass;
+    const md_num mass = welded ? MD_BODY(link)->mass : MD_STAGE(sim, i)->momentum.composite.mass;
     md_vec origin;
     md_origin_position(sim, i, &origin);
     in->mass = md_add(in->mass, mass);
     md_vec_add(&in->first_moment, &in->first_moment,
                welded ? &MD_TREE(sim)->body_state[i].first_moment
-                      : &MD_TREE(sim)->subtree[i].composite.first_moment);
+                      : &MD_STAGE(sim, i)->momentum.composite.first_moment);
     md_vec_add_scaled(&in->first_moment, mass, &origin);
 }
 
@@ -21216,10 +21260,10 @@ MD_STATIC mdyn_wide md_remove_excess(mdyn_inertia *in)
 MD_STATIC int md_write_mass_matrix(mdyn_sim *sim, mdyn_wide *mass)
 {
     const int n = sim->dofs;
-    const md_num *m = sim->mass;
+    const md_num *m = sim->mass.M;
     int j, k;
     for (k = 0; k < n; k++)
-        if (!md_is_representable(sim->mass[md_first_of_M(sim, k)]))
+        if (!md_is_representable(sim->mass.M[md_first_of_M(sim, k)]))
             return md_blame(sim, MDYN_ERR_RESULT, k);
 
     /* row and column k: the ancestors of k; 0 between them */

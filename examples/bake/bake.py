@@ -57,14 +57,11 @@ static int bake_rows(mdyn_sim *sim)
     return left;
 }
 #else
-/* The inertias of subtrees are found anew; what a welded body is welded to, alone, is not. Of the
-   entries the rows of L stay. */
+/* Of the entries the rows of L stay. */
 static int bake_rows(mdyn_sim *sim)
 {
     int i;
     for (i = sim->L_first[sim->dofs]; i < MIMICDYN_MAX_ENTRIES; i++) sim->shared.entry[i] = 0;
-    for (i = 0; i < sim->bodies; i++)
-        if (!md_is_welded(&sim->link[i])) memset(&sim->subtree[i], 0, sizeof sim->subtree[i]);
     return 0;
 }
 #endif
@@ -420,8 +417,7 @@ def main():
         with open(program, "w", encoding="ascii") as file:
             file.write('#define MIMICDYN_IMPLEMENTATION\n#include "%s"\n' % source)
         structs = find_structs(preprocess(cc, flags, program))
-        if "md_composite" in structs: # a union, of which this one is kept
-            structs["md_subtree"] = [("md_composite", "composite", False, False)]
+        structs["md_mass"] = [("md_num", "M", True, False)] # a union, of which this one is kept
         if "mdyn_sim" not in structs:
             stop("the model does not include mimicdyn.h")
         lines = ["#define MIMICDYN_IMPLEMENTATION", "#define main bake_main",
