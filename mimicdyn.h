@@ -1687,7 +1687,7 @@ typedef struct md_turning {
     md_num L[3], f[3], J[3][3], once[3], twice[3]; /* of Euler's equation: md_step_euler */
 } md_turning;
 
-/* What one body hands on to another in a solve by articulated bodies: md_aba_inward, md_aba_outward. */
+/* What a body hands on to another in a solve by articulated bodies: md_aba_inward and _outward. */
 typedef union md_carry {
     md_force wrench;
     md_motion motion;
@@ -6666,8 +6666,8 @@ MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
             and damping of the model.
    Gives:   M; the bias force C by recursive Newton-Euler (RNEA); inverse dynamics
             tau = M a + C, and what joints lose; forward dynamics M^-1 (tau - C).
-   Writes:  sim->mass; inverse_diagonal, scale in sim->dof (md_aba_factor); shared.work, has_wrench, factored, has_constant_mass, joint_force and dv; omega of the bodies
-            (md_rnea_outward).
+   Writes:  sim->mass; inverse_diagonal, scale in sim->dof (md_aba_factor); shared.work, has_wrench,
+            factored, has_constant_mass, joint_force and dv; omega of the bodies (md_rnea_outward).
    Error:   MDYN_ERR_SINGULAR of forward dynamics, with the DoF as culprit: it moves no inertia.
 
    M by composite bodies (CRBA; Featherstone 2008, table 6.2): with I_c the inertia of a body and
