@@ -12551,23 +12551,27 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
     return 1;
 }
 
-/* Of a body row: the squared length within the span of earlier rows, with the uncertainty of those
-   rows' directions. J of a body row is a sum, so its rounding is relative to its summands
-   (md_body_row_max_length2). If little was left of an earlier row j, its direction has few
-   significant digits, and passes on the error (x/R_jj)^2 times the rounding of row j: an absolute
-   rounding plus one that is relative to the length of row j. In fixed point the absolute one is 128
-   roundings: the reflections of four closed loops add up 33 (robot_pr2_gripper.c). */
-MD_STATIC md_num md_body_row_owned_length2(const mdyn_sim *sim, const md_row *row, md_num owned)
+/* `owned`, the squared length of a row within the span of earlier rows, with the uncertainty of
+   those rows' directions. If little was left of an earlier row j, its direction has few significant
+   digits, and passes on the error (x/R_jj)^2 times the rounding of row j: an absolute rounding plus
+   one that is relative to the length of row j. J of a body row is a sum, so its rounding is
+   relative to its summands (md_body_row_max_length2). In fixed point the absolute one is 128
+   roundings of a body row: the reflections of four closed loops add up 33
+   (robot_pr2_gripper.c). It is 4 of others, which need no more where R_jj is not small. */
+MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md_num owned)
 {
     const md_num relative = MD_K(16 * MD_EPSILON / MD_RANK_TOLERANCE);
-    md_num rounding = md_div(md_of_unit(MD_U_ROUNDING, 0), MD_K(MD_RANK_TOLERANCE / 128));
-    md_num sum = md_max(owned, md_body_row_max_length2(sim, row));
+    const int is_body_row = md_is_body_row(row);
+    md_num rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 7 : 2),
+                             MD_K(MD_RANK_TOLERANCE));
+    md_num sum = is_body_row ? md_max(owned, md_body_row_max_length2(sim, row)) : owned;
     int e;
 
     for (e = row->first; e < row->first + row->owned_count; e++) {
         const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
         md_num x = md_of_unit(sim->shared.entry[e], 0);
         if (!owner->in_equality) continue;
+        if (!is_body_row && md_less(md_abs(owner->inverse_rest), MD_K(32))) continue;
         x = md_mul(x, owner->inverse_rest);
         x = md_mul(x, x);
         sum = md_add(sum, md_mul(x, md_sum2(rounding, rounding, md_mul(relative, relative),
@@ -12606,9 +12610,8 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
-    row->inverse_rest = md_squares_value(md_store_entries(sim, first, end));
-    if (md_is_body_row(row))
-        row->inverse_rest = md_body_row_owned_length2(sim, row, row->inverse_rest);
+    row->inverse_rest = md_uncertain_length2(sim, row,
+                                             md_squares_value(md_store_entries(sim, first, end)));
 }
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve

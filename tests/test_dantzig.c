@@ -18,6 +18,7 @@ TOLERANCE(STACK_FORCE,        3e-12,    4e-3,  1e-5);
 TOLERANCE(DRIVEN,             5e-12,    2e-3,  1e-4);
 TOLERANCE(WEAK_DRIVE,         5e-14,    3e-5,  1e-6);
 TOLERANCE(NEARLY_DEPENDENT,   4e-11,       0,     0);
+TOLERANCE(NEARLY_HELD,        1e-12,    1e-6,  1e-6);
 TOLERANCE(UNSOLVED_MOMENTUM,  1e-10,    2e-5,  2e-2);
 TOLERANCE(SUBSTEPS,           2e-14,    2e-5,  6e-7);
 TOLERANCE(REPEATED,           2e-15,    5e-7,  3e-8);
@@ -449,6 +450,44 @@ static void test_nearly_dependent(void) {
     }
 }
 
+/* Two couplings that are nearly the same leave wheel 1 nothing but rounding, which is large then: dry
+   friction of that wheel counts as redundant, and what is reported is as without it. */
+static void test_nearly_held(void) {
+    for (int n = 0; n < 200; n++) {
+        const double angle = pow(10, random_in(-4, -2));
+        mdyn_row_report r;
+        slides(3);
+        for (int i = 0; i < 3; i++) {
+            mech.body[i].parent = MDYN_WORLD;
+            mech.body[i].mass = wide(random_in(0.1, 2));
+        }
+        for (int k = 0; k < 2; k++) {
+            mech.coupling[k].level = MDYN_VELOCITY;
+            mech.coupling[k].target_velocity = wide(random_in(-1, 1));
+            for (int i = 0; i < 3; i++) {
+                mech.coupling[k].terms[i].body = (int16_t)i;
+                mech.coupling[k].terms[i].coefficient = wide(i == 1 ? 1 + k * angle : 1);
+            }
+        }
+        mech.model.coupling_count = 2;
+        mech.body[0].drive_kd = wide(random_in(0.1, 2));
+        mech.body[1].friction = wide(random_in(0.1, 2));
+        CHECK(init_explicit(&sim, &mech.model) >= 0);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_FRICTION, 1, &r), MDYN_OK);
+        CHECK_EQUAL(r.flags, MDYN_ROW_REDUNDANT);
+        CHECK(of_wide(r.impulse) == 0);
+
+        double miss = of_wide(mech.body[1].mass) * of_real(sim.v[1]), largest = 0;
+        for (int k = 0; k < 2; k++) {
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, k, &r), MDYN_OK);
+            miss -= of_wide(mech.coupling[k].terms[1].coefficient) * of_wide(r.impulse);
+            largest = fmax(largest, fabs(of_wide(r.impulse)));
+        }
+        CHECK_NEAR(miss / largest, 0, NEARLY_HELD);
+    }
+}
+
 /* Nearly parallel rows that contradict each other: pivoting finds impulses far larger than the
    motion, which are rejected. Nothing of them stays in v. */
 static void test_unsolved_momentum(void) {
@@ -643,7 +682,8 @@ int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_conditions, test_iterations_agree, test_driven, test_solve_agree, test_repeated,
         test_contradiction, test_contradictions_rest,
-        test_nearly_dependent, test_unsolved_momentum, test_stack, test_passive, test_refused
+        test_nearly_dependent, test_nearly_held, test_unsolved_momentum, test_stack, test_passive,
+        test_refused
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
