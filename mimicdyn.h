@@ -15217,7 +15217,8 @@ MD_INLINE md_num md_impulse_of(const md_row *row, md_unit u, md_scale e)
 }
 
 /* Sets lambda and warm_start of all active rows from the block; the warm start is u_warm_start if
-   `saved`, the impulse itself otherwise. A row at its bound gets exactly the bound. */
+   `saved`, the impulse itself otherwise. A row at its bound gets exactly the bound, but not where the
+   block holds neither: the sign is not known then. */
 MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
 {
     int k;
@@ -15230,6 +15231,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         row->lambda = md_impulse_of(row, row->u_lambda, e);
         if (md_stores_warm_start(sim))
             row->warm_start = saved ? md_impulse_of(row, row->u_warm_start, e) : row->lambda;
+        if (md_unit_is_zero(row->u_lambda)) continue;
         if (!md_unit_less(row->u_lambda, row->u_lambda_max)) row->lambda = row->lambda_max;
         else if (!md_unit_less(row->u_lambda_min, row->u_lambda)) row->lambda = row->lambda_min;
     }
@@ -15698,8 +15700,8 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
 /* MDYN_ROW_SATURATED if the impulse of an inequality row is at a bound, else 0. */
 MD_INLINE uint8_t md_saturation(const md_row *row)
 {
-    return row->in_inequality && (!md_unit_less(row->u_lambda_min, row->u_lambda)
-                           || !md_unit_less(row->u_lambda, row->u_lambda_max))
+    return row->in_inequality && (!md_less(row->lambda_min, row->lambda)
+                                  || !md_less(row->lambda, row->lambda_max))
         ? MDYN_ROW_SATURATED : 0;
 }
 
@@ -18620,16 +18622,20 @@ MD_OWN_FRAME int md_find_graver(const mdyn_sim *sim, int gravest, int *index)
       the warnings of md_warn_ranges
       MDYN_WARN_REDUNDANT      a coupling depends on earlier ones and agrees with them
       MDYN_WARN_NEARLY_REDUNDANT  a coupling nearly depends on the eliminated ones
-   (index: coupling), as a contradiction also empties ranges. Errors are those of the solve.
+   (index: coupling), as a contradiction also empties ranges. Rows on bodies, whose poses are those
+   of the last step, take no part. Errors are those of the solve.
    Writes the workspaces of the solve. O(r^2 + r n + n c^2) for c couplings. */
 MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 {
+    const int16_t rows = sim->rows;
     int k, mode, code, gravest = MDYN_OK, index = -1;
     if (!MIMICDYN_WARNINGS) return md_blame(sim, MDYN_OK, -1);
 
     for (mode = MD_MODE_POSITION; mode <= MD_MODE_VELOCITY; mode++) {
         for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
+        sim->rows = sim->joint_row_count;
         code = md_solve_constraints(sim, (enum md_mode)mode);
+        sim->rows = rows;
         if (code != MDYN_OK) return code;
         gravest = md_find_graver(sim, gravest, &index);
     }
