@@ -14377,19 +14377,39 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
                           row->end - first);
 }
 
+/* Whether the bounds of a row keep its impulse below 1/4 of the block. */
+MD_STATIC int md_is_weak(const mdyn_sim *sim, const md_row *row)
+{
+    return !md_has_leader(sim, row) && md_unit_less(MD_U(-0.25), row->u_lambda_min)
+        && md_unit_less(row->u_lambda_max, MD_U(0.25));
+}
+
+/* The change of a row's velocity that a target asks for, less the part `owned` of it. */
+MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owned, md_scale e)
+{
+    md_num change = md_mul(row->scale, md_sub(velocity, row->velocity_given));
+    if (!md_is_zero(owned)) change = md_sub(change, owned);
+    return md_unit_of(change, e);
+}
+
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
-   owned by equality rows contribute, which no inequality row changes. */
+   owned by equality rows contribute, which no inequality row changes. Where equality rows leave
+   little of a row, that may be far beyond the block. A weak row then needs no larger one: it is at
+   the bound to which the clamped number asks it. */
 MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
                                        enum md_bias_mode bias)
 {
-    md_unit owned = MD_U(0);
-    if (MIMICDYN_EXACT && row->owned_count > 0)
-        owned = md_unit_mul_num(md_dot_owned(sim, row, sim->du), row->inverse_rest);
-    sim->overflow |= md_overflow_of(owned);
-    row->u_lo = md_unit_sub(md_scaled_target(row, md_target_lo(row, bias), e), owned);
+    md_num owned = MD_K(0);
+    if (MIMICDYN_EXACT && row->owned_count > 0) {
+        md_overflow bits;
+        owned = md_mul(md_of_unit(md_dot_owned(sim, row, sim->du), e), row->inverse_rest);
+        bits = md_overflow_of(md_unit_of(owned, e));
+        if (md_has_overflowed(bits) && !md_is_weak(sim, row)) sim->overflow |= bits;
+    }
+    row->u_lo = md_free_target(row, md_target_lo(row, bias), owned, e);
     row->u_hi = row->u_lo;
     if (md_less(row->v_lo, row->v_hi))
-        row->u_hi = md_unit_sub(md_scaled_target(row, md_target_hi(row, bias), e), owned);
+        row->u_hi = md_free_target(row, md_target_hi(row, bias), owned, e);
 }
 
 /* Sets the impulse of a row, and du += x times its change. */
@@ -14420,9 +14440,9 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
 {
     md_num length = row->length, cost;
     md_unit start;
-    md_target_inequality(sim, row, e, bias);
     row->u_lambda_min = md_unit_of(md_mul(md_sub(row->lambda_min, row->lambda_given), length), e);
     row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
+    md_target_inequality(sim, row, e, bias);
     row->u_lambda = row->u_change = row->u_warm_start = MD_U(0);
     md_save_bound(sim, row);
 

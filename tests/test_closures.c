@@ -455,6 +455,27 @@ static void accelerations_of_loops(void) {
     }
 }
 
+/* A weld of the crank to the world, and two equal couplings that turn it. What mdyn_engage says of
+   couplings is the same before and after a step, which finds the closure's rows. */
+static void warnings_of_couplings(void) {
+    static const double straight[4] = { 1, 0, 0, 0 };
+    four_bar(MDYN_CLOSE_WELD, straight);
+    closure[0].a = 0;
+    closure[0].b = MDYN_WORLD;
+    mech.model.closure_count = 1;
+    for (int i = 0; i < 2; i++) {
+        mech.coupling[i] = (mdyn_coupling)MDYN_MIMIC(0, 1, 1.0, 0.0);
+        mech.coupling[i].level = MDYN_VELOCITY;
+        mech.coupling[i].target_velocity = wide(1);
+    }
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 2;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_REDUNDANT);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_WARN_REDUNDANT);
+    CHECK(mdyn_step(&sim) >= 0);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_WARN_REDUNDANT);
+}
+
 /* ---- refusals and texts ---- */
 
 static void refused_closures(void) {
@@ -540,6 +561,7 @@ int main(int argc, char **argv) {
     redundant_soft_rows();
     projected_loops();
     accelerations_of_loops();
+    warnings_of_couplings();
     refused_closures();
     texts();
     return check_end();

@@ -19,6 +19,7 @@ TOLERANCE(DRIVEN,             5e-12,    2e-3,  1e-4);
 TOLERANCE(WEAK_DRIVE,         5e-14,    3e-5,  1e-6);
 TOLERANCE(NEARLY_DEPENDENT,   4e-11,       0,     0);
 TOLERANCE(NEARLY_HELD,        1e-12,    1e-6,  1e-6);
+TOLERANCE(WEAK,               1e-16,   4e-10, 1e-11);
 TOLERANCE(UNSOLVED_MOMENTUM,  1e-10,    2e-5,  2e-2);
 TOLERANCE(SUBSTEPS,           2e-14,    2e-5,  6e-7);
 TOLERANCE(REPEATED,           2e-15,    5e-7,  3e-8);
@@ -488,6 +489,36 @@ static void test_nearly_held(void) {
     }
 }
 
+/* A coupling of little effort that nearly repeats one without a bound asks for far more than it can
+   do. It gives its effort, and the wheel beside them keeps all digits. */
+static void test_weak(void) {
+    for (int n = 0; n < 200; n++) {
+        const double angle = pow(10, random_in(-3, -2)), wanted = random_in(10, 100);
+        mdyn_row_report r;
+        slides(3);
+        for (int i = 0; i < 3; i++) {
+            mech.body[i].parent = MDYN_WORLD;
+            mech.body[i].mass = wide(1);
+        }
+        for (int k = 0; k < 2; k++) {
+            mech.coupling[k] = (mdyn_coupling)MDYN_MIMIC(0, 1, 1.0, 0.0);
+            mech.coupling[k].level = MDYN_VELOCITY;
+            mech.coupling[k].terms[1].coefficient = wide(1 + k * angle);
+        }
+        mech.coupling[0].target_velocity = wide(wanted);
+        mech.coupling[1].effort = wide(1);
+        mech.coupling[1].target_velocity = wide(n % 2 ? 2 * wanted : 0);
+        mech.model.coupling_count = 2;
+        mech.model.solver.method = n % 4 < 2 ? MDYN_PGS : MDYN_DANTZIG;
+        CHECK(init_explicit(&sim, &mech.model) >= 0);
+        sim.tau[2] = real(0.75);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 1, &r), MDYN_OK);
+        CHECK_NEAR(of_wide(r.impulse), n % 2 ? 0x1p-10 : -0x1p-10, 0);
+        CHECK_NEAR(of_real(sim.v[2]), 0.75 * 0x1p-10, WEAK);
+    }
+}
+
 /* Nearly parallel rows that contradict each other: pivoting finds impulses far larger than the
    motion, which are rejected. Nothing of them stays in v. */
 static void test_unsolved_momentum(void) {
@@ -682,8 +713,8 @@ int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_conditions, test_iterations_agree, test_driven, test_solve_agree, test_repeated,
         test_contradiction, test_contradictions_rest,
-        test_nearly_dependent, test_nearly_held, test_unsolved_momentum, test_stack, test_passive,
-        test_refused
+        test_nearly_dependent, test_nearly_held, test_weak, test_unsolved_momentum,
+        test_stack, test_passive, test_refused
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
