@@ -15237,8 +15237,8 @@ MD_INLINE md_num md_impulse_of(const md_row *row, md_unit u, md_scale e)
 }
 
 /* Sets lambda and warm_start of all active rows from the block; the warm start is u_warm_start if
-   `saved`, the impulse itself otherwise. A row at its bound gets exactly the bound, but not where the
-   block holds neither: the sign is not known then. */
+   `saved`, the impulse itself otherwise. A row at its bound gets exactly the bound, but not where
+   the block holds neither: the sign is not known then. */
 MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
 {
     int k;

@@ -465,6 +465,7 @@ static void warnings_of_couplings(void) {
     mech.model.closure_count = 1;
     for (int i = 0; i < 2; i++) {
         mech.coupling[i] = (mdyn_coupling)MDYN_MIMIC(0, 1, 1.0, 0.0);
+        mech.coupling[i].terms[1].coefficient = wide(0);
         mech.coupling[i].level = MDYN_VELOCITY;
         mech.coupling[i].target_velocity = wide(1);
     }

@@ -451,8 +451,8 @@ static void test_nearly_dependent(void) {
     }
 }
 
-/* Two couplings that are nearly the same leave wheel 1 nothing but rounding, which is large then: dry
-   friction of that wheel counts as redundant, and what is reported is as without it. */
+/* Two couplings that are nearly the same leave wheel 1 nothing but rounding, which is large then:
+   dry friction of that wheel counts as redundant, and what is reported is as without it. */
 static void test_nearly_held(void) {
     for (int n = 0; n < 200; n++) {
         const double angle = pow(10, random_in(-4, -2));
