@@ -12508,8 +12508,7 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
     vector->free = (int16_t)free;
     vector->owned = owned;
     vector->left = md_squares_value(md_store_entries(sim, first, end));
-    if (md_is_dependent(vector->left, owned)) vector->left = MD_K(0);
-    else s = md_rsqrt(vector->left);
+    if (!md_is_zero(vector->left)) s = md_rsqrt(vector->left);
     vector->inverse_length = s;
     for (e = first; e < end; e++) sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], s);
 }
@@ -12527,15 +12526,18 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 
 /* The part of the vector of length 1 in sim->shared.entry that an inequality row is, such that its
    square plus that of cfm is 1. row->inverse_rest = 1/length before scaling. Returns 0 if the row
-   depends on earlier ones. */
+   depends on earlier ones. What is left of such a row may be rounding; a soft one has it where that
+   is below 1/1000 of cfm, and does not decide the impulse. */
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
     const md_vector *vector = &sim->vector;
     md_num left = vector->left, s = vector->inverse_length, along = MD_K(1), cfm2 = MD_K(0);
     if (md_row_is_soft(row)) {
         cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
+        along = md_mul(left, s);
+        if (md_is_dependent(left, vector->owned) && md_less(md_mul(MD_K(1e-3), cfm2), left))
+            left = along = MD_K(0);
         left = md_add(left, cfm2);
-        along = md_mul(vector->left, s);
         s = md_rsqrt(left);
         along = md_mul(along, s);
         cfm2 = md_mul(cfm2, md_mul(s, s));

@@ -10,6 +10,7 @@
 /* What the checks allow, as parts of the motion: some three times the worst of -s 1, 2 and 3. */
 /*                         F64    F32  FIXED */
 TOLERANCE(CONTACTS,      1e-13,  1e-4,  1e-4);
+TOLERANCE(LEANS,         1e-12,  1e-5,  1e-2);
 
 /* Contacts with friction on trees, with a closure or an user row. */
 static void contacts_against_dense(mdyn_method method) {
@@ -253,6 +254,40 @@ static void wheel_pressed_through_its_axle(mdyn_method method)
     }
 }
 
+/* A soft contact whose normal leans hardly to the way of a slider has an impulse by its compliance
+   alone, and pushes the slider with that part of it that leans. */
+static void soft_contact_leans(mdyn_method method) {
+    for (int n = 0; n < 40; n++) {
+        mdyn_contact c;
+        mdyn_row_report r;
+        memset(&mech, 0, sizeof mech);
+        memset(&c, 0, sizeof c);
+        mech.body[0].parent = MDYN_WORLD;
+        mech.body[0].joint = MDYN_PRISMATIC;
+        mech.body[0].axis.x = wide(1);
+        mech.body[0].mass = wide(0.01);
+        mech.model.bodies = mech.body;
+        mech.model.body_count = 1;
+        mech.model.dt = wide(0x1p-12);
+        mech.model.solver.method = method;
+        CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
+        c.b = MDYN_WORLD;
+        c.normal.x = real(pow(10, random_in(BY_SCALAR(-4.5, -4.5, -6), -3)));
+        c.normal.z = real(1);
+        c.depth = real(0.004);
+        c.softness.kind = MDYN_ERP_CFM;
+        c.softness.a = wide(0.9);
+        c.softness.b = wide(random_in(0.001, 0.1));
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 0, &r), MDYN_OK);
+        const double lean = of_real(c.normal.x) / hypot(of_real(c.normal.x), 1);
+        const double push = lean * of_wide(r.impulse);
+        CHECK(push > 0);
+        CHECK_NEAR(of_real(sim.v[0]) * of_wide(mech.body[0].mass) / push, 1, LEANS);
+    }
+}
+
 static void refused_contact(mdyn_contact c, int code) {
     mdyn_contact two[2];
     memset(two, 0, sizeof two);
@@ -325,6 +360,8 @@ int main(int argc, char **argv) {
     wheel_pressed_through_its_axle(MDYN_PGS);
     wheel_pressed_through_its_axle(MDYN_TGS);
     wheel_pressed_through_its_axle(MDYN_DANTZIG);
+    soft_contact_leans(MDYN_PGS);
+    soft_contact_leans(MDYN_DANTZIG);
     refused_contacts();
     texts();
     return check_end();
