@@ -6271,6 +6271,18 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
 
 enum { MD_KINEMATICS_OF_STEP = 2 }; /* kinematics_stale in a step: q is that of its middle */
 
+/* Whether a body turns about an axis that stands still; whether its M_kk is constant too, because
+   it carries no other joint. */
+MD_INLINE int md_is_world_hinge(const md_link *link)
+{
+    return link->parent < 0 && link->joint == MDYN_REVOLUTE;
+}
+
+MD_INLINE int md_has_constant_inertia(const md_link *link)
+{
+    return md_is_world_hinge(link) && MD_BODY(link)->is_alone;
+}
+
 /* Whether the present solve can ignore rotors; whether it can ignore all bodies, because all are
    rotors. */
 MD_INLINE int md_leaves_out_rotors(const mdyn_sim *sim)
@@ -6491,7 +6503,11 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
             md_vec_add_cross(&b->acc, &t, &joint.lin);
         }
 
-        /* h, I and B */
+        /* h, I and B; a step needs but h where M_kk is constant */
+        if (no_rotors && md_has_constant_inertia(link)) {
+            md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
+            continue;
+        }
         md_rotate_inertia(link, p);
         md_mat_of_rates(&b->rates, &p->omega, &b->alpha);
     }
@@ -6777,7 +6793,7 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) {
         md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
         if (md_is_welded(&sim->link[i])) continue;
-        if (no_rotors && MD_BODY(&sim->link[i])->is_rotor) continue;
+        if (no_rotors && md_has_constant_inertia(&sim->link[i])) continue;
         in->mass = MD_BODY(&sim->link[i])->mass;
         in->first_moment = MD_TREE(sim)->body_state[i].first_moment;
         in->second_moment = MD_TREE(sim)->body_state[i].inertia;
@@ -6815,13 +6831,13 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         md_num *row = sim->mass.M + sim->M_first[k];
         md_force f;
         i = d->body;
-        if (MD_BODY(&sim->link[i])->is_rotor) {
-            const md_body_part *rotor = MD_BODY(&sim->link[i]);
-            const md_num inertia = md_sym_diagonal(&rotor->inertia, rotor->axis);
+        sim->has_constant_mass &= MD_BODY(&sim->link[i])->is_rotor;
+        if (md_has_constant_inertia(&sim->link[i])) {
+            const md_body_part *alone = MD_BODY(&sim->link[i]);
+            const md_num inertia = md_sym_diagonal(&alone->inertia, alone->axis);
             *row = md_add(inertia, md_added_inertia(sim, k, dt));
             continue;
         }
-        sim->has_constant_mass = 0;
 
         /* f = I_c S_k, M_kk = S_k^T f + armature + dt damping */
         md_dof_composite_force(&f, &MD_STAGE(sim, i)->momentum.composite, d);
@@ -6881,7 +6897,8 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
    Newton and Euler, less the external ones:
       f = m a + B h,     n = I alpha + omega x I omega + h x a
    Rotors have no bias force, and that of a welded body is part of its parent's. In a midpoint
-   step a = -g for a single body, and md_drift_single_body contains the rest of its bias. */
+   step a = -g for a single body, and md_drift_single_body contains the rest of its bias. At a hinge
+   on the world, whose a is -g too, velocity terms load the hinge but do not turn the body. */
 MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
@@ -6899,9 +6916,9 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
             continue;
         }
 
-        /* of a single body, then of any other */
+        /* of a single body or a hinge, then of any other */
         md_vec_scale(&t, MD_BODY(link)->mass, &b->acc);
-        if (turns && MD_BODY(link)->is_single) {
+        if ((turns && MD_BODY(link)->is_single) || md_is_world_hinge(link)) {
             f->lin = t;
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
@@ -6959,9 +6976,9 @@ MD_INLINE md_num md_aba_inverse(const mdyn_sim *sim, int k)
     return md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
 }
 
-/* A rotor is a tree of its own, and a step has no kinematics of it: D is its inertia about the axis
-   and what the joint adds; W acts on nothing, so it is 0. */
-MD_STATIC int md_aba_factor_rotor(mdyn_sim *sim, const md_link *link, md_num dt, md_force *W)
+/* A hinge on the world that carries no joint is a tree of its own, and a step has no inertia of it:
+   D is that about the axis and what the joint adds; W acts on nothing, so it is 0. */
+MD_STATIC int md_aba_factor_alone(mdyn_sim *sim, const md_link *link, md_num dt, md_force *W)
 {
     const md_num inertia = md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis);
     const md_num D = md_add(inertia, md_added_inertia(sim, link->dof, dt));
@@ -6997,7 +7014,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
 
     /* I_A of each body alone */
     for (i = 0; i < sim->bodies; i++)
-        if (!md_is_welded(&sim->link[i]) && !MD_BODY(&sim->link[i])->is_rotor)
+        if (!md_is_welded(&sim->link[i]) && !md_has_constant_inertia(&sim->link[i]))
             md_articulated_of_body(&MD_STAGE(sim, i)->articulated,
                                    MD_BODY(&sim->link[i])->mass,
                                    &MD_TREE(sim)->body_state[i].first_moment,
@@ -7005,11 +7022,17 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
 
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
+<<<<<<< HEAD
         md_articulated *in = &MD_STAGE(sim, i)->articulated;
         md_force *p = &MD_WORK(sim)->before.wrench[i];
         if (MD_BODY(link)->is_rotor) {
+=======
+        md_articulated *in = &MD_TREE(sim)->subtree[i].articulated;
+        md_force *p = &MD_WORK(sim)->aba.p[i];
+        if (md_has_constant_inertia(link)) {
+>>>>>>> 5566073 (Hinges on the world: velocity terms do not turn the body; without a child M_kk is constant: 2F-85 FIXED on Cortex-M3 29.7k to 27.7k; hand 39.7k to 39.1k)
             k = link->dof;
-            if (md_aba_factor_rotor(sim, link, dt, &W[k]) != MDYN_OK) return MDYN_ERR_SINGULAR;
+            if (md_aba_factor_alone(sim, link, dt, &W[k]) != MDYN_OK) return MDYN_ERR_SINGULAR;
             if (b) md_aba_inward_dof(sim, k, b, &W[k], p);
             continue;
         }
@@ -8137,20 +8160,20 @@ MD_STATIC int md_pack_independent(const mdyn_sim *sim, md_num *x)
     return m;
 }
 
-/* to += s M x, M of the last factor, by the rows and columns of the followers: either x is 0 at all
+/* to += M x, M of the last factor, by the rows and columns of the followers: either x is 0 at all
    other DoFs, or only the followers' elements of `to` are read. O(non-zeros of M) */
-MD_STATIC void md_add_mass_product(const mdyn_sim *sim, md_num s, const md_num *x, md_num *to)
+MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to)
 {
     int j, k;
     for (k = 0; k < sim->dofs; k++) {
         const md_num *row = sim->mass.M + md_first_of_M(sim, k);
         const int follows = md_is_follower(sim, k);
-        if (follows) to[k] = md_add(to[k], md_mul(*row, md_mul(s, x[k])));
+        if (follows) to[k] = md_add(to[k], md_mul(*row, x[k]));
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
             const md_num m = *++row;
             if (!follows && !md_is_follower(sim, j)) continue;
-            to[k] = md_add(to[k], md_mul(m, md_mul(s, x[j])));
-            to[j] = md_add(to[j], md_mul(m, md_mul(s, x[k])));
+            to[k] = md_add(to[k], md_mul(m, x[j]));
+            to[j] = md_add(to[j], md_mul(m, x[k]));
         }
     }
 }
@@ -15888,14 +15911,17 @@ MD_STATIC void md_give_impulses(mdyn_sim *sim)
 }
 
 /* sim->y_force := G^T of the force of the free motion: sim->joint_force, what rows give to it, and
-   with `off` over a substep what brings v of the followers to G y'. */
+   with `off` over a substep what brings v of the followers to G y'. Overwrites sim->dv. */
 MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
 {
+    const md_num rate = mode == MD_MODE_STEP ? sim->inverse_h : MD_K(1);
+    int k;
     md_copy_scalars(sim->y_force, sim->joint_force, sim->dofs);
     if (mode == MD_MODE_STEP) md_give_impulses(sim);
-    if (off && sim->has_off)
-        md_add_mass_product(sim, mode == MD_MODE_STEP ? sim->inverse_h : MD_K(1), sim->off,
-                            sim->y_force);
+    if (off && sim->has_off) {
+        for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_mul(rate, sim->off[k]);
+        md_add_mass_product(sim, sim->dv, sim->y_force);
+    }
     md_reduce_force(sim, sim->y_force);
 }
 
@@ -15925,7 +15951,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         k = sim->tie[i].dof;
         miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
     }
-    md_add_mass_product(sim, MD_K(1), sim->dv, miss);
+    md_add_mass_product(sim, sim->dv, miss);
 
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
