@@ -1912,6 +1912,7 @@ typedef struct mdyn_sim {
 #endif
 
     md_mass mass;                 /* >>dynamics */
+    int16_t mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
     md_shared shared;             /* entries, and what is never used at the same time */
 
     /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
@@ -3237,6 +3238,14 @@ MD_INLINE md_num md_abs(md_num a) { return md_mantissa(MD_RAW(a)) < 0 ? md_neg(a
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == md_pack(0x40000000, -30); }
 
+/* The product with a ratio of joints, which is 1 or -1 mostly. */
+MD_SHARED md_num md_mul_ratio(md_num ratio, md_num a)
+{
+    if (MD_RAW(ratio) == md_pack(0x40000000, -30)) return a;
+    if (MD_RAW(ratio) == md_pack(-0x40000000, -30)) return md_neg(a);
+    return md_mul(ratio, a);
+}
+
 /* a 2^e; exact. Exponents in use are some thousands at most, of 2^31. */
 MD_INLINE md_num md_ldexp(md_num a, int e)
 {
@@ -3515,6 +3524,20 @@ MD_STATIC void md_real_set_sum(mdyn_real *x, md_tail *tail, const md_sum *s)
     }
     *x = md_shift_left(s->hi, 40) | (int64_t)(s->lo >> 24);
     *tail = (md_tail)(s->lo & 0xFFFFFF);
+}
+
+/* to = c from, for numbers with tails; c is 1 or -1 mostly. */
+MD_STATIC void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c, mdyn_real from,
+                                   md_tail tail)
+{
+    md_sum p;
+    if (c == MDYN_C(1) || (c == MDYN_C(-1) && tail == 0)) {
+        *to = c < 0 ? -from : from;
+        *to_tail = tail;
+        return;
+    }
+    md_sum_set_product(&p, c, from, tail);
+    md_real_set_sum(to, to_tail, &p);
 }
 
 /* x + tail += t, which is overwritten; with the range of md_real_set_sum. */
@@ -4716,6 +4739,7 @@ MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
+MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
 MD_INLINE md_num md_abs(md_num a) { return md_less(a, MD_K(0)) ? md_neg(a) : a; }
 
@@ -4862,6 +4886,16 @@ MD_INLINE void md_real_set_sum(mdyn_real *x, md_tail *tail, const md_sum *s)
 {
     *x = s->hi;
     *tail = md_two_sum(x, s->lo);
+}
+
+/* to = c from, for numbers with tails. */
+MD_INLINE void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c, mdyn_real from,
+                                   md_tail tail)
+{
+    md_sum p;
+    md_sum_set_product(&p, c, from, tail);
+    *to = p.hi + p.lo;
+    *to_tail = p.lo - (*to - p.hi); /* exact, since lo is the smaller one */
 }
 
 /* x + tail += d. The rounding error of the new x is the new tail. */
@@ -5783,15 +5817,6 @@ MD_INLINE void md_note_changes(const mdyn_real *x, mdyn_real *seen, md_tail *tai
         seen[k] = x[k];
         tail[k] = 0;
     }
-}
-
-/* to = c from, for numbers with tails. */
-MD_INLINE void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c, mdyn_real from,
-                                   md_tail tail)
-{
-    md_sum p;
-    md_sum_set_product(&p, c, from, tail);
-    md_real_set_sum(to, to_tail, &p);
 }
 
 /* to = from for arrays of n tails that do not overlap; of n scalars. */
@@ -6916,9 +6941,14 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
             continue;
         }
 
-        /* of a single body or a hinge, then of any other */
+        /* of a hinge, whose force nobody asks for, of a single body, then of any other */
+        if (md_is_world_hinge(link)) {
+            md_vec_zero(&f->lin);
+            md_cross(&f->ang, &p->first_moment, &b->acc);
+            continue;
+        }
         md_vec_scale(&t, MD_BODY(link)->mass, &b->acc);
-        if ((turns && MD_BODY(link)->is_single) || md_is_world_hinge(link)) {
+        if (turns && MD_BODY(link)->is_single) {
             f->lin = t;
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
@@ -7022,15 +7052,9 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
 
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-<<<<<<< HEAD
         md_articulated *in = &MD_STAGE(sim, i)->articulated;
         md_force *p = &MD_WORK(sim)->before.wrench[i];
-        if (MD_BODY(link)->is_rotor) {
-=======
-        md_articulated *in = &MD_TREE(sim)->subtree[i].articulated;
-        md_force *p = &MD_WORK(sim)->aba.p[i];
         if (md_has_constant_inertia(link)) {
->>>>>>> 5566073 (Hinges on the world: velocity terms do not turn the body; without a child M_kk is constant: 2F-85 FIXED on Cortex-M3 29.7k to 27.7k; hand 39.7k to 39.1k)
             k = link->dof;
             if (md_aba_factor_alone(sim, link, dt, &W[k]) != MDYN_OK) return MDYN_ERR_SINGULAR;
             if (b) md_aba_inward_dof(sim, k, b, &W[k], p);
@@ -8124,7 +8148,8 @@ MD_STATIC void md_reduce_force(const mdyn_sim *sim, md_num *f)
     for (i = 0; i < md_tie_count(sim); i++) {
         const int k = sim->tie[i].dof, end = sim->G_end[k];
         const md_num f_k = f[k];
-        for (; j < end; j++) f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul(sim->G[j], f_k));
+        for (; j < end; j++)
+            f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul_ratio(sim->G[j], f_k));
         f[k] = MD_K(0);
     }
 }
@@ -8136,7 +8161,7 @@ MD_STATIC void md_expand(const mdyn_sim *sim, md_num *v)
     for (i = 0; i < md_tie_count(sim); i++) {
         const int k = sim->tie[i].dof, end = sim->G_end[k];
         md_num sum = sim->has_off ? md_neg(sim->off[k]) : MD_K(0);
-        for (; j < end; j++) sum = md_add(sum, md_mul(sim->G[j], v[sim->G_y[j]]));
+        for (; j < end; j++) sum = md_add(sum, md_mul_ratio(sim->G[j], v[sim->G_y[j]]));
         v[k] = sum;
     }
 }
@@ -8229,32 +8254,39 @@ MD_INLINE int md_has_curved_ties(const mdyn_sim *sim)
 
 /* ---- mass matrix ---- */
 
-/* Adds x to M_y at the independent DoFs a and b, which lie on one path of the elimination tree. */
-MD_INLINE void md_add_mass_y(mdyn_sim *sim, int a, int b, md_num x)
+/* Where M_y has the element of the independent DoFs a and b, which lie on one path of the
+   elimination tree: in the row of the later DoF, at the depth that the other is above it. */
+MD_INLINE int md_mass_y_place(const mdyn_sim *sim, int a, int b)
 {
-    md_num *to;
-
-    /* the element stands in the row of the later DoF, at the depth that b is above a in the tree */
-    if (a < b) {
-        const int c = a;
-        a = b;
-        b = c;
-    }
-    to = &sim->shared.factor.mass_y[sim->L_first[a + 1] - md_L_length(sim, b)];
-    *to = md_add(*to, x);
+    return a < b ? sim->L_first[b + 1] - md_L_length(sim, a)
+                 : sim->L_first[a + 1] - md_L_length(sim, b);
 }
 
-/* What M_kj = m gives to M_y: G_ka m G_jb for each pair of independent DoFs, twice if a = b and
-   k != j, for M_jk is the same. */
+/* What M_kj gives to M_y if k and j depend on one independent DoF each, the common case: the place
+   of the one element; -1 less the place if it counts twice, because M_jk is the same. Otherwise
+   MD_SEVERAL_PLACES. */
+enum { MD_SEVERAL_PLACES = -32768 };
+MD_STATIC int md_mass_place(const mdyn_sim *sim, int k, int j)
+{
+    const int a = sim->G_first[k], b = sim->G_first[j];
+    int place;
+    if (sim->G_end[k] != a + 1 || sim->G_end[j] != b + 1) return MD_SEVERAL_PLACES;
+    place = md_mass_y_place(sim, sim->G_y[a], sim->G_y[b]);
+    return k != j && sim->G_y[a] == sim->G_y[b] ? -1 - place : place;
+}
+
+/* Adds what M_kj = m gives to M_y: G_ka m G_jb for each pair of independent DoFs, twice if a = b
+   and k != j. */
 MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
 {
     int a, b;
     for (a = sim->G_first[k]; a < sim->G_end[k]; a++) {
         const md_num x = md_mul(m, sim->G[a]);
         for (b = sim->G_first[j]; b < (k == j ? a + 1 : sim->G_end[j]); b++) {
-            md_num part = md_mul(x, sim->G[b]);
+            const int place = md_mass_y_place(sim, sim->G_y[a], sim->G_y[b]);
+            md_num *to = &sim->shared.factor.mass_y[place], part = md_mul(x, sim->G[b]);
             if (k != j && sim->G_y[a] == sim->G_y[b]) part = md_add(part, part);
-            md_add_mass_y(sim, sim->G_y[a], sim->G_y[b], part);
+            *to = md_add(*to, part);
         }
     }
 }
@@ -8263,26 +8295,25 @@ MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
    of its row and column lead. O(non-zeros of M), if each follower depends on one joint */
 MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
-    const md_num *m = sim->mass.M;
-    int j, k;
-    for (k = 0; k < sim->L_first[sim->dofs]; k++) sim->shared.factor.mass_y[k] = MD_K(0);
+    md_num *to = sim->shared.factor.mass_y;
+    int j, k, n = 0;
+    for (k = 0; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
-        const int first = sim->G_first[k], y = sim->G_y[first];
-        const int one = sim->G_end[k] == first + 1;
-        for (j = k; j >= 0; j = md_parent_dof(sim, j), m++) {
-            const int at = sim->G_first[j], z = sim->G_y[at];
-            md_num x = *m;
-
-            /* DoFs that depend on one each, the common case: one element; an independent one
-               depends on itself */
-            if (!one || sim->G_end[j] != at + 1) {
+        const int follows = md_is_follower(sim, k);
+        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
+            int place = sim->mass_place[n];
+            md_num x = sim->mass.M[n];
+            if (place == MD_SEVERAL_PLACES) {
                 md_spread_mass(sim, k, j, x);
                 continue;
             }
-            if (y != k) x = md_mul(x, sim->G[first]);
-            if (z != j) x = md_mul(x, sim->G[at]);
-            if (k != j && y == z) x = md_add(x, x);
-            md_add_mass_y(sim, y, z, x);
+            if (follows) x = md_mul_ratio(sim->G[sim->G_first[k]], x);
+            if (md_is_follower(sim, j)) x = md_mul_ratio(sim->G[sim->G_first[j]], x);
+            if (place < 0) {
+                place = -1 - place;
+                x = md_add(x, x);
+            }
+            to[place] = md_add(to[place], x);
         }
     }
 }
@@ -13940,6 +13971,11 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
         if (n > MIMICDYN_MAX_ENTRIES) return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
     }
     sim->L_first[k] = (int16_t)n;
+
+    /* where the elements of M go in M_y, whose layout is that of L */
+    for (n = 0, k = 0; k < sim->dofs; k++)
+        for (j = k; j >= 0; j = md_parent_dof(sim, j))
+            sim->mass_place[n++] = (int16_t)md_mass_place(sim, k, j);
     return MDYN_OK;
 }
 
@@ -15971,7 +16007,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     for (i = md_tie_count(sim) - 1; i >= 0; i--) {
         const md_tie *tie = &sim->tie[i];
         const mdyn_term *term = md_coupling_at(sim, tie->coupling)->terms;
-        const md_num lambda = md_mul(miss[tie->dof], tie->inverse);
+        const md_num lambda = md_mul_ratio(tie->inverse, miss[tie->dof]);
         md_row_at(sim, tie->coupling)->lambda = lambda;
         if (tie->leader < 0) {
             md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
@@ -15980,7 +16016,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         term += tie->leader;
         k = md_dof_of(sim, term->body);
         if (md_is_follower(sim, k))
-            miss[k] = md_sub(miss[k], md_mul(md_of_wide(term->coefficient), lambda));
+            miss[k] = md_sub(miss[k], md_mul_ratio(md_of_wide(term->coefficient), lambda));
     }
 }
 
@@ -20524,7 +20560,7 @@ MD_STATIC int md_dofs_are_valid(const mdyn_sim *sim)
 /* Ties, G, the elimination tree and where the rows of L stand. */
 MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
-    int k, n = 0, ok = md_is_between(0, sim->tie_count, sim->couplings)
+    int j, k, n = 0, ok = md_is_between(0, sim->tie_count, sim->couplings)
         && md_is_between(sim->dofs, sim->G_count, MDYN_G_SIZE_);
     for (k = 0; ok && k < sim->G_count; k++) ok = sim->G_y[k] < sim->dofs;
     for (k = 0; ok && k < md_tie_count(sim); k++)
@@ -20545,8 +20581,12 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
             && length == (sim->tie_of[k] >= 0 ? 0
                           : 1 + (parent < 0 ? 0 : md_L_length(sim, parent)));
     }
-    return ok && n == sim->tie_count && sim->L_first[0] == 0
+    ok = ok && n == sim->tie_count && sim->L_first[0] == 0
         && md_is_between(0, sim->L_first[sim->dofs], MIMICDYN_MAX_ENTRIES);
+    for (n = 0, k = 0; ok && k < sim->dofs; k++)
+        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++)
+            ok &= sim->mass_place[n] == md_mass_place(sim, k, j);
+    return ok;
 }
 
 /* Numbers of rows and entries; lists of rows. */
