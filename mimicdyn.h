@@ -6918,12 +6918,26 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
     }
 }
 
+/* f := the wrench that gives a body its motion: alpha, the acceleration a of its origin, and B of
+   its rates:
+      f = m a + B h,     n = I alpha + omega x I omega + h x a */
+MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_state *p,
+                                const md_vec *alpha, const md_vec *a, const md_mat *B)
+{
+    md_vec t;
+    md_vec_scale(&t, MD_BODY(link)->mass, a);
+    md_mat_vec_add(&f->lin, &t, B, &p->first_moment);
+    md_sym_vec(&t, &p->inertia, &p->omega);
+    md_sym_vec(&f->ang, &p->inertia, alpha);
+    md_vec_add_cross(&f->ang, &p->omega, &t);
+    md_vec_add_cross(&f->ang, &p->first_moment, a);
+}
+
 /* The wrenches of all bodies := the bias wrenches, which the accelerations of >>kinematics take by
-   Newton and Euler, less the external ones:
-      f = m a + B h,     n = I alpha + omega x I omega + h x a
-   Rotors have no bias force, and that of a welded body is part of its parent's. In a midpoint
-   step a = -g for a single body, and md_drift_single_body contains the rest of its bias. At a hinge
-   on the world, whose a is -g too, velocity terms load the hinge but do not turn the body. */
+   Newton and Euler, less the external ones. Rotors have no bias force, and that of a welded body is
+   part of its parent's. In a midpoint step a = -g for a single body, and md_drift_single_body
+   contains the rest of its bias. At a hinge on the world, whose a is -g too, velocity terms load
+   the hinge but do not turn the body. */
 MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
@@ -6934,7 +6948,6 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         const md_body_state *p = &MD_TREE(sim)->body_state[i];
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_force *f = &MD_WORK(sim)->before.wrench[i];
-        md_vec t, n;
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
@@ -6947,17 +6960,12 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
         }
-        md_vec_scale(&t, MD_BODY(link)->mass, &b->acc);
         if (turns && MD_BODY(link)->is_single) {
-            f->lin = t;
+            md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->acc);
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
         }
-        md_mat_vec_add(&f->lin, &t, &b->rates, &p->first_moment);
-        md_sym_vec(&t, &p->inertia, &p->omega);
-        md_sym_vec(&n, &p->inertia, &b->alpha);
-        md_cross_add(&n, &n, &p->omega, &t);
-        md_cross_add(&f->ang, &n, &p->first_moment, &b->acc);
+        md_motion_wrench(f, link, p, &b->alpha, &b->acc, &b->rates);
     }
     md_subtract_wrenches(sim);
 }
@@ -7177,29 +7185,10 @@ MD_STATIC int md_find_free_accelerations(mdyn_sim *sim)
     return md_aba_solve(sim, sim->joint_force);
 }
 
-/* f := the wrench that gives a link in the pose *p its acceleration m, with B of its rates:
-      f = m a + B h,  n = R (I alpha + omega x I omega) + h x a */
-MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_state *p,
-                                const md_motion *m, const md_mat *B)
-{
-    md_vec h, w, t;
-    md_mat_vec(&h, &p->rotation, &MD_BODY(link)->first_moment);
-    md_vec_scale(&t, MD_BODY(link)->mass, &m->lin);
-    md_mat_vec_add(&f->lin, &t, B, &h);
-    md_mat_t_vec(&w, &p->rotation, &m->ang);
-    md_sym_vec(&f->ang, &MD_BODY(link)->inertia, &w);
-    md_mat_t_vec(&w, &p->rotation, &p->omega);
-    md_sym_vec(&t, &MD_BODY(link)->inertia, &w);
-    md_cross_add(&t, &f->ang, &w, &t);
-    md_mat_vec(&f->ang, &p->rotation, &t);
-    md_vec_add_cross(&f->ang, &h, &m->lin);
-}
-
 /* The wrenches of all bodies := the wrench that gives each body its motion under the joint
-   accelerations a (NULL: 0), by the equations of >>kinematics with S a added to alpha and a. The
-   inertia stays in the axes of its link; omega and alpha are rotated into them. Writes omega of the
-   bodies, and what is driven: alpha and a, and B. Welded bodies are
-   part of their parents. */
+   accelerations a (NULL: 0), by the equations of >>kinematics with S a added to alpha and a. Needs
+   poses and inertias (md_find_inertias). Writes omega of the bodies, and what is driven: alpha and
+   a, and B. Welded bodies are part of their parents. */
 MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 {
     const mdyn_wide3 *g = &sim->gravity;
@@ -7243,7 +7232,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         if (a) md_add_joint_motion(sim, link, a, m);
 
         md_mat_of_rates(B, &p->omega, &m->ang);
-        md_motion_wrench(f, link, p, m, B);
+        md_motion_wrench(f, link, p, &m->ang, &m->lin, B);
     }
 }
 
@@ -7254,7 +7243,7 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     int k;
 
     /* poses may be up to date; velocities and accelerations are found here, for a changes them */
-    md_find_poses(sim);
+    md_find_inertias(sim);
     md_copy_in(MD_TREE(sim)->bias_velocity, sim->v, sim->dofs);
     md_rnea_outward(sim, a);
     md_subtract_wrenches(sim);
@@ -20896,7 +20885,7 @@ MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
         }
 
         md_mat_of_rates(&B, &p->omega, &m.ang);
-        md_motion_wrench(&f, &sim->link[i], p, &m, &B);
+        md_motion_wrench(&f, &sim->link[i], p, &m.ang, &m.lin, &B);
         md_force_add_scaled(&MD_WORK(sim)->before.wrench[i], MD_K(1), &f);
     }
 }
@@ -20914,7 +20903,7 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* what moves the bodies, less what else acts on each */
     md_return_to_middle(sim);
     sim->kinematics_stale = 1;
-    md_find_poses(sim);
+    md_find_inertias(sim);
     md_rnea_outward(sim, sim->joint_force);
     md_subtract_wrenches(sim);
     md_subtract_row_wrenches(sim);
