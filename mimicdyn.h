@@ -1507,8 +1507,9 @@ typedef struct md_terms {
 /* An eliminated coupling. */
 typedef struct md_tie {
     int16_t coupling, dof; /* `dof` of its follower */
-    int16_t leader;        /* term that alone gives the follower, by a factor; -1: none does */
+    int16_t leader;        /* the DoF of which the follower is `ratio` times; -1: not so simple */
     md_num inverse;        /* 1/coefficient of the follower in C */
+    mdyn_wide ratio;
 } md_tie;
 
 /* A sum of factor v over independent DoFs, each once. */
@@ -10539,39 +10540,39 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
                   sim->tie[i].inverse);
 }
 
-/* The leader of a tie: -1 unless C is q of the follower, or -q, and the term of one other joint. */
-MD_STATIC int md_find_leader(const mdyn_sim *sim, const md_tie *tie)
+/* Sets leader and ratio of a tie. It has a leader if C is q of the follower, or -q, and the term of
+   one other joint. */
+MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
 {
     const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
-    int k;
+    const mdyn_term *t = c->terms;
+    tie->leader = -1;
+    tie->ratio = MDYN_C(0);
     if (sim->term_count[tie->coupling] != 2 || md_coupling_is_curved(sim, tie->coupling)
         || !md_is_one(md_abs(tie->inverse)) || !md_wide_is_zero(c->offset)
-        || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower))
-        return -1;
-    for (k = 0; md_wide_is_zero(c->terms[k].coefficient)
-         || md_dof_of(sim, c->terms[k].body) == tie->dof; k++) { }
-    return k;
+        || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower)) return;
+    while (md_wide_is_zero(t->coefficient) || md_dof_of(sim, t->body) == tie->dof) t++;
+    tie->leader = (int16_t)md_dof_of(sim, t->body);
+    tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
 }
 
 /* After a change of a coupling or of the ties. */
 MD_STATIC void md_find_leaders(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < md_tie_count(sim); i++)
-        sim->tie[i].leader = (int16_t)md_find_leader(sim, &sim->tie[i]);
+    for (i = 0; i < md_tie_count(sim); i++) md_find_leader(sim, &sim->tie[i]);
     sim->q_may_be_off = 1;
 }
 
 /* q and v of the follower of a tie with a leader. */
 MD_STATIC void md_set_follower(mdyn_sim *sim, const md_tie *tie)
 {
-    const mdyn_term *t = &md_coupling_at(sim, tie->coupling)->terms[tie->leader];
-    const int k = tie->dof, leader = md_dof_of(sim, t->body);
-    const int c = md_coordinate_of_dof(sim, k), from = md_coordinate_of(sim, t->body);
-    mdyn_wide factor = t->coefficient;
-    if (md_less(MD_K(0), tie->inverse)) factor = md_wide_neg(factor);
-    md_real_set_product(&sim->q[c], &sim->q_tail[c], factor, sim->q[from], sim->q_tail[from]);
-    md_real_set_product(&sim->v[k], &sim->v_tail[k], factor, sim->v[leader], sim->v_tail[leader]);
+    const int k = tie->dof, leader = tie->leader;
+    const int to = md_coordinate_of_dof(sim, k), from = md_coordinate_of_dof(sim, leader);
+    md_real_set_product(&sim->q[to], &sim->q_tail[to], tie->ratio, sim->q[from],
+                        sim->q_tail[from]);
+    md_real_set_product(&sim->v[k], &sim->v_tail[k], tie->ratio, sim->v[leader],
+                        sim->v_tail[leader]);
 }
 
 /* q and v of the follower of tie i by what C and C' miss. On curves v stays as the solve gave it,
@@ -15995,17 +15996,12 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     /* no earlier coupling has this follower among its joints */
     for (i = md_tie_count(sim) - 1; i >= 0; i--) {
         const md_tie *tie = &sim->tie[i];
-        const mdyn_term *term = md_coupling_at(sim, tie->coupling)->terms;
         const md_num lambda = md_mul_ratio(tie->inverse, miss[tie->dof]);
         md_row_at(sim, tie->coupling)->lambda = lambda;
-        if (tie->leader < 0) {
-            md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
-            continue;
-        }
-        term += tie->leader;
-        k = md_dof_of(sim, term->body);
-        if (md_is_follower(sim, k))
-            miss[k] = md_sub(miss[k], md_mul_ratio(md_of_wide(term->coefficient), lambda));
+        k = tie->leader;
+        if (k < 0) md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
+        else if (md_is_follower(sim, k))
+            miss[k] = md_add(miss[k], md_mul_ratio(md_of_wide(tie->ratio), miss[tie->dof]));
     }
 }
 
@@ -20546,6 +20542,14 @@ MD_STATIC int md_dofs_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
+/* The leader of a tie is that of its coupling. */
+MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, const md_tie *tie)
+{
+    md_tie t = *tie;
+    md_find_leader(sim, &t);
+    return t.leader == tie->leader && md_wide_compare(t.ratio, tie->ratio) == 0;
+}
+
 /* Ties, G, the elimination tree and where the rows of L stand. */
 MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
@@ -20556,8 +20560,7 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
         ok = md_is_between(0, sim->tie[k].coupling, sim->couplings - 1)
             && sim->eliminated[sim->tie[k].coupling] == 1
             && md_is_between(0, sim->tie[k].dof, sim->dofs - 1)
-            && sim->tie_of[sim->tie[k].dof] == k
-            && sim->tie[k].leader == md_find_leader(sim, &sim->tie[k]);
+            && sim->tie_of[sim->tie[k].dof] == k && md_leader_is_valid(sim, &sim->tie[k]);
 
     /* a path leads to lower numbers, and a row of L is as long as its path */
     for (k = 0; ok && k < sim->dofs; k++) {
