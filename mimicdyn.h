@@ -16384,6 +16384,7 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
 MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
 {
     md_tree *tree = MD_TREE(sim);
+    md_num now = MD_RATIO(2, 3), before = MD_RATIO(1, 6);
     int k;
     if (!MIMICDYN_TREE) return;
     tree->state_is_of_step = 1;
@@ -16393,11 +16394,13 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         md_copy_scalars(tree->last_dv, sim->dv, sim->dofs);
         return;
     }
+    if (sim->has_impact || !tree->has_last_dv) {
+        now = sim->has_impact ? MD_K(0) : MD_K(0.5);
+        before = MD_K(0);
+    }
     for (k = 0; k < sim->dofs; k++) {
-        const md_num dv = sim->dv[k], last = tree->last_dv[k];
-        tree->middle_dv[k] = sim->has_impact ? MD_K(0) : !tree->has_last_dv ? md_mul(MD_K(0.5), dv)
-            : md_sub(md_mul(MD_RATIO(2, 3), dv), md_mul(MD_RATIO(1, 6), last));
-        tree->last_dv[k] = dv;
+        tree->middle_dv[k] = md_sub(md_mul(now, sim->dv[k]), md_mul(before, tree->last_dv[k]));
+        tree->last_dv[k] = sim->dv[k];
     }
     tree->has_last_dv = !sim->has_impact;
 }
