@@ -10551,6 +10551,7 @@ MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
     if (sim->term_count[tie->coupling] != 2 || md_coupling_is_curved(sim, tie->coupling)
         || !md_is_one(md_abs(tie->inverse)) || !md_wide_is_zero(c->offset)
         || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower)) return;
+
     while (md_wide_is_zero(t->coefficient) || md_dof_of(sim, t->body) == tie->dof) t++;
     tie->leader = (int16_t)md_dof_of(sim, t->body);
     tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
