@@ -4533,13 +4533,12 @@ MD_INLINE int md_mat_is_identity(const md_mat *a)
     return a->m[0] == one && a->m[4] == one && a->m[8] == one;
 }
 
-/* r = m 1 */
-MD_INLINE void md_sym_of_scalar(md_sym *r, md_num m)
+/* r = m 1; 31 bits become 29. */
+MD_STATIC void md_sym_of_scalar(md_sym *r, md_num m)
 {
-    md_num t[6];
-    t[0] = t[1] = t[2] = m;
-    t[3] = t[4] = t[5] = MD_K(0);
-    md_block_of_nums(r->m, t, 6);
+    r->m[0] = r->m[1] = r->m[2] = md_shift_right_rounded(md_mantissa(MD_RAW(m)), 2);
+    r->m[3] = r->m[4] = r->m[5] = 0;
+    r->m[6] = md_is_zero(m) ? MD_ZERO_EXPONENT : md_exponent(MD_RAW(m)) + 2;
 }
 
 /* r = a + b; r may be an operand. */
@@ -6529,12 +6528,16 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
             md_vec_add_cross(&b->acc, &t, &joint.lin);
         }
 
-        /* h, I and B; a step needs but h where M_kk is constant */
-        if (no_rotors && md_has_constant_inertia(link)) {
+        /* h, I and B. In a step the inertia of a hinge about its axis stands for I, and those who
+           move alone have no B */
+        if (no_rotors && md_is_world_hinge(link)) {
             md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
-            continue;
+            if (MD_BODY(link)->is_alone) continue;
+            md_sym_of_scalar(&p->inertia,
+                             md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis));
+        } else {
+            md_rotate_inertia(link, p);
         }
-        md_rotate_inertia(link, p);
         md_mat_of_rates(&b->rates, &p->omega, &b->alpha);
     }
 }
