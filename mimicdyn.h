@@ -5278,11 +5278,18 @@ MD_INLINE md_num md_mat_get(const md_mat *m, int k)
     return ((const md_num *)(const void *)m)[3 * (k % 3) + k / 3];
 }
 
-/* Column k. */
-MD_INLINE md_vec *md_columns(md_mat *m) { return (md_vec *)(void *)m; }
+/* Column k: to get it, to set it. By its elements: a matrix is no array of vectors to compilers. */
 MD_INLINE void md_mat_column(md_vec *r, const md_mat *m, int k)
 {
-    *r = ((const md_vec *)(const void *)m)[k];
+    const md_num *x = (const md_num *)(const void *)m + 3 * k;
+    md_vec_set(r, x[0], x[1], x[2]);
+}
+MD_INLINE void md_mat_set_column(md_mat *m, int k, const md_vec *a)
+{
+    md_num *x = (md_num *)(void *)m + 3 * k;
+    x[0] = a->x;
+    x[1] = a->y;
+    x[2] = a->z;
 }
 
 /* Whether a rotation is 1: its diagonal is. */
@@ -5315,15 +5322,18 @@ MD_INLINE void md_sym_get(md_num *x, const md_sym *s)
 MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real q, md_tail tail)
 {
     const int i = md_next_axis[k], j = md_next_axis[i];
-    const md_vec *from = (const md_vec *)(const void *)m;
-    const md_vec a = from[i], b = from[j];
-    md_vec *to = md_columns(r);
+    md_vec a, b, to;
     md_num s, c;
+    md_mat_column(&a, m, i);
+    md_mat_column(&b, m, j);
+    md_mat_column(&to, m, k);
     md_sincos(q, tail, &s, &c);
 
-    to[k] = from[k];
-    md_vec_set(&to[i], md_sum2(c, a.x, s, b.x), md_sum2(c, a.y, s, b.y), md_sum2(c, a.z, s, b.z));
-    md_vec_set(&to[j], md_det2(c, b.x, s, a.x), md_det2(c, b.y, s, a.y), md_det2(c, b.z, s, a.z));
+    md_mat_set_column(r, k, &to);
+    md_vec_set(&to, md_sum2(c, a.x, s, b.x), md_sum2(c, a.y, s, b.y), md_sum2(c, a.z, s, b.z));
+    md_mat_set_column(r, i, &to);
+    md_vec_set(&to, md_det2(c, b.x, s, a.x), md_det2(c, b.y, s, a.y), md_det2(c, b.z, s, a.z));
+    md_mat_set_column(r, j, &to);
 }
 
 /* r = R a R^T by way of t = R a; r is not an operand. */
