@@ -419,6 +419,7 @@ static struct trial {
     int by_pose;              /* v_after by q': known if nothing but v moved q */
     double v_after[RN], size; /* size of the step's velocities, sqrt of an energy */
     double targets;           /* of those that correct position errors */
+    int undirected;           /* a distance is so near 0 that its direction has no digits */
     double origin[RB][3];     /* of the bodies, where contacts were set */
     double damping[RN], theta[RN]; /* dt D; weight of v' in it */
     change last;              /* of v in the last step */
@@ -752,6 +753,7 @@ static void write_closure(const specimen *s, double dt)
         soften(r, &c->softness, dt);
         if (i >= 3) r->judged = 0; /* the rotation's error is not written down here */
         if (rows == 1 && r_size(gap) < 0.05) r->judged = 0;
+        if (rows == 1 && r_size(gap) < 1e4 * DIGIT) t.undirected = 1;
         aim(r, MDYN_POSITION, 0, 0, 0, dt);
         if (of_wide(c->effort) > 0) bound(r, of_wide(c->effort), dt);
     }
@@ -844,7 +846,7 @@ static void write_contact(const specimen *s, int i, double dt)
 
 static void write_rows(const specimen *s, const mdyn_sim *sim, double dt)
 {
-    t.rows = 0;
+    t.rows = t.undirected = 0;
     for (int i = 0; i < s->model.coupling_count; i++) write_coupling(s, i, dt);
     for (int i = 0; i < s->model.coupling_count; i++) { /* numbers of couplings to rows */
         row *r = find_row(MDYN_ROW_COUPLING, i);
@@ -1436,6 +1438,7 @@ static int step(specimen *s)
     if (!evaluate_scheme(s, &t.before, &t.a)) return MDYN_ERR_OVERFLOW; /* nothing can be said */
     if (is_far_out()) return MDYN_ERR_OVERFLOW;
     write_rows(s, &t.before, dt);
+    if (t.undirected) return MDYN_ERR_OVERFLOW;
     read_rows(s, &t.a);
     const int converged = is_converged(s, &t.a, code);
     check_momentum(s, &t.before, converged);
