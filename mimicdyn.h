@@ -1720,6 +1720,10 @@ typedef union md_stage {
 } md_stage;
 #endif
 
+/* Where rows are on joints alone, welded bodies need no stage: the others have one by MD_STAGE. */
+#define MD_STAGES_OF_JOINTS (MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS && MDYN_BODY_ROWS_ == 0)
+enum { MDYN_STAGES_ = MD_STAGES_OF_JOINTS ? MIMICDYN_MAX_DOFS : MIMICDYN_MAX_BODIES };
+
 /* Memory of computations on bodies: MD_WORK, a part of md_shared. */
 typedef struct md_work {
     union {
@@ -1736,7 +1740,7 @@ typedef struct md_work {
                                                  beside the bias motions */
     } before;
     union {
-        md_stage body[MIMICDYN_MAX_BODIES];
+        md_stage body[MDYN_STAGES_];
         md_carry carry[MIMICDYN_MAX_DOFS];    /* of the body of a DoF: md_aba_solve */
         md_turning turning;
     } stage;
@@ -1995,8 +1999,8 @@ typedef md_link md_body_part;
 typedef md_dof md_column;
 #define MD_TREE(sim) (sim)
 #define MD_WORK(sim) (&(sim)->shared.work)
-#define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[i].work)
-#define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[i].bias)
+#define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].work)
+#define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].bias)
 #define MD_CARRY(sim) ((sim)->mass.carry)
 #define MD_WRENCHES(sim) ((sim)->wrench)
 #define MD_BODY(link) (link)
@@ -6023,15 +6027,26 @@ MD_INLINE int md_first_of_M(const mdyn_sim *sim, int k)
     return MIMICDYN_TREE ? sim->M_first[k] : k;
 }
 
-/* The numbers of a body's joint, under the number of the body or, where there are fewer, of its
-   first DoF. Like strchr, this takes a const sim and returns what may be written. A welded body has
-   none: its numbers act on nothing, and any stand for them. */
-MD_INLINE md_joint_values *md_values_of_body(const mdyn_sim *sim, int i)
+/* The place of a moving body among those that move: its own number or, where there are fewer DoFs
+   than bodies, that of its first DoF. Of a welded body then 0, for it has none. */
+MD_INLINE int md_joint_place(const mdyn_sim *sim, int i)
 {
     const md_link *link = &sim->link[i];
+    return MIMICDYN_MAX_BODIES <= MIMICDYN_MAX_DOFS ? i : md_is_welded(link) ? 0 : link->dof;
+}
+
+/* The place of a body's stage in shared.work. */
+MD_INLINE int md_stage_of(const mdyn_sim *sim, int i)
+{
+    return MD_STAGES_OF_JOINTS ? md_joint_place(sim, i) : i;
+}
+
+/* The numbers of a body's joint. Like strchr, this takes a const sim and returns what may be
+   written. Those of a welded body act on nothing, and any stand for them. */
+MD_INLINE md_joint_values *md_values_of_body(const mdyn_sim *sim, int i)
+{
     const md_joint_values *first = sim->joint_values;
-    if (MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS) i = md_is_welded(link) ? 0 : link->dof;
-    return (md_joint_values *)first + i;
+    return (md_joint_values *)first + md_joint_place(sim, i);
 }
 
 /* The numbers of the joint that has DoF k. */
@@ -6516,6 +6531,12 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !sim->has_wrench)))
             continue;
         md_place_joint(sim, link, parent, &p->rotation, &p->arm);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) {
+            md_rotate_inertia(link, p);
+            md_vec_zero(&p->omega);
+            if (link->parent >= 0) p->omega = parent->omega;
+            continue;
+        }
         md_joint_velocity(sim, link, &joint);
 
         /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
@@ -6695,6 +6716,7 @@ MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         md_motion *m = &MD_STAGE(sim, i)->momentum.motion;
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         md_carry_motion(sim, i, link->parent < 0 ? NULL
                                 : &MD_STAGE(sim, link->parent)->momentum.motion, m);
         for (k = link->dof; k < link->dof + link->dofs; k++)
@@ -21005,10 +21027,17 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
 MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_vec *arm,
                                         md_motion *m)
 {
-    const md_bias_motion *p = MD_BIAS_MOTION(sim, body);
+    const int welded = md_is_welded(&sim->link[body]), on = welded ? sim->link[body].parent : body;
+    const md_bias_motion *p;
     md_vec g, t;
+    if (on < 0) return;
+    p = MD_BIAS_MOTION(sim, on);
+
+    /* a welded body moves with that which it is welded to */
+    t = p->acc;
+    if (welded) md_mat_vec_add(&t, &t, &p->rates, &MD_TREE(sim)->body_state[body].arm);
     md_vec_of_wide(&g, &sim->gravity);
-    md_vec_add(&t, &p->acc, &g);
+    md_vec_add(&t, &t, &g);
     md_mat_vec_add(&t, &t, &p->rates, arm);
     md_vec_add(&m->lin, &m->lin, &t);
     md_vec_add(&m->ang, &m->ang, &p->alpha);
