@@ -6039,6 +6039,10 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 /* Whether the program's sims are baked: what rows are made of is given, and cannot change. */
 #define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
 
+/* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
+#define MD_CAN_BE_PARALLEL (MD_HAS(ELIMINATED) \
+    || MD_HAS(DRIVE) + MD_HAS(FRICTION) + MD_HAS(LIMIT) > 1)
+
 /* Whether a row is of a kind that sims can have. */
 #define MD_ROW_IS(row, what) (MD_HAS(what) && (row)->kind == MDYN_ROW_##what)
 
@@ -14486,7 +14490,8 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
             md_body_row; sim->du, scratch, iterations, residual, unconverged, friction_stage,
             overflow.
             md_pair_cone rescales rows.
-   Cost:    O(entries) for each iteration; parallel rows count once.
+   Cost:    O(entries) for each iteration; parallel rows count once, and n of them, where they
+            disagree, cost O(n^2).
 
    Velocities and impulses named u_... refer to the row scaled to length 1, and are numbers of the
    block sim->du with the common exponent e: lambda = scale u_lambda 2^e. The constraint on the
@@ -14495,7 +14500,9 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
       u_lambda := clamp(max(u_lambda + omega (u_lo - s), 0) + min(u_lambda + omega (u_hi - s), 0))
       du       += x times the change of u_lambda
    so that at the solution u_lambda > 0 implies s = u_lo, u_lambda < 0 implies s = u_hi
-   (complementarity). For u_lo = u_hi this is the Gauss-Seidel step of an equation.
+   (complementarity). For u_lo = u_hi this is the Gauss-Seidel step of an equation. Parallel rows
+   are solved by one visit, exactly and without omega: md_solve_parallel. (A drive without effort is
+   no such row: it is an equality row, and solved before the iteration.)
 
    Source: ODE, SOR-PGS of its quickstep solver; PhysX mimic joints, equation (16), with the
    accumulated impulse. */
@@ -14710,22 +14717,27 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     return cost;
 }
 
+/* The impulse, within [min, max], of a row for which the one target asks for `from_lo`, the other
+   for `from_hi`, which is not above it: positive, or negative by the other target, or 0. */
+MD_ALWAYS_INLINE md_unit md_impulse_between(md_unit from_lo, md_unit from_hi, md_unit min,
+                                            md_unit max)
+{
+    md_unit next = MD_U(0);
+    if (md_unit_less(next, from_lo)) next = from_lo;
+    else if (md_unit_less(from_hi, next)) next = from_hi;
+    if (md_unit_less(next, min)) next = min;
+    return md_unit_less(max, next) ? max : next;
+}
+
 /* The impulse that a Gauss-Seidel step gives a row where n.du = `velocity`, by the formulae above,
    within [min, max]. */
 MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit omega,
                                          md_unit min, md_unit max)
 {
-    const md_unit zero = MD_U(0), old = row->u_lambda;
-    const md_unit s = md_unit_sum2(row->along, velocity, row->beside, old);
-    md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
-
-    /* u_lo <= u_hi: the impulse is positive, or negative by the other target, or 0 */
-    if (!md_unit_less(zero, next)) {
-        next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
-        if (!md_unit_less(next, zero)) next = zero;
-    }
-    if (md_unit_less(next, min)) next = min;
-    return md_unit_less(max, next) ? max : next;
+    const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, velocity, row->beside, old);
+    return md_impulse_between(md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s))),
+                              md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s))),
+                              min, max);
 }
 
 /* One Gauss-Seidel step of a row where n.du = `velocity`. Returns the change of its impulse. */
@@ -14736,6 +14748,313 @@ MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, 
     row->u_change = md_unit_sub(row->u_lambda, old);
     sim->overflow |= md_overflow_of(row->u_lambda);
     return row->u_change;
+}
+
+/* ---- parallel rows: drive, dry friction and limit of one joint ----
+   Each is a law between w = n.du and its part along u_lambda of the impulse along n, which falls
+   where w rises: of a soft row in proportion, between its bounds; of a hard row (beside = 0) all at
+   once, where w is at a target. So w = rest + sum of along u_lambda has one solution. It is found
+   from the targets of the hard rows, at which what the soft rows would do is compared with them. A
+   single soft row answers to any other impulse as in a visit. Several that are at no bound have
+      w = (start + sum of along u_lo/beside)/(1 + sum of along^2/beside),
+   start being n.du without them; if one is at a bound, Newton's method finds w, in which their sum
+   is piecewise linear. */
+
+typedef struct md_parallel {
+    int from, end;     /* their places among the active rows */
+    int soft;          /* how many of them are soft */
+    int at_target;     /* w is a target of a hard row */
+    md_unit velocity;  /* n.du at present */
+    md_unit rest;      /* n.du without their impulses */
+    md_unit low, high; /* w is between them, or equal to both */
+    md_num pull, part; /* several soft rows at no bound: w = part (start + pull) */
+} md_parallel;
+
+typedef struct md_impulses { md_unit least, most; } md_impulses;
+
+MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
+
+/* The impulses that a hard row can have where n.du is w: more than one at a target. along = 1, or
+   -1. */
+MD_OWN_FRAME md_impulses md_hard_impulses_at(const md_row *row, md_unit w)
+{
+    const md_unit zero = MD_U(0), min = row->u_lambda_min, max = row->u_lambda_max;
+    md_unit under = md_unit_sub(md_unit_mul(row->along, row->u_lo), w);
+    md_unit over = md_unit_sub(md_unit_mul(row->along, row->u_hi), w);
+    md_impulses u;
+    if (md_unit_less(row->along, zero)) {
+        under = md_unit_neg(under);
+        over = md_unit_neg(over);
+    }
+    u.most = !md_unit_less(under, zero) ? max : md_unit_less(over, zero) ? min : zero;
+    u.least = !md_unit_less(zero, over) ? min : md_unit_less(zero, under) ? max : zero;
+    return u;
+}
+
+/* The impulse of a soft row where n.du is w. */
+MD_OWN_FRAME md_unit md_soft_impulse_at(const md_row *row, md_unit w)
+{
+    const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, w, row->beside, old);
+    const md_num rate = md_div(MD_K(1), md_of_unit(row->beside, 0));
+    const md_unit to_lo = md_unit_mul_num(md_unit_sub(row->u_lo, s), rate);
+    const md_unit to_hi = md_unit_mul_num(md_unit_sub(row->u_hi, s), rate);
+    return md_impulse_between(md_unit_add(old, to_lo), md_unit_add(old, to_hi),
+                              row->u_lambda_min, row->u_lambda_max);
+}
+
+/* The sum of a single soft row at w = start + sum: that of a visit. */
+MD_STATIC md_unit md_answer_of_one(const md_row *row, md_unit start)
+{
+    const md_unit s = md_unit_mul(row->along, start);
+    return md_unit_mul(row->along, md_impulse_between(
+        md_unit_sub(row->u_lo, s), md_unit_sub(row->u_hi, s), row->u_lambda_min,
+        row->u_lambda_max));
+}
+
+/* A step of Newton's method for several soft rows, where w = start + sum: w plus what the sum at w
+   misses, over 1 + sum of along^2/beside of the rows that are at no bound. */
+MD_STATIC md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *p, md_unit start,
+                                     md_unit w)
+{
+    md_unit miss = md_unit_sub(start, w);
+    md_num slope = MD_K(1);
+    int k;
+    for (k = p->from; k < p->end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        const md_num along = md_of_unit(row->along, 0);
+        md_unit u;
+        if (!row->in_inequality || !md_is_soft_in_block(row)) continue;
+        u = md_soft_impulse_at(row, w);
+        miss = md_unit_add(miss, md_unit_mul(row->along, u));
+        if (md_unit_less(row->u_lambda_min, u) && md_unit_less(u, row->u_lambda_max))
+            slope = md_add(slope, md_div(md_mul(along, along), md_of_unit(row->beside, 0)));
+    }
+    return md_unit_add(w, md_unit_mul_num(miss, md_div(MD_K(1), slope)));
+}
+
+MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
+{
+    return md_unit_add(low, md_unit_mul(MD_U(0.5), md_unit_sub(high, low)));
+}
+
+/* w = start + sum of several soft rows, to rounding, from an estimate on: by Newton's method, or by
+   halves where that leaves the range that is left. */
+MD_OWN_FRAME md_unit md_balance_soft_rows(const mdyn_sim *sim, const md_parallel *p,
+                                          md_unit start, md_unit w)
+{
+    md_unit low = md_unit_of(MD_NO_MIN, 0), high = md_unit_of(MD_NO_MAX, 0);
+    md_unit next;
+    int tries;
+    for (tries = 0; tries < 100; tries++, w = next) {
+        next = md_newton_velocity(sim, p, start, w);
+        if (md_unit_less(w, next)) low = w;
+        if (md_unit_less(next, w)) high = w;
+        if (!md_unit_less(low, next) || !md_unit_less(next, high))
+            next = md_middle_velocity(low, high);
+        if (!md_unit_less(md_unit_rounding(md_unit_abs(w)), md_unit_abs(md_unit_sub(next, w))))
+            break;
+    }
+    return next;
+}
+
+/* Whether a soft row is at no bound where n.du is w, and has one target. */
+MD_INLINE int md_is_free_at(const md_row *row, md_unit w)
+{
+    const md_unit miss = md_unit_sub(row->u_lo, md_unit_mul(row->along, w));
+    return md_unit_less(md_unit_mul(row->beside, row->u_lambda_min), miss)
+        && md_unit_less(miss, md_unit_mul(row->beside, row->u_lambda_max))
+        && !md_unit_less(row->u_lo, row->u_hi);
+}
+
+/* n.du when the soft rows answer to n.du = start without impulses of their own. */
+MD_STATIC md_unit md_answer(const mdyn_sim *sim, const md_parallel *p, md_unit start)
+{
+    const md_num sum = md_add(md_of_unit(start, 0), p->pull);
+    md_unit w = p->soft > 1 ? md_unit_of(md_mul(sum, p->part), 0) : start;
+    int k;
+    for (k = p->from; k < p->end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality || !md_is_soft_in_block(row)) continue;
+        if (p->soft == 1) return md_unit_add(w, md_answer_of_one(row, start));
+        if (!md_is_free_at(row, w)) return md_balance_soft_rows(sim, p, start, w);
+    }
+    return w;
+}
+
+/* Whether an impulse that a hard row has off its targets is without end: no row can hold there. */
+MD_INLINE int md_is_endless(const md_row *row, md_unit u)
+{
+    return md_unit_less(MD_U(0), u) ? !md_has_max(row->lambda_max)
+        : md_unit_less(u, MD_U(0)) && !md_has_min(row->lambda_min);
+}
+
+/* n.du when the soft rows answer to the impulses that the hard rows have at w: the smallest sum of
+   them, or the largest. */
+MD_OWN_FRAME md_unit md_answer_at(const mdyn_sim *sim, const md_parallel *p, md_unit w, int largest)
+{
+    md_unit start = p->rest;
+    int k;
+    for (k = p->from; k < p->end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        const int reversed = md_unit_less(row->along, MD_U(0));
+        md_impulses at;
+        md_unit u;
+        if (!row->in_inequality || md_is_soft_in_block(row)) continue;
+        at = md_hard_impulses_at(row, w);
+        u = reversed == largest ? at.least : at.most;
+        if (md_is_endless(row, u) && (md_unit_less(MD_U(0), u) != reversed) == largest)
+            return md_unit_of(largest ? MD_NO_MAX : MD_NO_MIN, 0);
+        start = md_unit_add(start, md_unit_mul(row->along, u));
+    }
+    return md_answer(sim, p, start);
+}
+
+/* Narrows [low, high] to the side of a target on which the solution lies. Returns whether that is
+   the target. */
+MD_STATIC int md_try_target(const mdyn_sim *sim, md_parallel *p, md_unit w)
+{
+    if (!md_unit_less(p->low, w) || !md_unit_less(w, p->high)) return 0;
+    if (md_unit_less(w, md_answer_at(sim, p, w, 0))) {
+        p->low = w;
+        return 0;
+    }
+    p->high = w;
+    if (md_unit_less(md_answer_at(sim, p, w, 1), w)) return 0;
+    p->low = w;
+    return 1;
+}
+
+/* Gives a row an impulse within a visit. */
+MD_OWN_FRAME void md_give_impulse(mdyn_sim *sim, md_parallel *p, md_row *row, md_unit u)
+{
+    const md_unit d = md_unit_sub(u, row->u_lambda);
+    row->u_change = md_unit_add(row->u_change, d);
+    row->u_lambda = u;
+    sim->overflow |= md_overflow_of(u);
+    p->velocity = md_unit_add(p->velocity, md_unit_mul(row->along, d));
+}
+
+MD_OWN_FRAME void md_give_visit(mdyn_sim *sim, md_parallel *p, md_row *row)
+{
+    md_give_impulse(sim, p, row, md_next_impulse(row, p->velocity, MD_U(1), row->u_lambda_min,
+                                                 row->u_lambda_max));
+}
+
+/* Impulses where w is a target: first those of the other rows, then by visits of the hard rows that
+   are at it, which share what is left, and keep what they can. */
+MD_STATIC void md_take_at_target(mdyn_sim *sim, md_parallel *p)
+{
+    int k;
+    for (k = p->from; k < p->end; k++) {
+        md_row *row = md_active_row(sim, k);
+        md_unit u = row->u_lambda;
+        md_impulses at;
+        if (!row->in_inequality) continue;
+        if (md_is_soft_in_block(row)) {
+            md_give_impulse(sim, p, row, md_soft_impulse_at(row, p->low));
+            continue;
+        }
+        at = md_hard_impulses_at(row, p->low);
+        if (md_unit_less(u, at.least)) u = at.least;
+        if (md_unit_less(at.most, u)) u = at.most;
+        md_give_impulse(sim, p, row, u);
+    }
+    for (k = p->from; k < p->end; k++) {
+        md_row *row = md_active_row(sim, k);
+        md_impulses at;
+        if (!row->in_inequality || md_is_soft_in_block(row)) continue;
+        at = md_hard_impulses_at(row, p->low);
+        if (md_unit_less(at.least, at.most)) md_give_visit(sim, p, row);
+    }
+}
+
+/* Impulses where w is off all targets: of the hard rows, then of the soft rows, which end with a
+   visit. */
+MD_STATIC void md_take_off_target(mdyn_sim *sim, md_parallel *p)
+{
+    const md_unit middle = md_middle_velocity(p->low, p->high);
+    const md_unit w = p->soft > 1 ? md_answer_at(sim, p, middle, 0) : middle;
+    int k;
+    for (k = p->from; k < p->end; k++) {
+        md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality) continue;
+        if (!md_is_soft_in_block(row))
+            md_give_impulse(sim, p, row, md_hard_impulses_at(row, middle).least);
+        else if (p->soft > 1)
+            md_give_impulse(sim, p, row, md_soft_impulse_at(row, w));
+    }
+    for (k = p->from; k < p->end; k++) {
+        md_row *row = md_active_row(sim, k);
+        if (row->in_inequality && md_is_soft_in_block(row)) md_give_visit(sim, p, row);
+    }
+}
+
+/* Whether hard rows contradict each other: off their targets one would push without end. */
+MD_STATIC int md_parallel_contradict(const mdyn_sim *sim, const md_parallel *p)
+{
+    const md_unit w = md_middle_velocity(p->low, p->high);
+    int k;
+    for (k = p->from; k < p->end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        md_impulses at;
+        if (!row->in_inequality || md_is_soft_in_block(row)) continue;
+        at = md_hard_impulses_at(row, w);
+        if (md_is_endless(row, at.least) && md_is_endless(row, at.most)
+            && md_unit_less(MD_U(0), at.least) == md_unit_less(MD_U(0), at.most)) return 1;
+    }
+    return 0;
+}
+
+/* What several soft rows do together where none is at a bound. */
+MD_STATIC void md_join_soft_rows(const mdyn_sim *sim, md_parallel *p)
+{
+    md_num slope = MD_K(1);
+    int k;
+    p->pull = MD_K(0);
+    for (k = p->from; k < p->end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        const md_num along = md_of_unit(row->along, 0);
+        md_num rate;
+        if (!row->in_inequality || !md_is_soft_in_block(row)) continue;
+        rate = md_div(along, md_of_unit(row->beside, 0));
+        p->pull = md_add(p->pull, md_mul(rate, md_of_unit(row->u_lo, 0)));
+        slope = md_add(slope, md_mul(rate, along));
+    }
+    p->part = md_div(MD_K(1), slope);
+}
+
+/* Solves parallel rows, the active ones from `from` to before `end`, where n.du is `velocity`;
+   those that contradict each other stay as they are. Returns what it becomes. */
+MD_OWN_FRAME md_unit md_solve_parallel(mdyn_sim *sim, int from, int end, md_unit velocity)
+{
+    md_parallel p;
+    int k;
+    p.from = from;
+    p.end = end;
+    p.soft = p.at_target = 0;
+    p.velocity = p.rest = velocity;
+    p.low = md_unit_of(MD_NO_MIN, 0);
+    p.high = md_unit_of(MD_NO_MAX, 0);
+    for (k = from; k < end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality) continue;
+        p.soft += md_is_soft_in_block(row);
+        p.rest = md_unit_sub(p.rest, md_unit_mul(row->along, row->u_lambda));
+    }
+    p.pull = p.part = MD_K(0);
+    if (p.soft > 1) md_join_soft_rows(sim, &p);
+
+    for (k = from; k < end && !p.at_target; k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality || md_is_soft_in_block(row)) continue;
+        p.at_target = md_try_target(sim, &p, md_unit_mul(row->along, row->u_lo))
+            || md_try_target(sim, &p, md_unit_mul(row->along, row->u_hi));
+    }
+
+    if (md_parallel_contradict(sim, &p)) return velocity;
+    if (p.at_target) md_take_at_target(sim, &p);
+    else md_take_off_target(sim, &p);
+    return p.velocity;
 }
 
 /* ---- Coulomb friction of contacts and user rows ---- */
@@ -15030,53 +15349,96 @@ MD_STATIC int md_trend_settles(md_trend *t, md_unit moved)
         && md_less(md_abs(md_sub(t->ratio, before)), md_mul(MD_K(0.1), md_sub(one, t->ratio)));
 }
 
-/* Notes that a visit has changed the impulse of a row by d: the largest change, and the largest
-   change or impulse. */
-MD_ALWAYS_INLINE void md_note_visit(const md_row *row, md_unit d, md_unit *moved, md_unit *largest)
+/* The largest change of an impulse in an iteration; the largest change or impulse. */
+typedef struct md_motion_of_impulses { md_unit moved, largest; } md_motion_of_impulses;
+
+/* Notes that a visit has changed the impulse of a row by d. */
+MD_ALWAYS_INLINE void md_note_visit(const md_row *row, md_unit d, md_motion_of_impulses *m)
 {
     d = md_unit_abs(d);
-    if (md_unit_less(*moved, d)) *moved = d;
-    if (md_unit_less(*largest, d)) *largest = d;
+    if (md_unit_less(m->moved, d)) m->moved = d;
+    if (md_unit_less(m->largest, d)) m->largest = d;
     d = md_unit_abs(row->u_lambda);
-    if (md_unit_less(*largest, d)) *largest = d;
+    if (md_unit_less(m->largest, d)) m->largest = d;
+}
+
+/* Visits parallel rows, the active ones from `from` on: one after the other, where each sees the
+   velocity along their vector that the one before it leaves; if that changes more than the first
+   one, by more than `part` of the motion, all together. Returns the place behind them. (A row
+   without entries, for which all of this is 0, may have the end of the row before.) */
+MD_OWN_FRAME int md_visit_parallel(mdyn_sim *sim, int from, md_unit part,
+                                   md_motion_of_impulses *motion)
+{
+    const md_row *head = md_active_row(sim, from);
+    const md_unit velocity = md_dot_free(sim, head, sim->du);
+    md_motion_of_impulses m = *motion;
+    md_unit now = velocity, d;
+    md_row *row;
+    int k, unsettled = 0;
+    for (k = from; k < md_active_count(sim); k++) {
+        row = md_active_row(sim, k);
+        if (row->end != head->end) break;
+        if (!row->in_inequality) continue;
+        d = md_visit(sim, row, now, MD_U(1));
+        md_note_visit(row, d, &m);
+        if (md_unit_is_zero(d)) continue;
+        now = md_unit_add(now, md_unit_mul(row->along, d));
+        if (k > from) unsettled |= md_unit_less(
+            md_unit_add(md_unit_mul(part, m.largest), md_unit_ldexp(MD_U_ROUNDING, 2)),
+            md_unit_abs(d));
+    }
+
+    if (unsettled) {
+        int i;
+        now = md_solve_parallel(sim, from, k, now);
+        m = *motion;
+        for (i = from; i < k; i++) {
+            row = md_active_row(sim, i);
+            if (row->in_inequality) md_note_visit(row, row->u_change, &m);
+        }
+    }
+    d = md_unit_sub(now, velocity);
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, head, d, sim->du);
+    *motion = m;
+    return k;
 }
 
 /* One visit of each inequality row. Parallel rows stand together: each sees the velocity along
-   their vector that the one before it leaves, and du follows after the last. (A row without
-   entries, for which all of this is 0, may have the end of the row before.) Returns the largest
+   their vector that the one before it leaves, and du follows after the last. Returns the largest
    change of an impulse; *motion becomes at least that change and the largest impulse. */
-MD_OWN_FRAME md_unit md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_unit *motion)
+MD_OWN_FRAME md_unit md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_unit part,
+                                   md_unit *motion)
 {
-    const int count = md_active_count(sim), shared = sim->has_parallel ? count : 0;
-    md_unit moved = MD_U(0), largest = *motion;
+    const int count = md_active_count(sim);
+    const int shared = MD_CAN_BE_PARALLEL && sim->has_parallel ? count : 0;
+    md_motion_of_impulses m;
     int k = md_equality_count(sim);
+    m.moved = MD_U(0);
+    m.largest = *motion;
     while (k < count) {
-        md_row *head = md_active_row(sim, k++), *row;
-        md_unit d, sum, velocity;
-        if (!head->in_inequality) continue;
-        if (md_has_leader(sim, head)) {
-            const int cone = md_cone_of(sim, head);
-            const md_unit bound = cone == 2 ? MD_U(0) : md_follow_leader(sim, head, e);
-            if (cone == 1) md_visit_cone(sim, head, omega, bound);
+        md_row *row = md_active_row(sim, k++);
+        md_unit d;
+        if (k < shared && md_active_row(sim, k)->end == row->end) {
+            k = md_visit_parallel(sim, k - 1, part, &m);
+            continue;
+        }
+        if (!row->in_inequality) continue;
+        if (md_has_leader(sim, row)) {
+            const int cone = md_cone_of(sim, row);
+            const md_unit bound = cone == 2 ? MD_U(0) : md_follow_leader(sim, row, e);
+            if (cone == 1) md_visit_cone(sim, row, omega, bound);
             if (cone > 0) {
-                md_note_visit(head, head->u_change, &moved, &largest);
+                md_note_visit(row, row->u_change, &m);
                 continue;
             }
         }
-        velocity = md_dot_free(sim, head, sim->du);
-        d = md_visit(sim, head, velocity, omega);
-        sum = md_unit_mul(head->along, d);
-        md_note_visit(head, d, &moved, &largest);
-        for (; k < shared && (row = md_active_row(sim, k))->end == head->end; k++) {
-            if (!row->in_inequality) continue;
-            d = md_visit(sim, row, md_unit_add(velocity, sum), omega);
-            sum = md_unit_add(sum, md_unit_mul(row->along, d));
-            md_note_visit(row, d, &moved, &largest);
-        }
-        if (!md_unit_is_zero(sum)) sim->overflow |= md_axpy_free(sim, head, sum, sim->du);
+        d = md_visit(sim, row, md_dot_free(sim, row, sim->du), omega);
+        md_note_visit(row, d, &m);
+        d = md_unit_mul(row->along, d);
+        if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
     }
-    *motion = largest;
-    return moved;
+    *motion = m.largest;
+    return m.moved;
 }
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
@@ -15110,7 +15472,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
         largest = motion;
         if (trend.count + 1 >= trend.least)
             md_copy_units(sim->scratch, sim->du, sim->dofs + sim->rows, 0);
-        moved = md_visit_rows(sim, e, step, &largest);
+        moved = md_visit_rows(sim, e, step, part, &largest);
 
         /* |du| is measured once, after the second iteration, when errors of the warm start no
            longer enlarge it, and only if the impulses alone have not converged. */
@@ -15196,7 +15558,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     coarse = md_unit_less(md_unit_mul(MD_U(1e-3), motion), noise);
 
     for (pass = 0; pass < 16; pass++) {
-        moved = md_visit_rows(sim, e, MD_U(1), &largest);
+        moved = md_visit_rows(sim, e, MD_U(1), MD_U(MD_DANTZIG_TOLERANCE), &largest);
         if (coarse && !md_unit_is_zero(moved)) {
             *has_none = 0;
             return 0;

@@ -338,25 +338,46 @@ static inline void t_visit_order(const truth_step *s, int *order) {
     }
 }
 
-/* One iteration with over-relaxation over the rows of s, from impulses of zero: each has the
-   impulse that holds it alone, within its bounds or those that its leader has by then. */
+/* Gives row i the impulse that holds it alone, within its bounds or those that its leader has by
+   now, with over-relaxation. Returns how much that changes it. */
+static inline ld t_visit(truth_step *s, int n, int i, ld relaxation) {
+    truth_row *r = &s->row[i];
+    const ld old = s->lambda[i], w = t_row_speed(r, s->v, n) + r->cfm * old;
+    const ld f = relaxation / (s->A[i][i] + r->cfm);
+    const ld low = old + f * (r->low - w), high = old + f * (r->high - w);
+    if (r->leader >= 0) {
+        r->most = r->mu * fabsl(s->lambda[r->leader]);
+        r->least = -r->most;
+    }
+    s->lambda[i] = low > 0 ? fminl(r->most, low) : high < 0 ? fmaxl(r->least, high) : 0;
+    for (int k = 0; k < n; k++) {
+        s->v[k] += s->B[i][k] * (s->lambda[i] - old);
+    }
+    return fabsl(s->lambda[i] - old);
+}
+
+/* One iteration over the rows of s, from impulses of zero: a visit of each, but those of one joint
+   velocity together, until each of them holds. */
 static inline void truth_step_iteration(truth_step *s, int n, ld relaxation) {
     int order[TR];
     t_visit_order(s, order);
     memset(s->lambda, 0, sizeof s->lambda);
     memcpy(s->v, s->free, sizeof s->v);
-    for (int place = 0; place < s->rows; place++) {
-        const int i = order[place];
-        truth_row *r = &s->row[i];
-        ld w = t_row_speed(r, s->v, n), f = relaxation / (s->A[i][i] + r->cfm);
-        if (r->leader >= 0) {
-            r->most = r->mu * fabsl(s->lambda[r->leader]);
-            r->least = -r->most;
+    for (int from = 0, to; from < s->rows; from = to) {
+        for (to = from + 1; to < s->rows
+             && t_same_joint(&s->row[order[from]], &s->row[order[to]]); to++) {
         }
-        s->lambda[i] = w < r->low ? fminl(r->most, f * (r->low - w))
-                     : w > r->high ? fmaxl(r->least, f * (r->high - w)) : 0;
-        for (int k = 0; k < n; k++) {
-            s->v[k] += s->B[i][k] * s->lambda[i];
+        if (to == from + 1) {
+            t_visit(s, n, order[from], relaxation);
+            continue;
+        }
+        ld moved = 1, largest = 0;
+        for (int round = 0; round < 1000000 && moved > 1e-18L * largest; round++) {
+            moved = 0;
+            for (int k = from; k < to; k++) {
+                moved = fmaxl(moved, t_visit(s, n, order[k], 1));
+                largest = fmaxl(largest, fabsl(s->lambda[order[k]]));
+            }
         }
     }
 }
