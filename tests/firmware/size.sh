@@ -142,9 +142,9 @@ most() { if [ "$1" -gt "$2" ]; then echo "$1"; else echo "$2"; fi; }
 #    sizeof = constant + body B + pair [B/2] + dof D + tree [D/6] + joint J + C (coupling + term T)
 #             + terms T + row R + mass M + entry E
 #             + max(unit E, max(unit M, column D) + wrench B + max(turning, stage J))
-# with the joints J = min(B, D) and the numbers of the mass matrix M = min(E, D (D + 1)/2). It may be
-# above what the compiler says, by padding, but never below. Lines "sizeof BOARD SCALAR CONSTANT BODY
-# DOF COUPLING ROW TERM ENTRY TERMS JOINT MASS UNIT COLUMN WRENCH STAGE PAIR TREE TURNING"
+# with the joints J = min(B, D) and the numbers of the mass matrix M = min(E, D (D + 1)/2). It may
+# be above what the compiler says, by padding, but never below. Lines "sizeof BOARD SCALAR CONSTANT
+# BODY DOF COUPLING ROW TERM ENTRY TERMS JOINT MASS UNIT COLUMN WRENCH STAGE PAIR TREE TURNING"
 says() { # says BODIES DOFS COUPLINGS ROWS TERMS ENTRIES: by the formula
     j=$(least "$1" "$2")
     m=$(least "$6" $(($2 * ($2 + 1) / 2)))
@@ -178,13 +178,15 @@ sizes() { # sizes BUILD BOARD
         terms=$((terms - 12 * term))
         coupling=$((($(sizeof 12 12 24 12 4 1200) - base) / 12 - 4 * term))
         entry=$((($(sizeof 12 12 12 12 4 1212) - base) / 12 - unit))
-        joint=$((($(sizeof 24 24 12 12 4 1200) - $(sizeof 12 24 12 12 4 1200) - 6 * pair) / 12 - body))
+        joint=$((($(sizeof 24 24 12 12 4 1200) - $(sizeof 12 24 12 12 4 1200) - 6 * pair) / 12))
+        joint=$((joint - body))
         dof=$((($(sizeof 12 24 12 12 4 1200) - base - mass * (300 - 78) - 2 * tree) / 12))
 
         # bodies are the larger part, and DoFs of what stands before the bodies
         few=$(sizeof 36 12 12 12 4 12)
         wrench=$((($(sizeof 48 12 12 12 4 12) - few - 6 * pair) / 12 - body))
-        column=$((($(sizeof 24 36 12 12 4 12) - $(sizeof 24 24 12 12 4 12) - 2 * tree) / 12 - dof))
+        column=$((($(sizeof 24 36 12 12 4 12) - $(sizeof 24 24 12 12 4 12) - 2 * tree) / 12))
+        column=$((column - dof))
         stage=$((($(sizeof 36 24 12 12 4 12) - few - 2 * tree) / 12 - dof - joint - column))
         constant=$((base - 12 * (body + dof + joint + coupling + row) - 48 * term - 4 * terms - \
             78 * mass - 1200 * (entry + unit) - 6 * pair - 2 * tree))
