@@ -2,14 +2,18 @@
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_MAX_BODIES 5
 #define MIMICDYN_MAX_COUPLINGS 5
-#define MIMICDYN_MAX_ROWS 32
+#define MIMICDYN_MAX_ROWS 20
+#define MIMICDYN_MAX_ENTRIES 400
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
-#include <string.h>
-#include "expect.h"
+#include "check.h"
 #include "rotors_run.h"
 
-int rotors_run_tree(uint32_t seed, rotors_state state[ROTORS_STEPS]) {
+#ifdef ROTORS_EXACT
+#define rotors_run_tree rotors_run_exact
+#endif
+
+void rotors_run_tree(uint32_t seed, rotors_family family, rotors_motion *m) {
     static mdyn_sim sim;
-    return rotors_run(&sim, seed, state, NULL);
+    rotors_run(&sim, seed, family, m);
 }
