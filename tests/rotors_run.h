@@ -38,7 +38,7 @@ typedef struct rotors_state {
     rotors_link link[ROTORS_COUPLINGS];
     double share[ROTORS_COUPLINGS];       /* of the first term: mdyn_coupling_force */
     int code, index, iterations, redundant, contradictory, broken;
-    int change, change_code, turns;       /* the change before this step: its number, -1: none */
+    int project_code, change, change_code, turns; /* change before this step: its number, or -1 */
 } rotors_state;
 
 typedef struct rotors_motion {
@@ -50,11 +50,19 @@ typedef struct rotors_motion {
 void rotors_run_tree(uint32_t seed, rotors_family family, rotors_motion *m);
 void rotors_run_exact(uint32_t seed, rotors_family family, rotors_motion *m);
 
+/* What mdyn_init and a replacement say of tables that are spoilt in one or two places, and whether
+   what follows is finite. */
+typedef struct rotors_verdict {
+    int code, index, body_code, coupling_code, finite;
+} rotors_verdict;
+void rotors_judge_tree(uint32_t seed, rotors_verdict *verdict);
+
 static uint32_t rotors_seed;
 static mdyn_body rotors_bodies[ROTORS];
 static mdyn_coupling rotors_couplings[ROTORS_COUPLINGS], rotors_present[ROTORS_COUPLINGS];
 static mdyn_real rotors_start[ROTORS];
 static mdyn_model rotors_model;
+static int rotors_projects; /* positions are put on couplings before each step that may be off */
 
 /* 0 to n - 1 */
 static int rotors_any(int n) {
@@ -127,6 +135,15 @@ static void rotors_make_terms(mdyn_coupling *c, int count, rotors_family family)
     c->offset = wide(offset);
 }
 
+/* Which joint of a coupling of default softness moves to correct its position is a matter of the
+   build. So such a coupling is either put where it holds, or corrected by all of its joints. */
+static void rotors_choose_correction(mdyn_coupling *c) {
+    if (c->softness.kind != MDYN_DEFAULT) return;
+    if (rotors_projects && !(fabs(of_wide(c->target_velocity)) > 0)) return;
+    c->softness.kind = MDYN_ERP_CFM;
+    c->softness.a = wide(rotors_between(0.1, 0.8));
+}
+
 static void rotors_make_coupling(mdyn_coupling *c, int count, rotors_family family) {
     const int rest = family == ROTORS_TRAINS || family == ROTORS_CONTRARY ? 12 : 3;
     memset(c, 0, sizeof *c);
@@ -142,6 +159,7 @@ static void rotors_make_coupling(mdyn_coupling *c, int count, rotors_family fami
     }
     if (rotors_one_in(rest + 2)) c->level = MDYN_VELOCITY;
     if (rotors_one_in(rest + 3)) c->target_velocity = wide(rotors_between(-1, 1));
+    rotors_choose_correction(c);
 }
 
 /* As coupling i, or one that says the same as the one before. */
@@ -193,7 +211,7 @@ static int rotors_change(mdyn_sim *sim, int change, rotors_family family, int *t
     if (change < 3 && family == ROTORS_FAR) change = 6;
     switch (change) {
     case 0: rotors_make_coupling(&c, rotors_model.body_count, family); break;
-    case 1: c.softness = rotors_softness(); break;
+    case 1: c.softness = rotors_softness(); rotors_choose_correction(&c); break;
     case 2: c.effort = wide(rotors_between(0.01, 0.5)); break;
     case 3: rotors_make_body(&body, family); return mdyn_set_body(sim, b, &body);
     case 4: body.drive_kp = wide(rotors_between(0.1, 9)); return mdyn_set_body(sim, b, &body);
@@ -204,7 +222,7 @@ static int rotors_change(mdyn_sim *sim, int change, rotors_family family, int *t
     case 9: return mdyn_reset(sim);
     case 10: {
         const mdyn_real target = rotors_real(-0.2, 0.2);
-        if (family == ROTORS_FAR) return mdyn_engage(sim, i, MDYN_ENGAGE_HERE);
+        if (family == ROTORS_FAR || rotors_projects) return mdyn_engage(sim, i, MDYN_ENGAGE_HERE);
         return mdyn_set_coupling_target(sim, i, target, rotors_real(-1, 1));
     }
     case 11: {
@@ -229,6 +247,7 @@ static void rotors_note_link(rotors_link *link, const mdyn_coupling *c) {
 
 static void rotors_note_row(const mdyn_sim *sim, mdyn_row_kind kind, int k, rotors_row *to) {
     mdyn_row_report r;
+    memset(&r, 0, sizeof r);
     to->code = mdyn_report_row(sim, kind, k, &r);
     if (to->code != MDYN_OK) return;
     to->force = of_wide(r.force);
@@ -270,6 +289,7 @@ static void rotors_make(uint32_t seed, rotors_family family) {
     memset(rotors_bodies, 0, sizeof rotors_bodies);
     memset(rotors_couplings, 0, sizeof rotors_couplings);
     rotors_seed = seed;
+    rotors_projects = rotors_one_in(2);
     m->bodies = rotors_bodies;
     m->couplings = rotors_couplings;
     m->start = rotors_start;
@@ -307,6 +327,8 @@ static void rotors_run(mdyn_sim *sim, uint32_t seed, rotors_family family, rotor
         int code;
         s->change = rotors_one_in(10) ? rotors_any(ROTORS_CHANGES) : -1;
         if (s->change >= 0) s->change_code = rotors_change(sim, s->change, family, &s->turns);
+        if (rotors_projects && (s->change >= 0 || m->steps == 0))
+            s->project_code = mdyn_project(sim, MDYN_MASS_METRIC);
         for (int i = 0; i < m->bodies; i++) {
             if (rotors_one_in(20)) sim->tau[i] = rotors_real(-0.5, 0.5);
             if (rotors_one_in(20) && family != ROTORS_FAR) sim->target[i] = rotors_real(-0.5, 0.5);
@@ -316,6 +338,89 @@ static void rotors_run(mdyn_sim *sim, uint32_t seed, rotors_family family, rotor
         m->steps++;
         if (code < 0) return;
     }
+}
+
+/* ---- spoilt tables ---- */
+
+/* Of every kind that no field expects. */
+static void rotors_spoil_number(mdyn_wide *x) {
+    static const double odd[] = { -1, 1e-12, 1e12, -1e12, 1e15, 2, 1e-30, 0 };
+    const int n = rotors_any(CHECK_BAD_WIDES + 8);
+    if (n < CHECK_BAD_WIDES) bad_wide(x, n);
+    else *x = wide(odd[n - CHECK_BAD_WIDES]);
+}
+
+static void rotors_spoil_body(mdyn_body *b) {
+    mdyn_wide *numbers[] = { &b->armature, &b->damping, &b->friction, &b->lower, &b->upper,
+                             &b->effort, &b->drive_kp, &b->drive_kd };
+    if (rotors_one_in(6)) b->joint = (mdyn_joint)(rotors_one_in(2) ? MDYN_FREE + 1 : -1);
+    else rotors_spoil_number(numbers[rotors_any(8)]);
+}
+
+static void rotors_spoil_coupling(mdyn_coupling *c) {
+    mdyn_wide *numbers[] = { &c->offset, &c->softness.a, &c->softness.b, &c->lower, &c->upper,
+                             &c->target_velocity, &c->effort, &c->terms[0].coefficient,
+                             &c->terms[1].coefficient };
+    mdyn_term *term = &c->terms[rotors_any(MIMICDYN_MAX_TERMS)];
+    switch (rotors_any(12)) {
+    case 0: term->body = (int16_t)(rotors_any(12) - 3); break;
+    case 1: term->axis = (int8_t)(rotors_any(5) - 2); break;
+    case 2: c->softness.kind = (mdyn_softness_kind)(rotors_any(9) - 2); break;
+    case 3: c->level = (mdyn_level)(rotors_any(5) - 1); break;
+    case 4: memset(c->terms, 0, sizeof c->terms); break;
+    case 5: term->body = c->terms[0].body; break;
+    case 6: term->curve = 1; break;
+    default: rotors_spoil_number(numbers[rotors_any(9)]); break;
+    }
+}
+
+static void rotors_spoil(void) {
+    switch (rotors_any(6)) {
+    case 0: rotors_spoil_number(&rotors_model.dt); break;
+    case 1: rotors_spoil_body(&rotors_bodies[rotors_any(rotors_model.body_count)]); break;
+    case 2: rotors_spoil_number(&rotors_model.solver.accuracy); break;
+    default:
+        rotors_spoil_coupling(&rotors_couplings[rotors_any(rotors_model.coupling_count)]);
+        break;
+    }
+}
+
+static int rotors_is_finite(const mdyn_sim *sim) {
+    rotors_state s;
+    int finite = 1;
+    memset(&s, 0, sizeof s);
+    rotors_note((mdyn_sim *)sim, &s, 0);
+    for (int k = 0; k < rotors_model.body_count; k++) {
+        finite &= isfinite(s.q[k]) && isfinite(s.v[k]) && fabs(s.q[k]) < 8388608;
+        for (int kind = 0; kind < ROTORS_KINDS; kind++)
+            finite &= isfinite(s.row[kind][k].force) && isfinite(s.row[kind][k].residual);
+    }
+    return finite;
+}
+
+static void rotors_judge(mdyn_sim *sim, uint32_t seed, rotors_verdict *to) {
+    mdyn_body body;
+    mdyn_coupling coupling;
+    memset(to, 0, sizeof *to);
+    to->finite = 1;
+    rotors_make(seed, ROTORS_MIXED);
+    body = rotors_bodies[0];
+    coupling = rotors_couplings[0];
+    rotors_spoil();
+    if (rotors_one_in(3)) rotors_spoil();
+    to->code = mdyn_init(sim, &rotors_model);
+    to->index = to->code == MDYN_OK ? -1 : sim->culprit.index;
+
+    /* where the tables were not refused, replacements may be */
+    if (to->code < 0) return;
+    memcpy(rotors_present, rotors_couplings, sizeof rotors_present);
+    for (int n = 0; n < 10; n++) (void)mdyn_step(sim);
+    rotors_spoil_body(&body);
+    rotors_spoil_coupling(&coupling);
+    to->body_code = mdyn_set_body(sim, 0, &body);
+    to->coupling_code = rotors_replace(sim, 0, &coupling);
+    for (int n = 0; n < 10; n++) (void)mdyn_step(sim);
+    to->finite = rotors_is_finite(sim);
 }
 
 #endif

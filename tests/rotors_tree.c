@@ -11,9 +11,15 @@
 
 #ifdef ROTORS_EXACT
 #define rotors_run_tree rotors_run_exact
+#define rotors_judge_tree rotors_judge_exact
 #endif
 
+static mdyn_sim sim;
+
 void rotors_run_tree(uint32_t seed, rotors_family family, rotors_motion *m) {
-    static mdyn_sim sim;
     rotors_run(&sim, seed, family, m);
+}
+
+void rotors_judge_tree(uint32_t seed, rotors_verdict *verdict) {
+    rotors_judge(&sim, seed, verdict);
 }
