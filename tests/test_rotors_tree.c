@@ -28,13 +28,15 @@
 /* Of lengths, of velocities, of forces; each of the largest number of its kind so far. */
 /*                      F64    F32  FIXED */
 TOLERANCE(POSITION,   1e-11,  3e-4,  1e-6);
-TOLERANCE(VELOCITY,   1e-11,  1e-3,  1e-5);
-TOLERANCE(FORCE,      1e-10,  1e-2,  1e-4);
+TOLERANCE(VELOCITY,    1e-8,  1e-3,  1e-5);
+TOLERANCE(FORCE,       1e-7,  1e-2,  1e-4);
+/* Of velocities in all steps but one in 50: where iterations converge slowly they end earlier. */
+TOLERANCE(MOSTLY,     1e-12,  1e-4,  1e-6);
 
 enum { COUPLING, DRIVE, FRICTION, LIMIT };
 static mdyn_sim sim;
 static rotors_motion now, tree, exact;
-static struct { int motions, steps, rows, unsolved, undecided, corrected, shared; } judged;
+static struct { int motions, steps, rows, unsolved, undecided, corrected, shared, slow; } judged;
 
 /* ---- how large the numbers of a motion are so far ---- */
 
@@ -109,6 +111,12 @@ static void sum_forces(const rotors_state *s, double *sum) {
 
 /* ---- one step ---- */
 
+/* Warnings of what a build without trees does not look for. */
+static int is_of_ranges(int code) {
+    return code == MDYN_WARN_EMPTY_RANGE || code == MDYN_WARN_FROZEN_RANGE
+        || code == MDYN_WARN_LOCKED || code == MDYN_WARN_NEARLY_REDUNDANT;
+}
+
 static int is_finite(const rotors_state *s) {
     int finite = 1;
     for (int k = 0; k < ROTORS; k++) {
@@ -129,33 +137,41 @@ static int is_unsolved(const rotors_state *s) {
                                || s->change_code == MDYN_WARN_NEARLY_REDUNDANT));
 }
 
-/* By how much two motions differ, of what is allowed. */
+/* By how much velocities differ, of the largest so far; whether motions do, by half of what is
+   allowed. */
 static double distance(const rotors_state *a, const rotors_state *b) {
     double worst = 0;
-    for (int k = 0; k < ROTORS; k++) {
-        worst = worse(worst, fabs(a->q[k] - b->q[k]) / (POSITION * size.q));
-        worst = worse(worst, fabs(a->v[k] - b->v[k]) / (VELOCITY * size.v));
-    }
+    for (int k = 0; k < ROTORS; k++) worst = worse(worst, fabs(a->v[k] - b->v[k]) / size.v);
     return worst;
 }
 
-/* Whether only coordinates differ, and by a part of the error of a limit or coupling. */
+static int have_parted(const rotors_state *a, const rotors_state *b) {
+    double worst = 0;
+    for (int k = 0; k < ROTORS; k++) worst = worse(worst, fabs(a->q[k] - b->q[k]) / size.q);
+    return worst > POSITION / 2 || distance(a, b) > VELOCITY / 2;
+}
+
+/* Whether only coordinates differ, and by no more than errors of limits and couplings, of which
+   those of hard couplings without bound agree. */
 static int is_corrected(const rotors_state *a, const rotors_state *b) {
     double error = 0, moved = 0;
     for (int k = 0; k < ROTORS; k++) {
-        grow(&error, b->row[COUPLING][k].error);
+        const rotors_row *x = &a->row[COUPLING][k], *y = &b->row[COUPLING][k];
+        const int is_exact = a->link[k].hard && !(a->link[k].effort > 0);
+        if (is_exact && fabs(x->error - y->error) > POSITION * 10 * size.q) return 0;
+        grow(&error, y->error);
         if (b->row[LIMIT][k].flags) grow(&error, b->row[LIMIT][k].error);
         grow(&moved, a->q[k] - b->q[k]);
         if (fabs(a->v[k] - b->v[k]) > VELOCITY * size.v) return 0;
     }
-    return moved > POSITION * size.q && moved < error / 20;
+    return moved > POSITION * size.q && moved < error;
 }
 
 /* Whether a coupling broke in one build and in the other had a force that reached, or nearly
    reached, its bound; or rows are redundant in one build alone; or the scalar moves otherwise than
    double arithmetic does, e. */
 static int is_undecided(const rotors_state *a, const rotors_state *b, const rotors_state *e) {
-    if (a->redundant != b->redundant || distance(b, e) > 0.5) return 1;
+    if (a->redundant != b->redundant || have_parted(b, e)) return 1;
     for (int k = 0; k < ROTORS_COUPLINGS; k++) {
         const rotors_row *x = &a->row[COUPLING][k], *y = &b->row[COUPLING][k];
         const double least = (1 - FORCE) * a->link[k].effort;
@@ -209,7 +225,7 @@ static void compare_step(const rotors_state *a, const rotors_state *b, const rot
     const int told = tells_forces(a, b);
     CHECK_EQUAL(a->code, b->code);
     CHECK_EQUAL(a->index, b->index);
-    CHECK_EQUAL(a->change_code, b->change_code);
+    if (!is_of_ranges(b->change_code)) CHECK_EQUAL(a->change_code, b->change_code);
     CHECK_EQUAL(a->project_code, b->project_code);
     CHECK_EQUAL(a->turns, b->turns);
     sum_forces(a, x);
@@ -223,6 +239,7 @@ static void compare_step(const rotors_state *a, const rotors_state *b, const rot
     for (int kind = 0; kind < ROTORS_KINDS; kind++)
         for (int k = 0; k < ROTORS; k++) compare_row(a, b, e, kind, k, told);
     judged.steps++;
+    judged.slow += distance(a, b) > MOSTLY;
     judged.shared += !told;
 }
 
@@ -259,13 +276,8 @@ static int compare(uint32_t seed, rotors_family family) {
     long failed;
     size.q = size.v = size.force = 1;
     judged.motions++;
-    if (now.init_code == MDYN_WARN_NEARLY_REDUNDANT
-        || tree.init_code == MDYN_WARN_NEARLY_REDUNDANT) {
-        judged.undecided++;
-        return 0;
-    }
-    if (!CHECK_EQUAL(now.init_code, tree.init_code)
-        || !CHECK_EQUAL(now.init_index, tree.init_index))
+    if (!is_of_ranges(tree.init_code) && (!CHECK_EQUAL(now.init_code, tree.init_code)
+        || !CHECK_EQUAL(now.init_index, tree.init_index)))
         CHECK_NOTE("mechanism %u of family %d\n", (unsigned)seed, (int)family);
     failed = check.failed;
     for (int n = 0; n < now.steps && n < tree.steps; n++) {
@@ -334,13 +346,14 @@ int main(int argc, char **argv) {
         measure_errors(compare(seed, family));
     }
     printf("%d mechanisms, %d steps and %d rows judged; %d ended unsolved, %d undecided, %d "
-           "corrected; in %d steps rows share a force\n", judged.motions, judged.steps, judged.rows,
+           "corrected; in %d steps rows share a force, %d are near\n", judged.motions, judged.steps, judged.rows,
            judged.unsolved, judged.undecided, judged.corrected,
-           judged.shared);
+           judged.shared, judged.slow);
     printf("errors against double arithmetic: %.2f times those with trees, the mean of %d\n",
            exp(log_ratios / ratios), ratios);
     CHECK(ratios > (int)count / 2);
     CHECK(log_ratios <= ratios * log(1.5));
+    CHECK(judged.slow <= judged.steps / 50);
     CHECK(judged.steps > 60 * (int)count);
     CHECK(judged.unsolved < (int)count / 3);
     CHECK(judged.undecided < (int)count / 8);
