@@ -29,7 +29,7 @@ typedef struct rotors_row {
 /* C' = sum of ratio v of a coupling as it is now. */
 typedef struct rotors_link {
     double ratio[ROTORS], effort;
-    int hard;                /* its force does not follow from the motion of its joints */
+    int hard, is_range;      /* hard: its force does not follow from the motion of its joints */
 } rotors_link;
 
 typedef struct rotors_state {
@@ -241,6 +241,7 @@ static int rotors_change(mdyn_sim *sim, int change, rotors_family family, int *t
 static void rotors_note_link(rotors_link *link, const mdyn_coupling *c) {
     link->effort = of_wide(c->effort);
     link->hard = rotors_is_hard(&c->softness);
+    link->is_range = of_wide(c->lower) < of_wide(c->upper);
     for (int k = 0; k < MIMICDYN_MAX_TERMS; k++)
         link->ratio[c->terms[k].body] += of_wide(c->terms[k].coefficient);
 }
