@@ -6,6 +6,7 @@
 #define ROTORS_RUN_H
 
 enum { ROTORS = 5, ROTORS_COUPLINGS = 5, ROTORS_STEPS = 120, ROTORS_KINDS = 4 };
+enum { ROTORS_ITERATIONS = 5000 };
 
 /* What mechanisms have more of than others. */
 typedef enum rotors_family {
@@ -297,7 +298,7 @@ static void rotors_make(uint32_t seed, rotors_family family) {
     m->body_count = 2 + rotors_any(ROTORS - 1);
     m->coupling_count = 1 + rotors_any(ROTORS_COUPLINGS);
     m->dt = wide((double)0.001f);
-    m->solver.iterations = 5000;
+    m->solver.iterations = ROTORS_ITERATIONS;
     for (int i = 0; i < ROTORS; i++) {
         rotors_start[i] = real(0);
         if (family == ROTORS_FAR) rotors_start[i] = real(2 * rotors_any(65536) - 65536);

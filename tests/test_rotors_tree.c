@@ -130,9 +130,9 @@ static int is_finite(const rotors_state *s) {
 }
 
 static int is_unsolved(const rotors_state *s) {
-    return s->code == MDYN_WARN_NOT_CONVERGED || s->project_code == MDYN_WARN_CONTRADICTION
-        || s->code == MDYN_WARN_DIGITS
-        || s->code == MDYN_WARN_CONTRADICTION || s->contradictory > 0
+    return s->code == MDYN_WARN_NOT_CONVERGED || s->code == MDYN_WARN_DIGITS
+        || s->code == MDYN_WARN_CONTRADICTION || s->project_code == MDYN_WARN_CONTRADICTION
+        || s->contradictory > 0 || s->iterations >= ROTORS_ITERATIONS
         || (s->change >= 0 && (s->change_code == MDYN_WARN_CONTRADICTION
                                || s->change_code == MDYN_WARN_NEARLY_REDUNDANT));
 }
