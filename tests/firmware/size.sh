@@ -6,8 +6,7 @@
 # near it), or if sizeof(mdyn_sim) is not what the formula says. Exit 77: a tool is missing.
 #   size.sh one BUILD BOARD       measures one board
 #   size.sh sizes BUILD BOARD     derives and verifies the formula of one board
-#   size.sh bounds BUILD          against what is promised: flash, stack; of rotors also instructions
-#                                 and RAM
+#   size.sh bounds BUILD          against what is promised: flash, stack; of rotors also steps, RAM
 set -u
 here=$(dirname "$0")
 root=$here/../..
