@@ -55,7 +55,7 @@ refused() { # refused WORD FLAG...: the compiler refuses the bake of the gear, b
     fi
 }
 
-firmware() { # firmware MODEL: a program for Cortex-M0 has no mdyn_init, and the plan in flash
+firmware() { # firmware MODEL: a program for Cortex-M0 has no code of mdyn_init, and the plan in flash
     [ -z "$(sh "$board" missing m0 "$scratch" | grep gcc)" ] || return
     out=$scratch/$1-firmware
     sh "$board" build m0 "$out" -Os "-DMIMICDYN_SCALAR=$scalar" -DMIMICDYN_BAKED=1 \

@@ -143,8 +143,7 @@ static void truth_coupling(rotors_truth *t, const mdyn_model *m, const mdyn_sim 
         truth_range(t, r, C, lower, upper, h);
     } else {
         r->low = r->high = wanted;
-        t->has_error |= truth_is_hard(&c->softness)
-            && fabs(C - lower) > BY_SCALAR(1e-14, 1e-7, 1e-11);
+        t->has_error |= truth_is_hard(&c->softness) && fabs(C - lower) > BY_SCALAR(1e-14, 1e-7, 1e-11);
     }
     r->is_hard = truth_is_hard(&c->softness) && !is_range && !(of_wide(c->effort) > 0);
 }

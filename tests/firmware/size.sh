@@ -6,7 +6,8 @@
 # near it), or if sizeof(mdyn_sim) is not what the formula says. Exit 77: a tool is missing.
 #   size.sh one BUILD BOARD       measures one board
 #   size.sh sizes BUILD BOARD     derives and verifies the formula of one board
-#   size.sh bounds BUILD          against what is promised: flash, stack; of rotors also steps, RAM
+#   size.sh bounds BUILD          against what is promised: flash, stack; of rotors also instructions
+#                                 and RAM
 set -u
 here=$(dirname "$0")
 root=$here/../..
@@ -133,30 +134,68 @@ sizeof() { # sizeof BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
     size "$out.o" | awk 'NR == 2 { print $3 }'
 }
 
-# Coefficients by differences of 12 units, so that padding and the third coordinate of three speeds
-# even out; then the formula may be above what the compiler says, by padding, but never below.
-# Lines "sizeof BOARD SCALAR CONSTANT BODY DOF COUPLING ROW TERM ENTRY TERMS"
+least() { if [ "$1" -lt "$2" ]; then echo "$1"; else echo "$2"; fi; }
+most() { if [ "$1" -gt "$2" ]; then echo "$1"; else echo "$2"; fi; }
+
+# What is added up by differences of 12 units, so that padding and the third coordinate of three
+# speeds even out; what takes turns in shared memory by making each part the larger one:
+#    sizeof = constant + body B + pair [B/2] + dof D + tree [D/6] + joint J + C (coupling + term T)
+#             + terms T + row R + mass M + entry E
+#             + max(unit E, max(unit M, column D) + wrench B + max(turning, stage J))
+# with the joints J = min(B, D) and the numbers of the mass matrix M = min(E, D (D + 1)/2). It may
+# be above what the compiler says, by padding, but never below. Lines "sizeof BOARD SCALAR CONSTANT
+# BODY DOF COUPLING ROW TERM ENTRY TERMS JOINT MASS UNIT COLUMN WRENCH STAGE PAIR TREE TURNING"
+says() { # says BODIES DOFS COUPLINGS ROWS TERMS ENTRIES: by the formula
+    j=$(least "$1" "$2")
+    m=$(least "$6" $(($2 * ($2 + 1) / 2)))
+    work=$(($(most $((unit * m)) $((column * $2))) + wrench * $1 + $(most $turning $((stage * j)))))
+    echo $((constant + $1 * body + $1 / 2 * pair + $2 * dof + $2 / 6 * tree + j * joint + \
+        $3 * (coupling + $5 * term) + $5 * terms + $4 * row + m * mass + $6 * entry + \
+        $(most $((unit * $6)) $work)))
+}
+
 sizes() { # sizes BUILD BOARD
     build=$1
     name=$2
     out=$build/$name-sizeof
+    mkdir -p "$build"
     printf '#include "mimicdyn.h"\nmdyn_sim sim;\n' >"$build/$name-sizeof.c"
     for scalar in $(scalars_of "$name"); do
-        base=$(sizeof 12 12 12 12 4 12)
-        body=$((($(sizeof 24 12 12 12 4 12) - base) / 12))
-        dof=$((($(sizeof 12 24 12 12 4 12) - base) / 12))
-        row=$((($(sizeof 12 12 12 24 4 12) - base) / 12))
-        terms=$((($(sizeof 12 12 12 12 16 12) - base) / 12)) # of 12 couplings, and of the sim's row
-        term=$((($(sizeof 12 12 24 12 16 12) - $(sizeof 12 12 24 12 4 12)) / 12 - terms))
+        unit=4
+        mass=8
+        [ "$scalar" != F64 ] || unit=8
+        [ "$scalar" != F32 ] || mass=4
+
+        # entries are the larger part
+        base=$(sizeof 12 12 12 12 4 1200)
+        pair=$(($(sizeof 14 12 12 12 4 1200) - 2 * $(sizeof 13 12 12 12 4 1200) + base))
+        tree=$(($(sizeof 12 18 12 12 4 1200) - 2 * $(sizeof 12 15 12 12 4 1200) + base - 9 * mass))
+        body=$((($(sizeof 24 12 12 12 4 1200) - base - 6 * pair) / 12))
+        row=$((($(sizeof 12 12 12 24 4 1200) - base) / 12))
+        terms=$((($(sizeof 12 12 12 12 16 1200) - base) / 12)) # of 12 couplings, and of a row
+        term=$((($(sizeof 12 12 24 12 16 1200) - $(sizeof 12 12 24 12 4 1200)) / 12 - terms))
         term=$((term / 12))
         terms=$((terms - 12 * term))
-        coupling=$((($(sizeof 12 12 24 12 4 12) - base) / 12 - 4 * term))
-        entry=$((($(sizeof 12 12 12 12 4 24) - base) / 12))
-        constant=$((base - 12 * (body + dof + coupling + row + entry) - 48 * term - 4 * terms + 32))
+        coupling=$((($(sizeof 12 12 24 12 4 1200) - base) / 12 - 4 * term))
+        entry=$((($(sizeof 12 12 12 12 4 1212) - base) / 12 - unit))
+        joint=$((($(sizeof 24 24 12 12 4 1200) - $(sizeof 12 24 12 12 4 1200) - 6 * pair) / 12))
+        joint=$((joint - body))
+        dof=$((($(sizeof 12 24 12 12 4 1200) - base - mass * (300 - 78) - 2 * tree) / 12))
+
+        # bodies are the larger part, and DoFs of what stands before the bodies
+        few=$(sizeof 36 12 12 12 4 12)
+        wrench=$((($(sizeof 48 12 12 12 4 12) - few - 6 * pair) / 12 - body))
+        column=$((($(sizeof 24 36 12 12 4 12) - $(sizeof 24 24 12 12 4 12) - 2 * tree) / 12))
+        column=$((column - dof))
+        stage=$((($(sizeof 36 24 12 12 4 12) - few - 2 * tree) / 12 - dof - joint - column))
+        constant=$((base - 12 * (body + dof + joint + coupling + row) - 48 * term - 4 * terms - \
+            78 * mass - 1200 * (entry + unit) - 6 * pair - 2 * tree))
+        turning=0
+        turning=$(($(sizeof 2 3 1 1 2 6) - $(says 2 3 1 1 2 6) + 2 * stage))
+        constant=$((constant + 32))
         while read -r b d c r t e; do
             is=$(sizeof "$b" "$d" "$c" "$r" "$t" "$e")
-            says=$((constant + b * body + d * dof + c * (coupling + t * term) + t * terms + \
-                r * row + e * entry))
+            says=$(says "$b" "$d" "$c" "$r" "$t" "$e")
             if [ $says -lt "$is" ] || [ $says -gt $((is + 80)) ]; then
                 echo "FAIL: sizeof $name $scalar $b $d $c $r $t $e is $is, formula says $says" >&2
                 exit 1
@@ -170,7 +209,8 @@ sizes() { # sizes BUILD BOARD
 20 23 10 30 4 500
 7 13 5 11 3 99
 END
-        echo "sizeof $name $scalar $constant $body $dof $coupling $row $term $entry $terms"
+        echo "sizeof $name $scalar $constant $body $dof $coupling $row $term $entry $terms" \
+            "$joint $mass $unit $column $wrench $stage $pair $tree $turning"
     done
 }
 
