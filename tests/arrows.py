@@ -27,7 +27,6 @@ CONFIGURATIONS = [
     ('F64',) + BODIES,
     ('FIXED', '--target=thumbv6m-none-eabi', '-ffreestanding'),
     ('F32', '-DMIMICDYN_TREE=0'),
-    ('FIXED', '-DMIMICDYN_TREE=0'),
     ('F32', '-DMIMICDYN_EXACT=0', '-DMIMICDYN_WARM=0', '-DMIMICDYN_SETTINGS=0',
      '-DMIMICDYN_LOSSES=0', '-DMIMICDYN_CHECKS=0', '-DMIMICDYN_LCP=0'),
 ]

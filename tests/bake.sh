@@ -55,19 +55,6 @@ refused() { # refused WORD FLAG...: the compiler refuses the bake of the gear, b
     fi
 }
 
-firmware() { # firmware MODEL: a program for Cortex-M0 has no code of mdyn_init, and the plan in flash
-    [ -z "$(sh "$board" missing m0 "$scratch" | grep gcc)" ] || return
-    out=$scratch/$1-firmware
-    sh "$board" build m0 "$out" -Os "-DMIMICDYN_SCALAR=$scalar" -DMIMICDYN_BAKED=1 \
-        "-DBAKE_SOURCE=\"tests/bake/$1.c\"" "-DBAKE_HEADER=\"$scratch/$1.h\"" \
-        "-DBAKE_MODEL=$1" "-DBAKE_BEGIN=${1}_begin" "$root/tests/bake/size.c" ||
-        { fail "firmware of $1 does not build"; return; }
-    nm "$out" | grep -q " [tT] md_step\| [tT] mdyn_step\| [tT] main" || fail "$1: no symbols"
-    nm "$out" | grep " [tT] \(mdyn_init\|md_build\|md_check_body\)" && fail "$1: set-up is linked"
-    nm "$out" | awk '$3 == "'"$1"'_plan" { at = $1 } END { exit at !~ /^0000/ }' ||
-        fail "$1: the plan is not in flash"
-}
-
 # Rotors of every kind of row, and bodies: as mdyn_init leaves them; without the set-up of rows;
 # with only what the bake says that the sim has.
 for model in gear pair planet gantry clutch gripper press; do
@@ -78,7 +65,6 @@ for model in gear pair planet gantry clutch gripper press; do
     case $model in gripper | press) baked=-DMIMICDYN_BAKED=0 ;; esac
     check x86-64 "$model" "$host" $baked
     check x86-64 "$model" "$host" $baked -DBAKE_FIRST
-    [ $baked = -DMIMICDYN_BAKED=0 ] || firmware "$model"
     [ "$scalar" = FIXED ] || continue
     for name in m0 rv32imc; do
         [ -z "$(sh "$board" missing "$name" "$scratch")" ] || continue

@@ -58,7 +58,6 @@ check small "$small -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
 check smallest "$smallest -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
 check rotors "$small -DMIMICDYN_TREE=0" "$implement" "$include"
 check couplings "$smallest -DMIMICDYN_TREE=0" "$implement" "$include"
-check baked "$small -DMIMICDYN_TREE=0 -DMIMICDYN_BAKED=1" "$implement" "$include"
 if [ $first = yes ]; then
     check twice $look "$include" "$include"
     check late $look "$include" "$implement" "$include"

@@ -40,13 +40,31 @@ PRINTER = r"""
 #include <stdlib.h>
 #include <string.h>
 static FILE *bake_out;
-#if MIMICDYN_TREE
+#if !MIMICDYN_TREE
+/* Factor and rows of steps, which then stand. Returns a row that cannot, or -1. */
+static int bake_rows(mdyn_sim *sim)
+{
+    int k, left = -1;
+    if (md_factor_LtL(sim, sim->dt) < 0 || md_prepare_rows(sim, MD_MODE_STEP) < 0) return 0;
+    for (k = 0; k < sim->rows; k++) {
+        md_row *row = md_row_at(sim, k);
+        if (md_row_is_eliminated(sim, row)) continue;
+        if (!(row->standing & MD_STANDING)) md_set_up_row(sim, k, MD_MODE_STEP, 0);
+        if (!(row->standing & MD_STANDING)) left = k;
+    }
+    md_clear_solve(sim);
+    for (k = sim->entries; k < MIMICDYN_MAX_ENTRIES; k++) sim->shared.entry[k] = 0;
+    return left;
+}
+#else
 /* Of the entries the rows of L stay. */
-static void bake_rows(mdyn_sim *sim)
+static int bake_rows(mdyn_sim *sim)
 {
     int i;
     for (i = sim->L_first[sim->dofs]; i < MIMICDYN_MAX_ENTRIES; i++) sim->shared.entry[i] = 0;
+    return 0;
 }
+#endif
 /* What the sim has: MIMICDYN_HAS. Poses decide which rows of a tree are redundant. */
 static long bake_has(const mdyn_sim *sim)
 {
@@ -55,8 +73,8 @@ static long bake_has(const mdyn_sim *sim)
     if (sim->dofs < MIMICDYN_MAX_DOFS) has |= MDYN_HAS_SPARE;
     for (k = 0; k < sim->dofs; k++) {
         if (sim->y_parent[k] >= 0) has |= MDYN_HAS_SHARED;
-        if (sim->dof[k].kind == MD_LINEAR) has |= MDYN_HAS_SLIDER;
-        if (sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
+        if (MIMICDYN_TREE && sim->dof[k].kind == MD_LINEAR) has |= MDYN_HAS_SLIDER;
+        if (MIMICDYN_TREE && sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
     }
     for (k = 0; k < sim->couplings; k++) {
         const mdyn_coupling *c = &sim->coupling[k];
@@ -73,7 +91,8 @@ static long bake_has(const mdyn_sim *sim)
             : row->kind == MDYN_ROW_FRICTION ? MDYN_HAS_FRICTION
             : row->kind == MDYN_ROW_LIMIT ? MDYN_HAS_LIMIT : MDYN_HAS_COUPLING;
         has |= row->unbounded && !md_iterates_equalities(sim) ? MDYN_HAS_EXACT : MDYN_HAS_BOUNDED;
-        if (row->unbounded) has |= MDYN_HAS_REDUNDANT;
+        if (row->unbounded && (MIMICDYN_TREE || row->standing & MD_STANDS_REDUNDANT))
+            has |= MDYN_HAS_REDUNDANT;
     }
     return has;
 }
@@ -86,51 +105,26 @@ static void bake_keep_row(md_row *row)
     row->kind = all.kind;
     row->unbounded = all.unbounded;
     row->is_implied = all.is_implied;
+    row->standing = (uint8_t)(all.standing & MD_STANDING ? all.standing : 0);
     row->first = all.first;
     row->lone = all.lone;
     row->shared = all.shared;
     row->end = all.end;
     row->pivot = all.pivot;
+    if (!row->standing) return;
+
+    /* vector, compliance and bounds, which are set up once */
+    row->is_spring = all.is_spring;
+    row->owned_count = all.owned_count;
+    row->cfm = all.cfm;
+    row->lambda_min = all.lambda_min;
+    row->lambda_max = all.lambda_max;
+    row->scale = all.scale;
+    row->inverse_rest = all.inverse_rest;
+    row->length = all.length;
+    row->along = all.along;
+    row->beside = all.beside;
 }
-/* Leaves in the sim what steps do not find anew. Returns what it has. */
-static long bake_prepare(mdyn_sim *sim, const mdyn_model *model)
-{
-    long has;
-    int k;
-    (void)model;
-    bake_rows(sim);
-    md_find_implied_limits(sim);
-    has = bake_has(sim);
-    for (k = 0; k < sim->rows; k++) bake_keep_row(&sim->row[k]);
-    return has;
-}
-#else
-/* A sim of rotors stands ready after mdyn_init. Returns what it has, as its tables tell. */
-static long bake_prepare(mdyn_sim *sim, const mdyn_model *model)
-{
-    long has = MDYN_HAS_ALL & ~(MDYN_HAS_RANGE | MDYN_HAS_VELOCITY | MDYN_HAS_BREAKS
-        | MDYN_HAS_SPRING | MDYN_HAS_DRIVE | MDYN_HAS_FRICTION | MDYN_HAS_LIMIT | MDYN_HAS_COUPLING
-        | MDYN_HAS_SLIDER | MDYN_HAS_SCREW);
-    int k;
-    (void)sim;
-    if (model->coupling_count > 0) has |= MDYN_HAS_COUPLING;
-    for (k = 0; k < model->coupling_count; k++) {
-        const mdyn_coupling *c = &model->couplings[k];
-        if (!md_coupling_is_equality(c)) has |= MDYN_HAS_RANGE;
-        if (c->level == MDYN_VELOCITY || !md_wide_is_zero(c->target_velocity))
-            has |= MDYN_HAS_VELOCITY;
-        if (c->breaks) has |= MDYN_HAS_BREAKS;
-        if (!md_softness_is_hard(&c->softness)) has |= MDYN_HAS_SPRING;
-    }
-    for (k = 0; k < model->body_count; k++) {
-        const mdyn_body *b = &model->bodies[k];
-        if (!md_wide_is_zero(b->drive_kp) || !md_wide_is_zero(b->drive_kd)) has |= MDYN_HAS_DRIVE;
-        if (!md_wide_is_zero(b->friction)) has |= MDYN_HAS_FRICTION;
-        if (!md_wide_is_zero(b->lower) || !md_wide_is_zero(b->upper)) has |= MDYN_HAS_LIMIT;
-    }
-    return has;
-}
-#endif
 static int bake_zero(const void *p, size_t n)
 {
     const unsigned char *b = p;
@@ -340,44 +334,11 @@ def write_visitors(structs, out):
         out.append("}")
 
 
-def write_printers(structs, out):
-    """A function for each struct of md_plan: it prints one as an initializer, without zeros at the
-    end of arrays."""
-    for name in reachable(structs, "md_plan", []):
-        out.append("static void bake_print_%s(const %s *x)\n{\n    int k;\n    (void)k;\n"
-                   "    fputs(\"{ \", bake_out);" % (name, name))
-        for kind, field, array, pointer in structs[name]:
-            at = "x->%s" % field
-            if pointer:
-                out.append("    fputs(\"0, \", bake_out);")
-                continue
-            if kind in structs:
-                one = "bake_print_%s(&%s%%s);" % (kind, at)
-            elif kind in SIZED:
-                one = "bake_put(%s%%s);" % at
-            else:
-                one = "fprintf(bake_out, \"(%s)%%%%d\", (int)%s%%s);" % (kind, at)
-            if array:
-                out.append("    fputs(\"{ \", bake_out);\n"
-                           "    for (k = 0; k == 0 || k < bake_used(%s, sizeof %s, sizeof %s[0]); k++)"
-                           " {\n        %s\n        fputs(\", \", bake_out);\n    }\n"
-                           "    fputs(\"}\", bake_out);" % (at, at, at, one % "[k]"))
-            else:
-                out.append("    " + one % "")
-            out.append("    fputs(\", \", bake_out);")
-        out.append("    fputs(\"}\", bake_out);\n}")
-
-
 def write_members(structs, name, out):
     """The columns of the sim as constants, then NAME_begin."""
-    rotors = "md_plan" in structs
-    if rotors:
-        out += ["    fprintf(bake_out, \"\\n/* What steps do not change. */\\n"
-                "static const md_plan %s_plan = \");" % name,
-                "    bake_print_md_plan(&sim->plan);", "    fputs(\";\\n\", bake_out);"]
-    entries = [] if rotors else [("md_unit", "shared.entry", True, False)] # of a union, kept of it
-    for kind, field, array, pointer in structs["mdyn_sim"] + entries:
-        if pointer or field in WORKSPACES | TABLES | {"ready_mark", "plan"}:
+    entries = ("md_unit", "shared.entry", True, False) # of a union, of which it is kept
+    for kind, field, array, pointer in structs["mdyn_sim"] + [entries]:
+        if pointer or field in WORKSPACES | TABLES | {"ready_mark"}:
             continue
         if kind in structs and array:
             out.append("    bake_visit_%s(\"%s\", \"%s[0].\", sim->%s, sizeof sim->%s[0],"
@@ -416,19 +377,9 @@ static int NAME_begin(mdyn_sim *sim, const mdyn_model *model)
             to += NAME_place[i].stride;
         }
     }
-"""
-TREE_BEGIN = """    sim->model = model;
+    sim->model = model;
     sim->body_table = model ? model->bodies : NULL;
     sim->coupling_table = model ? model->couplings : NULL;
-"""
-ROTORS_BEGIN = """    (void)model;
-#if MIMICDYN_BAKED
-    sim->plan = &NAME_plan;
-#else
-    to = (volatile unsigned char *)&sim->plan;
-    from = (const unsigned char *)&NAME_plan;
-    for (k = 0; k < sizeof sim->plan; k++) to[k] = from[k];
-#endif
 """
 
 
@@ -472,13 +423,10 @@ def main():
         lines = ["#define MIMICDYN_IMPLEMENTATION", "#define main bake_main",
                  '#include "%s"' % source, "#undef main", PRINTER]
         write_visitors(structs, lines)
-        if "md_plan" in structs:
-            write_printers(structs, lines)
-        begin = BEGIN + (ROTORS_BEGIN if "md_plan" in structs else TREE_BEGIN)
         lines.append("static const char bake_begin[] = \"%s\";" %
-                     begin.replace("NAME", options.name).replace("\n", "\\n"))
+                     BEGIN.replace("NAME", options.name).replace("\n", "\\n"))
         lines += ["static mdyn_sim bake_sim;", "int main(int argc, char **argv)\n{",
-                  "    mdyn_sim *sim = &bake_sim;", "    int code;", "    long has;",
+                  "    mdyn_sim *sim = &bake_sim;", "    int k, n, code, left;", "    long has;",
                   "    if (argc != 2) return 2;",
                   "    code = mdyn_init(sim, &%s);" % options.name,
                   "    if (code < 0) {",
@@ -487,8 +435,10 @@ def main():
                   "    if (MDYN_BODY_ROWS_ > 0) {",
                   "        fprintf(stderr, \"bake: closures, user rows and contacts are left"
                   " out\\n\");", "        return 1;", "    }",
+                  "    left = bake_rows(sim);", "    md_find_implied_limits(sim);",
                   "    bake_out = fopen(argv[1], \"w\");", "    if (!bake_out) return 2;",
-                  "    has = bake_prepare(sim, &%s);" % options.name,
+                  "    has = bake_has(sim);",
+                  "    for (k = 0; k < sim->rows; k++) bake_keep_row(&sim->row[k]);",
                   "    fprintf(bake_out, \"/* %s: written by bake.py; included before mimicdyn.h, and"
                   " after it. */\\n\");" % options.name,
                   "    fprintf(bake_out, \"#ifndef MIMICDYN_H\\n#define MIMICDYN_HAS %ld\\n#else\\n\","
@@ -496,6 +446,9 @@ def main():
                   "    fprintf(bake_out, \"#if (MIMICDYN_HAS & %ld) != %ld\\n#error"
                   " \\\"MIMICDYN_HAS lacks what the bake has\\\"\\n#endif\\n\", has, has);"]
         knob_checks(knobs, lines)
+        lines.append("    if (left >= 0) fprintf(bake_out, \"#if MIMICDYN_BAKED\\n#error"
+                     " \\\"MIMICDYN_BAKED: this model has rows that a step sets up\\\"\\n#endif"
+                     "\\n\");")
         write_members(structs, options.name, lines)
         lines += ["    fprintf(bake_out, \"    sim->ready_mark = %luUL;\\n    return MDYN_OK;\\n"
                   "}\\n#endif\\n\", (unsigned long)sim->ready_mark);",

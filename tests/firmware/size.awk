@@ -41,11 +41,9 @@ function formula(board, scalar,    c) {
 }
 
 END {
-    print "\n| bytes | scalar | library, `-Os` | `-O2` | small tree, `-Os` | rotors, `-Os` |" \
-          " init and step | baked |" \
+    print "\n| bytes | scalar | library, `-Os` | `-O2` | small tree, `-Os` | couplings only, `-Os` |" \
           " 2F-85 program, `-Os` | its RAM | stack of `mdyn_init` | `mdyn_step` | `mdyn_project` |"
-    print "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |" \
-          " ---: |"
+    print "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for (i = 1; i <= boards; i++) {
         b = order[i]
         n = split(rows[b], scalar, " ")
@@ -54,8 +52,7 @@ END {
             check_stack(b, s)
             print "| " title[b] " |" cell(s) cell(flash[b, s, "library-Os"]) \
                 cell(flash[b, s, "library-O2"]) cell(flash[b, s, "tree"]) \
-                cell(flash[b, s, "rotors"]) cell(flash[b, s, "rotors-step"]) \
-                cell(flash[b, s, "rotors-baked"]) \
+                cell(flash[b, s, "couplings"]) \
                 cell(flash[b, s, "application"]) cell(flash[b, s, "application-ram"]) \
                 cell(stack(b, s, "mdyn_init")) cell(stack(b, s, "mdyn_step")) \
                 cell(stack(b, s, "mdyn_project"))

@@ -6,8 +6,7 @@
 # near it), or if sizeof(mdyn_sim) is not what the formula says. Exit 77: a tool is missing.
 #   size.sh one BUILD BOARD       measures one board
 #   size.sh sizes BUILD BOARD     derives and verifies the formula of one board
-#   size.sh bounds BUILD          against what is promised: flash, stack; of rotors also instructions
-#                                 and RAM
+#   size.sh bounds BUILD          FIXED on Cortex-M0 against what is promised: flash, stack
 set -u
 here=$(dirname "$0")
 root=$here/../..
@@ -39,18 +38,9 @@ link() { # link OUT LEVEL SCALAR FLAG|SOURCE...: leaves flash and RAM in $flash,
 small="-DMIMICDYN_EXACT=0 -DMIMICDYN_WARM=0 -DMIMICDYN_CHECKS=0 -DMIMICDYN_WARNINGS=0 \
     -DMIMICDYN_SETTINGS=0 -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
 small_tree="$small -DMIMICDYN_QUATERNIONS=0"
-rotors="-DMIMICDYN_TREE=0 -DMIMICDYN_CHECKS=0 -DMIMICDYN_WARNINGS=0 -DMIMICDYN_SETTINGS=0 \
-    -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
+small_couplings="$small -DMIMICDYN_TREE=0"
 keep() { # keep CALL...: flags for the linker
     printf ' -Wl,--undefined=mdyn_%s' "$@"
-}
-
-rotors_flash_of() { # rotors_flash_of SCALAR WHAT FLAG...; $empty: flash of a program without
-    scalar=$1
-    what=$2
-    shift 2
-    link "$build/$name.program" -Os "$scalar" -DWITH_LIBRARY "$@" "$here/library.c"
-    echo "flash $name $scalar $what $((flash - empty))"
 }
 
 small_flash_of() { # small_flash_of SCALAR: lines like those of flash_of
@@ -60,10 +50,10 @@ small_flash_of() { # small_flash_of SCALAR: lines like those of flash_of
     link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $small_tree \
         $(keep init_configured step report_row set_coupling project reset) "$here/library.c"
     echo "flash $name $1 tree $((flash - empty))"
-    rotors_flash_of "$1" rotors $rotors $(keep init_configured step report_row coupling_force)
-    rotors_flash_of "$1" rotors-step $rotors $(keep init_configured step)
-    rotors_flash_of "$1" rotors-baked -DMIMICDYN_BAKED=1 $rotors \
-        $(keep step report_row coupling_force)
+    # shellcheck disable=SC2046,SC2086
+    link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $small_couplings \
+        $(keep init_configured step report_row coupling_force) "$here/library.c"
+    echo "flash $name $1 couplings $((flash - empty))"
 }
 
 flash_of() { # flash_of SCALAR: lines "flash BOARD SCALAR WHAT BYTES"
@@ -221,28 +211,6 @@ bound() { # bound WHAT BYTES MOST
     [ "$2" -le "$3" ] || { echo "FAIL: $1"; failed=1; }
 }
 
-# The library for rotors, as in the table, on each board.
-rotors_bounds() { # rotors_bounds BOARD SCALAR FLASH STEP BAKED
-    name=$1
-    missing=$(sh "$board" missing "$name" "$build")
-    case $missing in *gcc*) echo "not run: there is no" $missing; return ;; esac
-    small_flash_of "$2" >"$build/bounds.flash"
-    for what in rotors rotors-step rotors-baked; do
-        shift
-        bytes=$(awk -v what=$what '$4 == what { print $5 }' "$build/bounds.flash")
-        bound "flash, $what, $name" "$bytes" "$2"
-    done
-}
-
-rates_bounds() { # rates_bounds BOARD SCALAR MECHANISM INSTRUCTIONS [BYTES]
-    missing=$(sh "$board" missing "$1" "$build")
-    [ -z "$missing" ] || { echo "not run: there is no" $missing; return; }
-    # shellcheck disable=SC2046 # five numbers
-    set -- "$@" $(sh "$here/rates.sh" worst "$build" "$1" "$2" "$3")
-    bound "instructions of a step of $3, mean, $1 $2" "$6" "$4"
-    bound "bytes of a sim of $3, $1 $2" "$8" "$5"
-}
-
 bounds() { # bounds BUILD
     build=$1
     name=m0
@@ -250,7 +218,15 @@ bounds() { # bounds BUILD
     mkdir -p "$build"
     missing=$(sh "$board" missing "$name" "$build")
     case $missing in *gcc*) echo "not run: there is no" $missing; exit 77 ;; esac
+    small_flash_of FIXED >"$build/bounds.flash"
     call_graph >/dev/null
+    while read -r what most; do
+        bytes=$(awk -v what="$what" '$4 == what { print $5 }' "$build/bounds.flash")
+        bound "flash, $what" "$bytes" "$most"
+    done <<'END'
+tree 24576
+couplings 14336
+END
     for level in O2 Os; do
         bytes=$(awk -v level=$level \
             '$2 == "FIXED" && $3 == level && $4 == "mdyn_step" { print $5 }' "$build/$name.graph")
@@ -262,21 +238,6 @@ bounds() { # bounds BUILD
             "$build/$name.graph")
         bound "stack of $what of rotors, every scalar and level" "$bytes" 512
     done
-
-    # flash of rotors: with init, step and read-back; init and step; baked
-    rotors_bounds m0 FIXED 7000 5500 4000
-    bytes=$(awk '$4 == "tree" { print $5 }' "$build/bounds.flash")
-    bound "flash, tree" "$bytes" 24576
-    rotors_bounds m3 FIXED 6500 5500 4000
-    rotors_bounds rv32imc FIXED 8000 6500 4800
-    rotors_bounds m4f F32 4000 3500 2500
-
-    # steps and sims of rotors
-    rates_bounds m0 FIXED GEAR 13000 640
-    rates_bounds m3 FIXED GEAR 6500 640
-    rates_bounds m0 FIXED GANTRY 40000 2400
-    rates_bounds m3 FIXED GANTRY 18000 2400
-    rates_bounds m4f F32 GEAR 2200 640
     exit $failed
 }
 
