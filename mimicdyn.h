@@ -2077,10 +2077,7 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
 
 #else
 
-/* ---- private: a sim of rotors and sliders, whose rows are constant. See >>rotors. ----
-   Two parts. md_plan holds what the numbers of the model are and what follows from them; only calls
-   that change these numbers write it, so that a baked sim has it in flash. The rest is the state:
-   what users read and write, the digits beyond it, impulses and targets of the last step. */
+/* ---- private: a sim of rotors and sliders, whose rows are constant. See >>rotors. ---- */
 
 typedef struct md_link { uint8_t joint; } md_link; /* mdyn_joint */
 
@@ -2102,8 +2099,7 @@ typedef struct md_row {
                                      with effort, dry friction and limit of a joint together */
 } md_row;
 
-/* Constants of a joint: those of the model, then what its row makes of them. Impulses of a row are
-   lambda over its scale, so forces of the model are multiplied by `unit`. */
+/* Constants of a joint: those of the model, then what its row makes of them. */
 typedef struct md_joint_plan {
     md_num armature, damping, friction, effort, drive_kp, drive_kd;
     mdyn_wide lower, upper;
@@ -18103,10 +18099,6 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    a light joint keeps its digits beside heavy ones.
    Source: for the laws of rows the documents named in >>constraints and >>whiten. */
 
-/* ---- what a sim knows of its couplings ----
-   sim->state has these bits of each coupling. Redundant and contradictory ones are found with the
-   plan: as J is constant, they stay what they are until numbers of the model change. A coupling
-   that breaks takes part in the step in which it does; the next one has no row of it. */
 #define MD_IS_RELEASED 1
 #define MD_IS_REPLACED 2      /* since the last step */
 #define MD_IS_REDUNDANT 4
@@ -18122,12 +18114,7 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
 #define MD_NO_LOW MD_K(-1e30)
 #define MD_NO_HIGH MD_K(1e30)
 
-/* ---- J, responses, C ----
-   A span holds the numbers of a vector over DoFs from its first one that is not 0 to its last:
-   rows of neighboring joints are short, whatever the number of joints. J of a row, its response
-   and the motion of its follower are spans, and all that a step does with rows are the two
-   operations on them. C and C' are summed by the coefficients of the model, not by these numbers,
-   because their terms cancel: the sum has twice the digits. */
+/* ---- J, responses, C ---- */
 
 /* The numbers of a span times x; summed. */
 MD_OWN_FRAME md_num md_span_dot(const mdyn_sim *sim, const md_span *s, const md_num *x)
@@ -18207,13 +18194,9 @@ MD_OWN_FRAME int md_is_rounding(const mdyn_sim *sim, const md_row *row, md_num p
     return !md_less(md_mul(part, size), error);
 }
 
-/* ---- set-up: joints ----
-   The numbers of the model stay as they are, so that rows can be planned again from them; behind
-   them stands what the plan makes of them. Impulses of a joint's row are in units of its scale:
-   dt force/scale. */
+/* ---- set-up: joints ---- */
 
-/* Numbers of a body, of 31 bits in fixed point; limits keep all digits, as C is compared with
-   them. */
+/* Numbers of a body. */
 MD_STATIC void md_take_body(mdyn_sim *sim, int k, const mdyn_body *b)
 {
     md_joint_plan *j = &MD_PLAN(sim)->joint[k];
@@ -18254,8 +18237,7 @@ MD_STATIC void md_build_mobility(md_plan *p, md_joint_plan *j)
     j->unit = j->bound = j->stop = MD_K(0);
 }
 
-/* Groups of joints that couplings connect, directly or through others, released ones too: each
-   joint has the number of one joint of its group. */
+/* Groups of joints that couplings connect. */
 MD_STATIC void md_build_groups(mdyn_sim *sim)
 {
     md_plan *p = MD_PLAN(sim);
@@ -18276,8 +18258,7 @@ MD_STATIC void md_build_groups(mdyn_sim *sim)
     }
 }
 
-/* How many springs act in a group: soft couplings and drives, with and without bounds. Springs that
-   each are weak enough to be spread over the step may be too stiff together. */
+/* How many springs act in a group: soft couplings and drives. */
 MD_STATIC int md_count_springs(const mdyn_sim *sim, md_place group)
 {
     const md_plan *p = MD_PLAN(sim);
@@ -18292,17 +18273,7 @@ MD_STATIC int md_count_springs(const mdyn_sim *sim, md_place group)
     return n;
 }
 
-/* ---- set-up: rows ----
-   A row is built in three parts. md_begin_row stores J, and finds what the hard rows leave of
-   M^-1 J^T; they are taken off twice, so that what remains is free of them to rounding
-   (Gram-Schmidt in the metric of M^-1). The softness follows, which needs the inverse mass that is
-   left. md_end_row takes off the springs too, and scales the row to an answer of 1.
-
-   The scale is 1/sqrt(J response + cfm) with the response of scale 1. J, the response and the row's
-   impulse are multiplied by it, cfm by its square, so that for the scaled row
-      J response + cfm = 1
-   and one visit that wants J v' + cfm u = target has u := u + target - (J v' + cfm u). Of a joint's
-   row cfm is left out of the scale: only its drive has one. */
+/* ---- set-up: rows ---- */
 
 /* The row as a spring and damper at the middle of the step, of stiffness kp and damping kd:
       force = -kp (C + h (al J v' - be J v)) - kd (theta J v' + (1 - theta) J v - target)
@@ -18326,7 +18297,6 @@ MD_OWN_FRAME void md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_n
         al = be = md_mul(MD_K(0.25), al);
     }
 
-    /* cfm = 1/(h B), the parts of C, J v and the target velocity over B */
     part = md_div(one, md_add(md_mul(al, h_kp), md_mul(theta, kd)));
     row->cfm = md_mul(MD_PLAN(sim)->inverse_dt, part);
     row->back = md_mul(kp, part);
@@ -18345,8 +18315,6 @@ MD_OWN_FRAME int md_set_softness(const mdyn_sim *sim, md_row *row, md_num mass)
     int k = 0;
     row->back = md_mul(p->inverse_dt, md_softness_has_erp(s) ? a : MD_K(0.2));
     if (md_softness_is_hard(s)) return 1;
-
-    /* a compliance that is given; else a spring */
     if (md_softness_has_erp(s)) {
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(p->inverse_dt, b) : b;
         return 1;
@@ -18363,8 +18331,7 @@ MD_OWN_FRAME int md_set_softness(const mdyn_sim *sim, md_row *row, md_num mass)
     return 1;
 }
 
-/* x -= response (J x) of the exact rows from `from` to before `to`: the change of v that is left of
-   x when these rows hold. */
+/* x -= response (J x) of the exact rows from `from` to before `to`: they hold. */
 MD_OWN_FRAME void md_respond(const mdyn_sim *sim, int from, int to, md_num *x)
 {
     const md_row *row = MD_PLAN(sim)->row;
@@ -18436,16 +18403,12 @@ MD_OWN_FRAME int md_begin_row(mdyn_sim *sim, md_row *row, md_num *left)
     row->scale = row->lead = MD_K(1);
     row->cfm = row->back = row->keep = MD_K(0);
     row->follow.count = row->response.count = 0;
-
-    /* M^-1 J^T, less what the hard rows take of it */
     for (k = 0; k < sim->dofs; k++)
         x[k] = md_mul(x[k], md_mul(p->inverse_dt, p->joint[k].mobility));
     all = md_row_dot(sim, row, x);
     md_respond(sim, 0, p->hard_count, x);
     md_respond(sim, 0, p->hard_count, x);
     *left = md_row_dot(sim, row, x);
-
-    /* squares of lengths are compared */
     if (md_less(md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), all), *left)) return MDYN_OK;
     for (k = 0; k < sim->dofs; k++) x[k] = MD_K(0);
     *left = MD_K(0);
@@ -18495,8 +18458,6 @@ MD_OWN_FRAME int md_build_coupling_row(mdyn_sim *sim, int i, int rows)
     }
     code = md_begin_row(sim, row, &mass);
     if (code != MDYN_OK) return code;
-
-    /* nothing is left: a hard row depends on others, a bounded one cannot move anything */
     if (!md_set_softness(sim, row, mass) || (md_is_zero(mass) && md_is_zero(row->cfm))) {
         if (md_coupling_is_equality(&p->coupling[i]))
             sim->state[i] = (uint8_t)(sim->state[i] | MD_IS_REDUNDANT);
@@ -18521,8 +18482,6 @@ MD_OWN_FRAME int md_build_joint_row(mdyn_sim *sim, int k, int rows)
     const int is_spring = has_drive && md_is_zero(j->effort);
     md_num mass;
     int code, is_locked = 0;
-
-    /* what the joint has in this row; a drive without effort has a row of its own */
     if (rows == MD_BOUNDED_ROWS) {
         j->has_drive = (uint8_t)(has_drive && !is_spring);
         j->has_limit = (uint8_t)!md_wides_are_zero(&j->lower, 2);
@@ -18530,7 +18489,6 @@ MD_OWN_FRAME int md_build_joint_row(mdyn_sim *sim, int k, int rows)
     if (rows == MD_SPRING_ROWS ? !is_spring
         : !(j->has_drive || j->has_limit || !md_is_zero(j->friction))) return MDYN_OK;
 
-    /* its vector, and the gains of the drive by the inverse mass that hard rows leave */
     row->index = (md_place)k;
     row->kind = (uint8_t)(rows == MD_SPRING_ROWS ? MDYN_ROW_DRIVE : MDYN_ROW_LIMIT);
     md_set_unit(sim, k);
@@ -18582,8 +18540,6 @@ MD_OWN_FRAME int md_build_plan(mdyn_sim *sim)
         sim->drives = (int16_t)(sim->drives + md_joint_has_drive(&p->joint[k]));
     }
 
-
-    /* rows in their order; each count ends behind the rows of its kind */
     md_build_groups(sim);
     for (i = 0; i < sim->couplings; i++) sim->state[i] &= (uint8_t)~MD_IS_DEPENDENT;
     for (rows = MD_TIES; rows <= MD_BOUNDED_ROWS; rows++) {
@@ -18602,20 +18558,9 @@ MD_OWN_FRAME int md_build_plan(mdyn_sim *sim)
     return code;
 }
 
-/* ---- a step: what rows ask ----
-   Targets are those of the middle of the step, C(q_m) = C + dt/2 J v:
-      equality      J v' = w - erp C/dt
-      spring        J v' + cfm lambda = keep J v - back C + lead w
-      range         -(C - lower)/dt <= J v' <= -(C - upper)/dt: a bound is reached, not passed
-      of velocity   w + lower <= J v' <= w + upper
-      friction      J v' = 0 within its bound
-   with the target velocity w of the row. A solve is for dv, so J v is taken off all of them at
-   once: at 6000 rad/s a change of 1e-3 keeps its digits in F32. What corrects a position by erp is
-   kept apart as the bias of the row: it moves q and leaves v. A compliant row has no bias, because
-   its C is the length of a spring. */
+/* ---- a step: what rows ask ---- */
 
-/* keep J v - back C + lead velocity, scaled: the right side of a spring, and of every other row
-   whose error stays in v. */
+/* keep J v - back C + lead velocity, scaled. */
 MD_OWN_FRAME md_num md_spring_target(const md_row *row, md_num Jv, md_num C, md_num velocity)
 {
     const md_num t = md_sub(md_mul(row->lead, velocity), md_mul(row->back, C));
@@ -18639,8 +18584,6 @@ MD_OWN_FRAME void md_target_range(const mdyn_sim *sim, const md_row *row, const 
         if (side ? !md_has_upper(range[1]) : !md_has_lower(range[0])) continue;
         x = md_add(md_sum_minus(C, range[side]), shift);
         violated = side ? md_less(MD_K(0), x) : md_less(x, MD_K(0));
-
-        /* a bound that is passed is a target of 0, beside the bias that leads back */
         target = md_neg(md_mul(row->scale, md_mul(x, violated ? back : p->inverse_dt)));
         if (violated && MD_RELAXES(p)
             && (md_is_zero(row->cfm) || row->kind != MDYN_ROW_COUPLING)) {
@@ -18720,8 +18663,6 @@ MD_OWN_FRAME void md_target_coupling(mdyn_sim *sim, const md_row *row, md_num Jv
         else md_target_soft_range(sim, row, &C, shift, &c->lower, s);
         return;
     }
-
-    /* an equality; only of one with an effort the bias is a part of the solve */
     error = md_add(md_sum_minus(&C, c->lower), shift);
     if (!MD_RELAXES(p) || !md_is_zero(row->cfm))
         s->target.low = s->target.high = md_spring_target(row, Jv, error, w);
@@ -18740,8 +18681,7 @@ MD_OWN_FRAME void md_begin_coupling(mdyn_sim *sim, const md_row *row)
     t->high = md_sub(t->high, t->velocity);
 }
 
-/* x within +-bound; a bound of its sign if it is not. At the bound to the last digit, so that
-   saturation is found by comparison. */
+/* x within +-bound. */
 MD_OWN_FRAME md_num md_clamp(md_num x, md_num bound)
 {
     if (!md_less(md_abs(x), bound)) x = md_less(x, MD_K(0)) ? md_neg(bound) : bound;
@@ -18766,8 +18706,6 @@ MD_OWN_FRAME void md_begin_joint_row(mdyn_sim *sim, const md_row *row)
     const md_num velocity = md_mul(row->scale, s->velocity);
     md_sum C, error;
     md_sum_set_real(&C, sim->q[k], sim->q_tail[k]);
-
-    /* the drive: q - target is taken before it is rounded */
     if (is_drive || md_has_drive(j)) {
         error = C;
         md_sum_add_velocity(&error, MDYN_C(-1), sim->target[k]);
@@ -18775,8 +18713,6 @@ MD_OWN_FRAME void md_begin_joint_row(mdyn_sim *sim, const md_row *row)
                                      md_of_real(sim->target_velocity[k]));
         s->wanted = md_sub(s->wanted, velocity);
     }
-
-    /* what the command leaves of the effort, and the limit */
     if (is_drive) return;
     s->tau = md_mul(j->unit, md_command(sim, k));
     s->target.low = MD_NO_LOW;
@@ -18789,8 +18725,7 @@ MD_OWN_FRAME void md_begin_joint_row(mdyn_sim *sim, const md_row *row)
     s->target.high = md_sub(s->target.high, velocity);
 }
 
-/* The free motion dv = dt M^-1 (tau - damping v), and what all rows ask. Redundant rows are looked
-   at for their reports, released ones lose their impulse. */
+/* The free motion, and what all rows ask. */
 MD_OWN_FRAME void md_begin_step(mdyn_sim *sim)
 {
     const md_plan *p = MD_PLAN(sim);
@@ -18816,18 +18751,7 @@ MD_OWN_FRAME void md_begin_step(mdyn_sim *sim)
         else md_begin_coupling(sim, row);
 }
 
-/* ---- a step: impulses ----
-   Exact rows are visited once, in their order. The response of each leaves those before it as they
-   are, so that after the last one all of them hold; bounded rows act in what these leave.
-
-   A visit of a bounded row gives it the impulse that its own law wants while all others stay:
-      coupling   u := u + low - J dv if that pushes, u + high - J dv if that pulls, else 0, within
-                 its effort; low = high of an equality
-      joint      the sum of three laws of J v', each of which falls as J v' rises: the drive, a
-                 line cut off at its effort; dry friction, a step at 0; the limit, which begins at
-                 its bounds. With own answer 1 the joint's J v' is rest + sum, a line that rises:
-                 the two meet in one point, and only one of these cases can hold: it slides to the
-                 left, to the right, sticks, or is stopped by the limit */
+/* ---- a step: impulses ---- */
 
 /* The impulse of an exact row. */
 MD_INLINE md_num *md_exact_impulse(mdyn_sim *sim, const md_row *row)
@@ -18836,8 +18760,7 @@ MD_INLINE md_num *md_exact_impulse(mdyn_sim *sim, const md_row *row)
                                           : &sim->joint[row->index].drive;
 }
 
-/* dv such that all exact rows hold. Each impulse is that without the rows after it, which
-   md_recover_impulses adds when they are known. */
+/* dv such that all exact rows hold. Each impulse is that without those after it. */
 MD_OWN_FRAME void md_solve_exact(mdyn_sim *sim)
 {
     const md_plan *p = MD_PLAN(sim);
@@ -18879,8 +18802,7 @@ MD_OWN_FRAME md_num md_visit_coupling(const mdyn_sim *sim, const md_row *row, in
     return md_is_zero(bound) ? next : md_clamp(next, bound);
 }
 
-/* The impulse u of a drive within its effort, of which the command takes a part:
-   |tau + drive| <= effort. */
+/* The impulse u of a drive within its effort. */
 MD_OWN_FRAME md_num md_bound_drive(const md_joint_plan *j, const md_joint_state *s, md_num u)
 {
     return md_sub(md_clamp(md_add(u, s->tau), j->bound), s->tau);
@@ -18889,7 +18811,7 @@ MD_OWN_FRAME md_num md_bound_drive(const md_joint_plan *j, const md_joint_state 
 /* The impulse of a drive where J dv = x. */
 MD_STATIC md_num md_drive_at(const md_joint_plan *j, const md_joint_state *s, md_num x)
 {
-    if (!md_has_drive(j)) return MD_K(0); /* or it has a row of its own */
+    if (!md_has_drive(j)) return MD_K(0);
     return md_bound_drive(j, s, md_mul(j->drive_stiffness, md_sub(s->wanted, x)));
 }
 
@@ -18913,8 +18835,6 @@ MD_OWN_FRAME md_num md_visit_friction(const md_joint_plan *j, md_joint_state *s,
         x = md_add(x, *drive);
         if (!(sign ? md_less(x, still) : md_less(still, x))) return x;
     }
-
-    /* it sticks: friction is what is missing */
     *drive = md_drive_at(j, s, still);
     s->friction = md_sub(md_sub(still, rest), *drive);
     return still;
@@ -18988,26 +18908,9 @@ MD_INLINE int md_is_out(const mdyn_sim *sim, const md_row *row)
     return row->kind == MDYN_ROW_COUPLING && (sim->state[row->index] & MD_IS_RELEASED);
 }
 
-/* By how much the velocity of a row changes in this step: the magnitudes of its terms, with those
-   that the commands alone would give. */
-MD_OWN_FRAME md_num md_row_motion(const mdyn_sim *sim, const md_row *row)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_span *J = &row->jacobian;
-    md_num size = MD_K(0);
-    int k;
-    for (k = 0; k < J->count; k++) {
-        const int dof = J->dof + k;
-        const md_num free = md_abs(md_mul(p->joint[dof].mobility, md_command(sim, dof)));
-        size = md_add(size, md_mul(md_abs(p->entry[J->first + k]),
-                                   md_add(free, md_abs(sim->dv[dof]))));
-    }
-    return size;
-}
-
-/* Whether a row misses its target by more than solver.accuracy of what its velocity changes,
-   rounding of its impulse, and what C does not resolve in a step. */
-MD_OWN_FRAME int md_find_misses(mdyn_sim *sim, int biased)
+/* Whether a row misses its target by more than solver.accuracy of what it changes, rounding of the
+   largest impulse, and what C does not resolve in a step. */
+MD_OWN_FRAME int md_find_misses(mdyn_sim *sim, int biased, md_num largest)
 {
     const md_plan *p = MD_PLAN(sim);
     const md_row *row = p->row + p->exact_count;
@@ -19016,8 +18919,7 @@ MD_OWN_FRAME int md_find_misses(mdyn_sim *sim, int biased)
         md_num size = MD_K(0), moved;
         if (md_is_out(sim, row)) continue;
         moved = md_visit(sim, row, biased, &size);
-        size = md_mul(MD_K(64 * MD_EPSILON), size);
-        size = md_add(size, md_mul(p->accuracy, md_row_motion(sim, row)));
+        size = md_add(md_mul(p->accuracy, size), md_mul(MD_K(64 * MD_EPSILON), largest));
         misses |= md_less(size, moved)
             && !md_is_rounding(sim, row, MD_K(MD_EPSILON), md_mul(p->dt, moved));
     }
@@ -19049,8 +18951,7 @@ MD_OWN_FRAME md_num md_changes_ahead(mdyn_sim *sim)
     return least;
 }
 
-/* Adds t times its last change to each impulse, and what this does to dv. Released couplings have
-   an old change. */
+/* Adds t times its last change to each impulse. */
 MD_OWN_FRAME void md_extrapolate(mdyn_sim *sim, md_num t)
 {
     const md_plan *p = MD_PLAN(sim);
@@ -19074,8 +18975,7 @@ MD_OWN_FRAME int md_iterate(mdyn_sim *sim, int biased)
     const md_plan *p = MD_PLAN(sim);
     const md_num zero = MD_K(0), one = MD_K(1);
     md_num moved = zero, largest, ratio = one, rest;
-    int32_t count = 0;
-    int since = 0, least = 3, goes_on = 0;
+    int count = 0, since = 0, least = 3, goes_on = 0;
     do {
         const md_row *row = p->row + p->exact_count;
         const md_num last = moved, before = ratio;
@@ -19087,7 +18987,6 @@ MD_OWN_FRAME int md_iterate(mdyn_sim *sim, int biased)
         goes_on = md_less(md_mul(p->tolerance, largest), moved);
         if (!goes_on || ++since < least - 1) continue;
 
-        /* one direction is left if the factor stays within a tenth of its distance from 1 */
         ratio = md_less(moved, last) ? md_div(moved, last) : one;
         rest = md_sub(one, ratio);
         if (since < least || md_less(md_mul(MD_K(0.1), rest), md_abs(md_sub(ratio, before))))
@@ -19096,13 +18995,12 @@ MD_OWN_FRAME int md_iterate(mdyn_sim *sim, int biased)
         md_extrapolate(sim, md_min(rest, md_div(largest, moved)));
         since = 0;
         least += least;
-    } while (goes_on && count < (int32_t)p->iterations);
-    count += sim->report.iterations;
-    sim->report.iterations = (int16_t)(count < INT16_MAX ? count : INT16_MAX);
+    } while (goes_on && count < (int)p->iterations);
+    sim->report.iterations = (int16_t)(sim->report.iterations + count);
     sim->report.residual = MDYN_C(0);
     if (md_is_zero(moved) || !goes_on) return 0;
     sim->report.residual = md_to_wide(md_div(moved, largest));
-    return md_find_misses(sim, biased);
+    return md_find_misses(sim, biased, largest);
 }
 
 /* Whether the motion of the others misses the targets of a row that has none left, by more than
@@ -19135,7 +19033,6 @@ MD_OWN_FRAME int md_solve_biased(mdyn_sim *sim)
     for (row = p->row + p->exact_count; row < end; row++)
         md_targets_of(sim, row)->kept = *md_bounded_impulse(sim, row);
 
-    /* from the impulses without bias, which are near */
     misses = md_iterate(sim, 1);
     for (k = 0; k < sim->dofs; k++) {
         const md_num dv = sim->shift[k];
@@ -19181,7 +19078,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim)
 {
     const md_plan *p = MD_PLAN(sim);
     const md_row *row = p->row + p->exact_count;
-    md_num *g = sim->shift; /* J^T u of the rows behind the one at hand */
+    md_num *g = sim->shift;
     int k;
     if (!MD_HAS(EXACT) || p->exact_count == 0) return;
     for (k = 0; k < sim->dofs; k++) g[k] = MD_K(0);
@@ -19194,12 +19091,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim)
     }
 }
 
-/* ---- a step: motion ----
-   q' = q + dt v' - dt/2 dv is q + dt/2 (v + v') with one exact product. Then the hard couplings
-   are looked at in the state where the step has led: what they miss of C' and C is rounding, and is
-   taken off at once, or an error of the start, of which erp is. A tie moves its follower: leaders
-   stay as they were measured or commanded. The follower is the joint of the first term, as in
-   mdyn_project with MDYN_FOLLOWERS. */
+/* ---- a step: motion ---- */
 
 /* By how much C + J x (C' + J x, if of_velocity) of a hard coupling misses its target, scaled; in a
    step, the part of it that the step corrects: erp, of a tie all of what is rounding. */
@@ -19266,8 +19158,7 @@ MD_OWN_FRAME int md_find_correction(const mdyn_sim *sim, int of_velocity, int me
     return any;
 }
 
-/* v or q += x, where they stay in range. A correction that would leave it is omitted: the step has
-   moved already. */
+/* v += sim->dv, q += x, where they stay in range. */
 MD_OWN_FRAME void md_correct(mdyn_sim *sim, int of_velocity, md_num *x)
 {
     mdyn_real *to = of_velocity ? sim->v : sim->q;
@@ -19278,8 +19169,7 @@ MD_OWN_FRAME void md_correct(mdyn_sim *sim, int of_velocity, md_num *x)
             md_accumulate(&to[k], &tail[k], x[k]);
 }
 
-/* Moves v and q by the solve's result, sim->dv and sim->shift. All joints are tried first:
-   MDYN_ERR_OVERFLOW before anything has moved. */
+/* Moves v and q by the solve's result. MDYN_ERR_OVERFLOW before anything has moved. */
 MD_OWN_FRAME int md_move(mdyn_sim *sim)
 {
     const md_plan *p = MD_PLAN(sim);
@@ -19302,9 +19192,7 @@ MD_OWN_FRAME int md_move(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* ---- a step: report ----
-   Impulses stay where the solve has them, and are the warm start of the next step. Flags that are
-   to be sticky are found in each step; reports find everything else when they are asked. */
+/* ---- a step: report ---- */
 
 /* MDYN_ROW_SATURATED if an impulse is at its bound; a bound of 0: there is none. */
 MD_OWN_FRAME int md_saturation(md_num u, md_num bound)
@@ -19421,10 +19309,7 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
     return md_leave(sim, code);
 }
 
-/* ---- what rows did ----
-   Of the last step: impulses, and targets for the residual. Of the present state: C, C' and, with
-   them, power. A coupling without a row has no impulse; a drive without effort has a row of its
-   own, every other part of a joint is found in the row of the joint. */
+/* ---- what rows did ---- */
 
 /* The row of coupling i, or the exact row of drive i; NULL: there is none. */
 MD_OWN_FRAME const md_row *md_find_row(const mdyn_sim *sim, int kind, int index)
@@ -19439,8 +19324,7 @@ MD_OWN_FRAME const md_row *md_find_row(const mdyn_sim *sim, int kind, int index)
     return NULL;
 }
 
-/* C of a row less its target, or how far it is outside of its range, negative below; of friction
-   and of couplings of velocities, which have no C, 0. */
+/* C of a row less its target, or how far it is outside of its range; of friction 0. */
 MD_OWN_FRAME md_num md_present_error(const mdyn_sim *sim, mdyn_row_kind kind, int index)
 {
     const mdyn_coupling *c = &MD_PLAN(sim)->coupling[index];
@@ -19585,8 +19469,7 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
 
 /* ---- a sim and its model ---- */
 
-/* The rules of >>check; MDYN_ERR_SOLVER for settings that this build does not have. A relaxation
-   of 1 is what it does. */
+/* MDYN_ERR_SOLVER: settings that this build does not have. */
 MD_STATIC int md_check_settings(const mdyn_solver *s)
 {
     int code = md_check_solver(s);
@@ -19607,8 +19490,7 @@ MD_STATIC void md_take_settings(md_plan *p, const mdyn_solver *s)
     p->is_cold = s->start == MDYN_COLD;
 }
 
-/* The rules of >>check for a coupling; it has no curves (MDYN_ERR_CAPACITY_CURVES) and no losses
-   (MDYN_ERR_LOSS). */
+/* The rules of a coupling, and that it has no losses. */
 MD_STATIC int md_check_linkage(const mdyn_sim *sim, const mdyn_coupling *c, int i)
 {
     const int code = md_check_coupling(sim, c, i);
@@ -19620,8 +19502,7 @@ MD_STATIC int md_check_linkage(const mdyn_sim *sim, const mdyn_coupling *c, int 
     return md_wides_are_zero(&c->efficiency, 2) ? MDYN_OK : MDYN_ERR_LOSS;
 }
 
-/* Rows of a body as MIMICDYN_MAX_ROWS counts them: drive, dry friction and limit. The plan needs at
-   most as many. */
+/* Rows of a body: drive, dry friction and limit. */
 MD_STATIC int md_count_rows(const mdyn_body *b)
 {
     return !md_wides_are_zero(&b->drive_kp, 2) + !md_wides_are_zero(&b->lower, 2)
@@ -19655,12 +19536,7 @@ MD_OWN_FRAME int md_check_rotors(mdyn_sim *sim, const mdyn_model *model)
     return rows > MIMICDYN_MAX_ROWS ? md_blame(sim, MDYN_ERR_CAPACITY_ROWS, -1) : MDYN_OK;
 }
 
-/* ---- what may change while it runs ----
-   Every change of numbers plans all rows anew: it is some hundred operations for a gear train, and
-   no row depends on another one's history. Impulses are in units of their row's scale. They become
-   lambda before, and impulses of the new rows after it; the targets of the last step follow, for
-   the residuals of its report. A target, an offset or a release that leaves the kind of a row as
-   it is needs no plan. On an error the numbers go back, and so does the plan. */
+/* ---- what may change while it runs ---- */
 
 /* Impulses of rows to lambda times `ratio`, and their targets likewise; with `back`, to those of
    the present rows. */
@@ -19697,15 +19573,14 @@ MD_OWN_FRAME void md_scale_impulses(mdyn_sim *sim, int back, md_num ratio)
     }
 }
 
-/* Whether there is a row that is solved: not one that is redundant, or has no motion left. */
+/* Whether there is a row that is solved. */
 MD_STATIC int md_is_solved(const mdyn_sim *sim, int kind, int index)
 {
     const md_row *row = md_find_row(sim, kind, index);
     return row && row < MD_PLAN(sim)->row + MD_PLAN(sim)->row_count;
 }
 
-/* Impulses that belong to no row become 0: rows that have ended, or that others have locked. The
-   impulse of a joint is the sum of its parts. */
+/* Impulses that belong to no row become 0. */
 MD_OWN_FRAME void md_drop_impulses(mdyn_sim *sim)
 {
     int i;
@@ -19741,8 +19616,7 @@ MD_OWN_FRAME void md_find_contradictions(mdyn_sim *sim)
     }
 }
 
-/* Plans all rows with the numbers at hand. Whether a redundant coupling contradicts the others is
-   known from then on, as offsets and targets are numbers of the model too. */
+/* Plans all rows with the numbers at hand. */
 MD_OWN_FRAME int md_plan_rows(mdyn_sim *sim)
 {
     const int code = md_build_plan(sim);
@@ -19763,8 +19637,7 @@ MD_OWN_FRAME int md_plan_anew(mdyn_sim *sim, md_num ratio)
     return code;
 }
 
-/* The first contradictory coupling, or else the first redundant one, as a warning. A bounded row
-   that the others lock is no fault of the model. */
+/* The first contradictory coupling, or else the first redundant one, as a warning. */
 MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 {
     int i, gravest = MDYN_OK, index = -1;
@@ -19803,8 +19676,7 @@ MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* Coupling i := *c, released or not. On an error it stays what it was. If joints or ratios change,
-   the force of the last step is that of the old ones, and is not reported before the next one. */
+/* Coupling i := *c, released or not. On an error it stays what it was. */
 MD_OWN_FRAME int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, int released)
 {
     mdyn_coupling *own = &MD_PLAN(sim)->coupling[i];
@@ -19986,10 +19858,7 @@ MDYN_API int mdyn_reset(mdyn_sim *sim)
     return md_leave(sim, MDYN_OK);
 }
 
-/* ---- onto couplings; whole turns ----
-   Couplings are linear, so one correction with the vectors of the plan is exact:
-      mass metric   dq = -W J^T C, the smallest change in the metric of the armatures
-      followers     each coupling in its order moves its follower; those before it stay true */
+/* ---- onto couplings; whole turns ---- */
 
 /* Moves q, or v, onto the hard couplings, or finds only whether it stays in range. The second pass
    corrects what an md_num cannot hold of a large correction. */
@@ -20105,10 +19974,7 @@ MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns)
     return md_leave(sim, md_take_turns_off(sim, body, turns));
 }
 
-/* ---- what a model needs ----
-   A bound of the entries without a plan: the span of a response reaches over all joints that
-   couplings without bound connect to the row, and what lies between them. mdyn_init may need
-   fewer. */
+/* ---- what a model needs ---- */
 
 /* The DoFs from the first to the last that a row on those from *first to *last can reach through
    couplings without bound. */
@@ -20178,9 +20044,7 @@ MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required)
     return md_compare_capacity(required);
 }
 
-/* ---- set-up ----
-   In the order of >>check: counts and pointers, settings, bodies; then couplings. The plan comes
-   last, from the sim's own copies: no step and no later plan reads a table. */
+/* ---- set-up ---- */
 
 /* A ready sim of a model whose bodies are checked; couplings are checked here, when bodies stand.
    The ready mark is written last: a sim that failed is refused by every call. */
@@ -20230,9 +20094,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
     return code == MDYN_OK ? md_build_sim(sim, model) : code;
 }
 
-/* ---- sizes, and numbers by body ----
-   Every joint has one DoF and one coordinate: `k` and `axis` are 0. A joint that does not exist is
-   MDYN_ERR_INDEX. */
+/* ---- sizes, and numbers by body ---- */
 
 /* Body, DoF and coordinate have one index. */
 MDYN_API int mdyn_dofs(const mdyn_sim *sim)
