@@ -41,9 +41,9 @@
                 >>plan order, non-zeros
       Solve     >>pgs iteration             >>dantzig pivoting          >>solve passes, substeps
                 >>step solve, report
-      Set-up    >>check of the model        >>rotors without trees      >>range of a joint
-                >>build tables to sim       >>project onto constraints  >>explain a row as text
-                >>query a sim's results     >>save a sim as bytes
+      Set-up    >>check of the model        >>range of a joint          >>build tables to sim
+                >>project onto constraints  >>explain a row as text     >>query a sim's results
+                >>save a sim as bytes
       End       >>public the calls          >>license
 
    UNITS        SI and radians. Gravity is an acceleration: (0, 0, -9.81) pulls down.
@@ -231,15 +231,9 @@
 #endif
 #endif
 
-/* MIMICDYN_TREE - 0 is a small build of its own, >>rotors, for the smallest processors: rotors and
-   sliders on the world whose inertia is their armature, with couplings, limits, friction and
-   drives. It leaves out the fields of mdyn_body that these cannot have, and does not declare
-   mdyn_settle, mdyn_verify, mdyn_set_gravity, mdyn_set_solver, mdyn_set_contacts, mdyn_save,
-   mdyn_restore, mdyn_range, mdyn_explain, the calls of dynamics and mdyn_lcp_...; mdyn_init does
-   not look for ranges that are empty, frozen or locked. Couplings have neither efficiency nor mu
-   nor curves. Of the solver's settings it has iterations, tolerance, accuracy, correction and
-   start. Rows without a bound are always solved exactly; where hard couplings contradict each other
-   the first ones hold. 0 or 1. */
+/* MIMICDYN_TREE - 0 leaves out articulated bodies: what remains are rotors and sliders on the world
+   whose inertia is their armature, with couplings, limits, friction and drives, and the fields of
+   mdyn_body that these cannot have. For the smallest processors. 0 or 1. */
 #ifndef MIMICDYN_TREE
 #define MIMICDYN_TREE 1
 #endif
@@ -1384,7 +1378,6 @@ typedef struct md_vec { md_num x, y, z; } md_vec;
 typedef struct md_mat { md_num xx, yx, zx, xy, yy, zy, xz, yz, zz; } md_mat;
 typedef struct md_sym { md_num xx, xy, yy, zz, xz, yz; } md_sym;
 #endif
-#define MD_ZERO_EXPONENT (-30000) /* exponent of a block of zeros */
 #define MD_FLOATING_TREES (MIMICDYN_QUATERNIONS && MIMICDYN_MAX_DOFS >= 6)
 #define MD_ROOM(capacity) ((capacity) > 0 ? (capacity) : 1) /* C has no arrays of no element */
 typedef struct md_motion { md_vec ang, lin; } md_motion; /* angular, linear of the origin */
@@ -1409,7 +1402,6 @@ typedef struct md_composite {
     md_sym second_moment; /* inertia about the origin */
 } md_composite;
 
-#if MIMICDYN_TREE
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
 #define MD_BODY_MEMBERS \
@@ -1459,7 +1451,6 @@ typedef struct md_settings {
     uint16_t iterations, substeps;
     mdyn_wide relaxation, tolerance, accuracy, deadband;
 } md_settings;
-#endif
 
 /* A coordinate of a whitened vector, or a row. */
 #if MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS <= 256
@@ -1505,7 +1496,6 @@ typedef struct md_dof {
 #endif
 } md_dof;
 
-#if MIMICDYN_TREE
 /* C' of a row on joints: sum of factor v. */
 typedef struct md_terms {
     int count;
@@ -1593,6 +1583,8 @@ typedef struct md_vector {
 typedef struct md_row_result {
     md_num error, v_lo, v_hi, impulse, warm_start;
 } md_row_result;
+
+#define MD_ZERO_EXPONENT (-30000) /* exponent of a block of zeros */
 
 /* An LCP row with two targets, for x above and below 0; see >>lcp. */
 typedef struct md_two_sided {
@@ -2075,131 +2067,6 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
 #define MD_CURVES(sim) ((void)(sim), (md_curves *)0)
 #endif
 
-#else
-
-/* ---- private: a sim of rotors and sliders, whose rows are constant. See >>rotors. ---- */
-
-typedef struct md_link { uint8_t joint; } md_link; /* mdyn_joint */
-
-/* Numbers in md_plan.entry, one for each DoF from `dof` on. */
-typedef struct md_span {
-    int16_t first;
-    md_place dof, count;
-} md_span;
-
-/* Constants of a row, scaled so that a unit of its impulse changes J v' + cfm impulse by 1. */
-typedef struct md_row {
-    md_num scale;                 /* J and the row's impulse times this are those of the model */
-    md_num cfm, back, keep, lead; /* J v' + cfm lambda = keep J v - back C + lead velocity */
-    md_span jacobian;             /* J, scaled */
-    md_span response;             /* the change of v; exact rows before this one are in force */
-    md_span follow;               /* of a hard coupling: the same, by motions of followers alone */
-    md_place index;               /* coupling or DoF */
-    uint8_t kind;                 /* MDYN_ROW_COUPLING; _DRIVE: one without effort; _LIMIT: drive
-                                     with effort, dry friction and limit of a joint together */
-} md_row;
-
-/* Constants of a joint: those of the model, then what its row makes of them. */
-typedef struct md_joint_plan {
-    md_num armature, damping, friction, effort, drive_kp, drive_kd;
-    mdyn_wide lower, upper;
-    md_num mobility;              /* dt/(armature + theta dt damping) */
-    md_num unit, bound, stop;     /* dt, dt effort and dt friction over the scale of its row */
-    md_num drive_inverse, drive_stiffness; /* 1/(1 + cfm) and 1/cfm of its drive */
-    uint8_t has_drive, has_limit; /* in its row */
-    md_place group;               /* of joints that couplings connect */
-} md_joint_plan;
-
-/* What a solve asks of a row: low <= J dv <= high; the bias that corrects its position. J v before
-   the step: low + velocity is the target of J v'. The last change of the impulse; the impulse
-   without bias. */
-typedef struct md_targets { md_num low, high, bias, velocity, change, kept; } md_targets;
-
-/* What a step has, and leaves, of a coupling. */
-typedef struct md_coupling_state {
-    md_targets target;
-    md_num impulse;
-    md_num cfm, gain;             /* of a spring that acts in a part of the step */
-} md_coupling_state;
-
-/* The same of a joint: the impulse of its row, of which drive, friction and limit have parts. */
-typedef struct md_joint_state {
-    md_targets target;            /* of the limit */
-    md_num impulse, drive, friction, limit;
-    md_num wanted, tau;           /* J dv of the drive; what the command takes of the effort */
-    md_num velocity;              /* v before the step */
-} md_joint_state;
-
-/* All that steps do not change. */
-typedef struct md_plan {
-    mdyn_wide dt_wide;
-    md_num dt, inverse_dt, half_dt, tolerance, accuracy;
-    int16_t tie_count, hard_count, exact_count, row_count; /* rows: hard couplings of default
-                                     softness, other hard ones, springs, those with bounds */
-    int16_t first_redundant;      /* hard couplings that depend on others: from here to the end */
-    int16_t entries;
-    uint16_t iterations;
-    uint8_t relaxes;              /* position errors move q and leave v */
-    uint8_t is_cold;              /* iterations begin at zero impulses */
-    uint8_t metric;               /* of mdyn_project: rows without damping */
-    md_row row[MIMICDYN_MAX_ROWS];
-    md_joint_plan joint[MIMICDYN_MAX_DOFS];
-    mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
-    md_num bound[MIMICDYN_MAX_COUPLINGS]; /* of the impulse; 0: none */
-    md_num entry[MIMICDYN_MAX_ENTRIES];
-} md_plan;
-
-/* A mechanism in motion. Between calls the public members, from q to culprit, are read and written
-   freely; the others are private. Arrays over DoF are indexed by mdyn_first_dof, which is the index
-   of the body. Elements beyond the model's must be 0. */
-typedef struct mdyn_sim {
-    int16_t bodies, dofs, couplings, drives;
-
-    mdyn_real q[MIMICDYN_MAX_DOFS];               /* joint coordinates [rad, m] */
-    mdyn_real v[MIMICDYN_MAX_DOFS];               /* joint velocities [rad/s, m/s] */
-    mdyn_real tau[MIMICDYN_MAX_DOFS];             /* generalized forces commanded [N m, N]; kept */
-    mdyn_real target[MIMICDYN_MAX_DOFS];          /* drives: coordinate wanted [rad, m] */
-    mdyn_real target_velocity[MIMICDYN_MAX_DOFS]; /* drives: velocity wanted [rad/s, m/s] */
-    mdyn_report report;                           /* of the last step; written by mdyn_step */
-    mdyn_culprit culprit;                         /* of the last code; written by every call */
-
-    volatile uint32_t ready_mark;                 /* MD_READY, MD_BUSY */
-    md_tail q_tail[MIMICDYN_MAX_DOFS], v_tail[MIMICDYN_MAX_DOFS]; /* digits beyond q, v */
-    md_link link[MIMICDYN_MAX_BODIES];
-    uint8_t state[MIMICDYN_MAX_COUPLINGS];        /* MD_IS_RELEASED, ... */
-    uint8_t has_stepped;                          /* results are those of a step */
-    md_num dv[MIMICDYN_MAX_DOFS], shift[MIMICDYN_MAX_DOFS]; /* changes of v, and of q beside it */
-    md_coupling_state coupling[MIMICDYN_MAX_COUPLINGS];
-    md_joint_state joint[MIMICDYN_MAX_DOFS];
-    mdyn_wide offset[MIMICDYN_MAX_COUPLINGS], offset_rest[MIMICDYN_MAX_COUPLINGS]; /* of C; digits
-                                                     beyond it */
-#if MIMICDYN_BAKED
-    const md_plan *plan;
-#else
-    md_plan plan;
-#endif
-} mdyn_sim;
-
-#if MIMICDYN_BAKED
-#define MD_PLAN(sim) ((md_plan *)(sim)->plan) /* nothing is written there */
-#else
-#define MD_PLAN(sim) ((md_plan *)&(sim)->plan)
-#endif
-
-/* Fields of a body that this build lacks. */
-typedef struct md_shape {
-    mdyn_wide4 rotation;
-    mdyn_wide mass;
-    mdyn_inertia inertia;
-    int16_t inertia_as_given;
-} md_shape;
-#define MD_SHAPE(body) ((void)(body), (const md_shape *)0)
-#define MD_HAS_MATTER(body) ((body)->matter != 0)
-#define MD_FIRST_NUMBER armature
-#define MD_HAS_CLOSURES 0
-
-#endif
-
 /* ============================================================================= // >>calls
    In order of use. n = DoF of the model, b = bodies, d = depth of the tree, r = constraint rows,
    c = couplings.
@@ -2354,9 +2221,8 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
    its forces remain. The weights of damping are chosen anew, by M at the present pose. Errors, with
    nothing changed: MDYN_ERR_NOT_FINITE; MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG;
    of dt and settings also MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
-MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
-#if MIMICDYN_TREE
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
+MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
 
 /* Puts the state inside the limits of all joints, and onto the constraints of mdyn_project. A joint
@@ -2369,7 +2235,6 @@ MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
    remains violated. Errors: MDYN_ERR_STATE, MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR.
    Cost: O(n c^2), then that of mdyn_project for each turn. */
 MDYN_API int mdyn_settle(mdyn_sim *sim);
-#endif
 
 /* Takes whole turns off the coordinate of a revolute joint, so that it lies within half a turn of
    0. *turns is their number, for the caller to add up. For joints that turn without end, before
@@ -2381,7 +2246,6 @@ MDYN_API int mdyn_settle(mdyn_sim *sim);
    a coupling has a curve at it, MDYN_ERR_STATE. O(c + n) */
 MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns);
 
-#if MIMICDYN_TREE
 /* Checks that the sim and its tables are as the last call left them: by a checksum of all that
    steps do not change, and by the range of every index that they change.
    MDYN_ERR_TABLES: the model or a table was edited; index: the body, -1 for another table. Padding
@@ -2389,7 +2253,6 @@ MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns);
    neither crashes nor hangs. State, commands and impulses are not checked: no value of theirs is
    wrong by itself. O(sizeof(mdyn_sim) + size of the tables) */
 MDYN_API int mdyn_verify(mdyn_sim *sim);
-#endif
 
 /* Moves q and v onto the hard constraints whose force is unbounded: couplings without effort,
    efficiency and mu that no other coupling names in mu_of, closures without effort. Others are
@@ -2407,14 +2270,12 @@ MDYN_API int mdyn_verify(mdyn_sim *sim);
 typedef enum mdyn_metric { MDYN_MASS_METRIC, MDYN_FOLLOWERS, MDYN_INDEPENDENT } mdyn_metric;
 MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
 
-#if MIMICDYN_TREE
 /* Sets the contacts of the next step, in place of any set before. A step consumes them: without a
    call before it, a step has no contacts. `contacts` is copied, and may be NULL if count is 0.
    Errors: MDYN_ERR_CONTACT, MDYN_ERR_STATE, MDYN_ERR_NOT_FINITE, MDYN_ERR_SOFTNESS (index:
    contact), MDYN_ERR_CAPACITY_BODY_ROWS, MDYN_ERR_CAPACITY_ROWS; contacts set before remain.
    Cost: O(count^2) comparisons of keys. */
 MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int count);
-#endif
 
 /* One time step of dt: advances q and v, writes sim->report and what mdyn_report_row and
    mdyn_coupling_force return, consumes contacts.
@@ -2458,11 +2319,9 @@ MDYN_API int mdyn_step(mdyn_sim *sim);
    not ready then. A CRC does not protect against forgery: restore no bytes from a source that you
    do not trust.
    O(sizeof(mdyn_sim) + size of the tables) */
-#if MIMICDYN_TREE
 #define MDYN_SAVED_SIZE (24 + MDYN_CAST_(int32_t, sizeof(mdyn_sim)))
 MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size);
 MDYN_API int mdyn_restore(mdyn_sim *sim, const mdyn_model *model, const void *bytes, int32_t size);
-#endif
 
 /* What row `index` of a kind did in the last step; velocities are those of the present sim->v.
    MDYN_ERR_RESULT if a result is 1e30 or more; MDYN_ERR_REPLACED as for mdyn_coupling_force;
@@ -2475,7 +2334,6 @@ MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
    other joints or ratios since then. O(1), with an efficiency O(r) */
 MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force);
 
-#if MIMICDYN_TREE
 /* The range that is left to a joint of one coordinate by its limits and those of all joints coupled
    to it [rad or m]; +-MDYN_UNLIMITED: none. Follows chains of hard two-joint couplings, exactly. A
    hard coupling of more joints leaves each what the ranges of the others allow: none of its
@@ -2502,19 +2360,17 @@ MDYN_API int mdyn_evaluate_curve(const mdyn_curve *curve, mdyn_real q, mdyn_curv
 MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch);
 #endif
 
-#endif
-
 /* The angle nearest to `reference` that differs from `angle` by whole turns [rad]: for joints whose
    range exceeds a turn. Both below 2^23 in magnitude. O(1) */
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference);
 
-#if MIMICDYN_TREE
 /* The equation that a row enforces, with its numbers and units, as text ending in 0, e.g.
    "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".
    Errors: MDYN_ERR_INDEX, MDYN_ERR_ROOM if the text does not fit into `size` bytes.
    O(r + length of the text) */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
 
+#if MIMICDYN_TREE
 /* A body in the present pose as text ending in 0: at most 600 characters beside its name and its
    parent's. All bodies in turn are a dump of the model. The text names the joint; position and
    rotation of the origin; the mass, and that of all it carries if that is more; the reach, from its
@@ -2652,7 +2508,6 @@ MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
 MDYN_API int32_t mdyn_to_counts(mdyn_real x, mdyn_wide unit);
 MDYN_API int32_t mdyn_unwrap(int32_t before, uint32_t raw, int bits);
 
-#if MIMICDYN_TREE
 /* acceleration[n] = M^-1 (tau - C), unconstrained and constrained. Constraints are those of
    mdyn_project with MDYN_MASS_METRIC: J a = 0 of couplings, J a + J' v = 0 of closures; J v = 0 is
    assumed, as steps leave it.
@@ -2699,6 +2554,7 @@ MDYN_API int mdyn_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass);
    DoF), those of mdyn_constrained_dynamics. Cost: that of mdyn_constrained_dynamics, and O(b). */
 MDYN_API int mdyn_stabilized_dynamics(mdyn_sim *sim, mdyn_wide time, mdyn_wide *acceleration);
 
+#if MIMICDYN_TREE
 /* Kinematics of the present q and v, in world axes. No update call is needed: a sim notices changed
    q or v and evaluates its kinematics once, O(b). `point` is in body axes [m]; NULL: the body's
    origin. Results may not be NULL; the quaternion has length 1 and w >= 0; angular [rad/s], linear
@@ -2776,7 +2632,7 @@ MDYN_API int mdyn_inverse_mass_column(mdyn_sim *sim, int i, mdyn_wide *dv);
 MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential);
 #endif /* MIMICDYN_TREE */
 
-#if MIMICDYN_LCP && MIMICDYN_TREE
+#if MIMICDYN_LCP
 /* ---- a linear complementarity problem by itself: rows of any origin, no sim needed. ----
 
       A x = b + w,   lo <= x <= hi,   w >= 0 where x = lo,  w <= 0 where x = hi,  else w = 0
@@ -3497,17 +3353,11 @@ MD_OWN_FRAME void md_sum_shift(md_sum *r, int32_t n)
       a b = a1 b1 2^64 + (a1 b0 + b1 a0) 2^32 + a0 b0. */
 MD_OWN_FRAME int md_product_right(md_sum *r, int64_t a, int64_t b, int n)
 {
-    const uint32_t a0 = md_low_word(a);
-    uint64_t low = 0;
-    int64_t middle = md_mul_s32_u32(md_high_word(a), md_low_word(b)), other = 0, high;
-    if (a0 != 0) { /* ratios of teeth have no low word */
-        low = md_mul_u32(a0, md_low_word(b));
-        middle += (int64_t)(low >> 32);
-        other = md_mul_s32_u32(md_high_word(b), a0);
-    }
-    other += (int64_t)md_low_word(middle);
-    high = md_mul_s32(md_high_word(a), md_high_word(b)) + md_high_word(middle)
-           + md_high_word(other);
+    uint64_t low = md_mul_u32(md_low_word(a), md_low_word(b));
+    int64_t middle = md_mul_s32_u32(md_high_word(a), md_low_word(b)) + (int64_t)(low >> 32);
+    int64_t other = md_mul_s32_u32(md_high_word(b), md_low_word(a)) + (int64_t)md_low_word(middle);
+    int64_t high = md_mul_s32(md_high_word(a), md_high_word(b))
+                   + md_high_word(middle) + md_high_word(other);
     md_words_right(r, md_low_word(high), md_high_word(high), md_low_word(other),
                    (uint32_t)(low & 0xFFFFFFFFu), n < 0 && n > -128 ? -n : 0);
     return n > 0 || n <= -128;
@@ -5673,9 +5523,6 @@ MD_INLINE int md_bits_equal(mdyn_real a, mdyn_real b) { return md_bits_of(a) == 
 MD_SHARED md_num md_max(md_num a, md_num b) { return md_less(a, b) ? b : a; }
 MD_INLINE md_num md_min(md_num a, md_num b) { return md_less(b, a) ? b : a; }
 
-/* Results of 1e30 and more are refused in every scalar, NaN too; F32 itself ends at 3e38. */
-MD_INLINE int md_is_representable(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
-
 /* The six leading decimal digits n of x > 0: x = n 10^(exponent - 5), 100000 <= n < 1000000. At
    most 400 divisions. */
 MD_STATIC int32_t md_decimal(md_num x, int *exponent)
@@ -5999,14 +5846,6 @@ MD_NOINLINE void md_copy_scalars(md_num *MD_RESTRICT to, const md_num *MD_RESTRI
     for (k = 0; k < n; k++) to[k] = from[k];
 }
 
-/* s += 2 pi n. 2 pi is split into three numbers of 24 bits, whose products with n the sum holds. */
-MD_STATIC void md_sum_add_turns(md_sum *s, mdyn_real n)
-{
-    md_sum_add_product(s, MDYN_C(6.2831854820251465), n, 0);
-    md_sum_add_product(s, MDYN_C(-1.7484555314695172e-07), n, 0);
-    md_sum_add_product(s, MDYN_C(-6.8604979977715316e-15), n, 0);
-}
-
 /* to = from for n bytes that do not overlap. */
 MD_NOINLINE void md_copy_bytes(void *MD_RESTRICT to, const void *MD_RESTRICT from, size_t n)
 {
@@ -6132,8 +5971,6 @@ MD_STATIC int md_joint_coordinates(mdyn_joint joint)
     return md_joint_dofs(joint)
         + (MIMICDYN_QUATERNIONS && (joint == MDYN_SPHERICAL || joint == MDYN_FREE));
 }
-
-#if MIMICDYN_TREE
 
 /* Index in q of the w of a joint's quaternion; -1: the joint has none. */
 MD_STATIC int md_quaternion_index(const md_link *link)
@@ -6269,8 +6106,6 @@ MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
         md_axis_frame(&sim->body_table[body], Q);
 }
 
-#endif
-
 /* ---- numbers ---- */
 
 /* The fields of type mdyn_wide from `first` to `last` of a table as two arguments, array and
@@ -6359,19 +6194,17 @@ MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
         || (s->kind == MDYN_OMEGA_ZETA && md_wide_is_zero(s->a));
 }
 
-/* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
-MD_INLINE int md_coupling_is_equality(const mdyn_coupling *c)
-{
-    return !MD_HAS(RANGE) || md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
-}
-
-#if MIMICDYN_TREE
-
 /* ---- couplings and closures ---- */
 
 MD_SHARED const mdyn_coupling *md_coupling_at(const mdyn_sim *sim, int i)
 {
     return &sim->coupling[i];
+}
+
+/* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
+MD_INLINE int md_coupling_is_equality(const mdyn_coupling *c)
+{
+    return !MD_HAS(RANGE) || md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
 }
 
 /* Whether it is one of velocities, not of positions. */
@@ -17404,8 +17237,6 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
     return code;
 }
 
-#endif
-
 /* =============================================================================== // >>check
    The rules that a model has to meet.
 
@@ -17528,8 +17359,6 @@ MD_STATIC int md_check_body(const mdyn_body *b, int i)
     return single || md_wides_are_zero(&b->drive_kp, 2) ? MDYN_OK : MDYN_ERR_DRIVE;
 }
 
-#if MIMICDYN_TREE
-
 /* Whether the numbers of a curve are in range and its places ascend; what it needs is there. Fields
    of other kinds are not read. */
 MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
@@ -17614,8 +17443,6 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
     return count > MIMICDYN_MAX_CURVES ? MDYN_ERR_CAPACITY_CURVES : MDYN_OK;
 }
 
-#endif
-
 /* The code of the first rule that c breaks as coupling i of a sim whose links stand, or MDYN_OK. */
 MD_STATIC int md_check_coupling(const mdyn_sim *sim, const mdyn_coupling *c, int i)
 {
@@ -17665,8 +17492,6 @@ MD_STATIC int md_check_coupling(const mdyn_sim *sim, const mdyn_coupling *c, int
     return MDYN_OK;
 }
 
-#if MIMICDYN_TREE
-
 /* Checks closures and user rows; returns the number of their constraint rows, or an error. */
 MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
 {
@@ -17714,8 +17539,6 @@ MD_STATIC int md_check_gravity(const mdyn_wide3 *g)
     return MDYN_OK;
 }
 
-#endif
-
 /* MDYN_OK for a dt of 1e-9 s to 1 s. */
 MD_STATIC int md_check_dt(mdyn_wide dt)
 {
@@ -17751,8 +17574,6 @@ MD_STATIC int md_check_solver(const mdyn_solver *s)
         return MDYN_ERR_SOLVER;
     return MDYN_OK;
 }
-
-#if MIMICDYN_TREE
 
 /* Blames the first rule that the model breaks; returns its code, or MDYN_OK. */
 MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
@@ -17799,11 +17620,7 @@ MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
     return MDYN_OK;
 }
 
-#endif
-
 /* ---- capacity: what a model needs of each knob ---- */
-
-#if MIMICDYN_TREE
 
 /* A constraint row of a model that may not fit any sim: the bodies that it names, by `count` terms
    or one body; whether it may have a coordinate of its own for its compliance. */
@@ -17926,8 +17743,6 @@ MD_STATIC int32_t md_mass_matrix_entries(const mdyn_model *model)
     return n;
 }
 
-#endif
-
 /* The code of the first rule that counts, tree, terms and closures break, as far as mdyn_required
    follows them. */
 MD_STATIC int md_check_structure(const mdyn_model *model)
@@ -17956,8 +17771,6 @@ MD_STATIC int md_check_structure(const mdyn_model *model)
         }
     return MDYN_OK;
 }
-
-#if MIMICDYN_TREE
 
 /* Rows and entries of couplings, drives, limits and dry friction. */
 MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
@@ -18036,8 +17849,6 @@ MD_STATIC void md_require(const mdyn_model *model, mdyn_capacity *c)
     c->dantzig = model->solver.method == MDYN_DANTZIG ? c->rows : 0;
 }
 
-#endif
-
 /* The code of the first knob of this build that is too small, or MDYN_OK. */
 MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
 {
@@ -18050,2129 +17861,6 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
     if (c->dantzig > MIMICDYN_MAX_DANTZIG) return MDYN_ERR_CAPACITY_DANTZIG;
     return c->curves > MIMICDYN_MAX_CURVES ? MDYN_ERR_CAPACITY_CURVES : MDYN_OK;
 }
-
-#if !MIMICDYN_TREE
-
-/* ============================================================================== // >>rotors
-   All of a build with MIMICDYN_TREE 0: rotors and sliders on the world, whose rows are constant.
-
-   Given:   a model; in a step the user's q, v, tau and targets.
-   Gives:   the calls of this build, as >>calls describes them.
-   Writes:  the sim. md_plan by mdyn_init and by what changes its numbers, never by a step.
-   Cost:    O(rows dofs) for a step and each of its iterations; set-up O(rows^2 dofs).
-
-   Without a tree M = armature + theta dt damping is diagonal, and M and J are constants. So
-   mdyn_init finds once what each row does to v, and a step multiplies and adds. With W_k how
-   impulses change v while the exact rows before row k hold, W_0 = M^-1:
-      response_k = W_k J_k^T scale_k,   W_k+1 = W_k - response_k response_k^T
-   The scale makes the row's own answer scale J response + cfm = 1, so that an impulse is a change
-   of the row's velocity, and impulses of all rows compare. This is the factor L D L^T of
-   J M^-1 J^T + cfm, row by row, with the vectors W J^T in the place of L. A hard row of which less
-   than MD_RANK_TOLERANCE of its length is left depends on those before it.
-
-   Rows in their order, md_plan.row:
-      ties       hard couplings of default softness, without bound and target velocity
-      hard       other couplings without bound and cfm. One visit of each, in this order, solves
-                 all of them
-      springs    couplings and drives without bound, which have a cfm: the same
-      bounded    couplings with effort or range; and for each joint its drive with effort, its dry
-                 friction and its limit, which share one vector and are solved together in closed
-                 form. These are iterated (projected Gauss-Seidel) in the space that the exact rows
-                 leave, from the impulses of the last step
-      redundant  hard couplings that depend on others, at the end of the array: not solved
-
-   One step, with q_m = q + dt/2 v the middle:
-      1. dv = dt M^-1 (tau - damping v); targets of all rows, by C at q_m     md_begin_step
-      2. impulses of exact rows, of bounded ones; dv += their responses       md_solve
-         where a bounded row has an error of position twice: with the bias that corrects it, for
-         q alone, then without it
-      3. v' = v + dv,   q' = q_m + dt/2 v' + what corrects positions          md_move
-      4. impulses of exact rows by those of all rows behind them              md_recover_impulses
-      5. C' and C of hard couplings to the last digit                         md_find_correction
-      6. flags; couplings that break                                          md_report_step
-   C and C' are sums of twice the digits of a number, by the coefficients of the model and the
-   tails of q, so that a train does not drift at any number of turns. A tie moves its follower
-   alone; its erp is 0.2. Other hard couplings move all of their joints by their inertia. Where
-   hard couplings contradict each other, the first ones of this order hold.
-
-   Numbers of a row are md_num: each has an exponent of its own, so no block has to be chosen and
-   a light joint keeps its digits beside heavy ones.
-   Source: for the laws of rows the documents named in >>constraints and >>whiten. */
-
-#define MD_IS_RELEASED 1
-#define MD_IS_REPLACED 2      /* since the last step */
-#define MD_IS_REDUNDANT 4
-#define MD_IS_CONTRADICTORY 8
-#define MD_IS_DEPENDENT 12
-#define MD_HAS_BROKEN 16      /* in the last step, of which it was a part */
-
-/* Whether position errors move q and leave v, and whether iterations begin at zero impulses. */
-#define MD_RELAXES(plan) (!MIMICDYN_SETTINGS || (plan)->relaxes)
-#define MD_IS_COLD(plan) (!MIMICDYN_WARM || (MIMICDYN_SETTINGS && (plan)->is_cold))
-
-/* No target on one side. */
-#define MD_NO_LOW MD_K(-1e30)
-#define MD_NO_HIGH MD_K(1e30)
-
-/* ---- J, responses, C ---- */
-
-/* The numbers of a span times x; summed. */
-MD_OWN_FRAME md_num md_span_dot(const mdyn_sim *sim, const md_span *s, const md_num *x)
-{
-    const md_num *entry = MD_PLAN(sim)->entry + s->first;
-    md_num sum;
-    int k;
-    if (s->count == 0) return MD_K(0);
-    x += s->dof;
-    sum = md_mul(entry[0], x[0]);
-    for (k = 1; k < s->count; k++) sum = md_add(sum, md_mul(entry[k], x[k]));
-    return sum;
-}
-
-/* x += a times the numbers of a span */
-MD_OWN_FRAME void md_add_span(const mdyn_sim *sim, const md_span *s, md_num a, md_num *x)
-{
-    const md_num *entry = MD_PLAN(sim)->entry + s->first;
-    int k;
-    x += s->dof;
-    for (k = 0; k < s->count; k++) x[k] = md_add(x[k], md_mul(a, entry[k]));
-}
-
-/* J x of a row. */
-MD_INLINE md_num md_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
-{
-    return md_span_dot(sim, &row->jacobian, x);
-}
-
-/* s = C of coupling i, by q and its tails. */
-MD_OWN_FRAME void md_sum_position(const mdyn_sim *sim, int i, md_sum *s)
-{
-    const mdyn_coupling *c = &MD_PLAN(sim)->coupling[i];
-    const mdyn_wide rest = sim->offset_rest[i];
-    const mdyn_term *t;
-    md_sum_set(s, sim->offset[i]);
-    if (!md_wide_is_zero(rest)) md_sum_add_product(s, rest, MDYN_R(1), 0);
-    for (t = c->terms; t < c->terms + MIMICDYN_MAX_TERMS; t++)
-        if (!md_wide_is_zero(t->coefficient))
-            md_sum_add_product(s, t->coefficient, sim->q[t->body], sim->q_tail[t->body]);
-}
-
-/* C' of coupling i, with more digits than an md_num, because its terms cancel. */
-MD_OWN_FRAME md_num md_coupling_velocity(const mdyn_sim *sim, int i)
-{
-    const mdyn_term *t = MD_PLAN(sim)->coupling[i].terms, *end = t + MIMICDYN_MAX_TERMS;
-    md_sum s;
-    md_sum_set(&s, MDYN_C(0));
-    for (; t < end; t++)
-        if (!md_wide_is_zero(t->coefficient))
-            md_sum_add_velocity(&s, t->coefficient, sim->v[t->body]);
-    return md_sum_to_num(&s);
-}
-
-/* C' that a coupling of equality shall have. */
-MD_STATIC md_num md_wanted_velocity(const mdyn_coupling *c)
-{
-    const md_num w = md_of_wide(c->target_velocity);
-    return c->level == MDYN_VELOCITY ? md_add(w, md_of_wide(c->lower)) : w;
-}
-
-/* Whether an error of C, times the scale of a row, is below `part` of its terms and of their motion
-   in a step. The first term alone mostly decides. */
-MD_OWN_FRAME int md_is_rounding(const mdyn_sim *sim, const md_row *row, md_num part, md_num error)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_span *J = &row->jacobian;
-    md_num size = MD_K(0);
-    int k;
-    error = md_abs(error);
-    if (!md_less(md_mul(part, md_abs(p->entry[J->first])), error)) return 1;
-    for (k = 0; k < J->count; k++) {
-        const md_num move = md_mul(p->dt, md_of_real(sim->v[J->dof + k]));
-        const md_num q = md_add(MD_K(1), md_abs(md_of_real(sim->q[J->dof + k])));
-        size = md_add(size, md_mul(md_abs(p->entry[J->first + k]), md_add(q, md_abs(move))));
-    }
-    return !md_less(md_mul(part, size), error);
-}
-
-/* ---- set-up: joints ---- */
-
-/* Numbers of a body. */
-MD_STATIC void md_take_body(mdyn_sim *sim, int k, const mdyn_body *b)
-{
-    md_joint_plan *j = &MD_PLAN(sim)->joint[k];
-    j->armature = md_of_wide(b->armature);
-    j->damping = md_of_wide(b->damping);
-    j->friction = md_of_wide(b->friction);
-    j->effort = md_of_wide(b->effort);
-    j->drive_kp = md_of_wide(b->drive_kp);
-    j->drive_kd = md_of_wide(b->drive_kd);
-    j->lower = b->lower;
-    j->upper = b->upper;
-}
-
-/* Whether the row of a joint has a drive, a limit. */
-MD_INLINE int md_has_drive(const md_joint_plan *j) { return MD_HAS(DRIVE) && j->has_drive; }
-
-MD_INLINE int md_has_limit(const md_joint_plan *j) { return MD_HAS(LIMIT) && j->has_limit; }
-
-/* Whether a joint has a drive, with or without effort. */
-MD_INLINE int md_joint_has_drive(const md_joint_plan *j)
-{
-    return !md_is_zero(j->drive_kp) || !md_is_zero(j->drive_kd);
-}
-
-/* dt/(M + theta dt D); theta = (3 M + y)/(6 M + y), y = dt D, is near 1/2 for weak damping, which
-   is then of second order, and near 1 for strong damping, which then does not oscillate. */
-MD_STATIC void md_build_mobility(md_plan *p, md_joint_plan *j)
-{
-    const md_num M = j->armature, y = p->metric ? MD_K(0) : md_mul(p->dt, j->damping);
-    md_num all = M;
-    if (!md_is_zero(y)) {
-        const md_num three = md_mul(MD_K(3), M);
-        all = md_div(md_add(three, y), md_add(md_add(three, three), y));
-        all = md_add(M, md_mul(all, y));
-    }
-    j->mobility = md_div(p->dt, all);
-    j->has_drive = j->has_limit = 0;
-    j->unit = j->bound = j->stop = MD_K(0);
-}
-
-/* Groups of joints that couplings connect. */
-MD_STATIC void md_build_groups(mdyn_sim *sim)
-{
-    md_plan *p = MD_PLAN(sim);
-    int i, j, k;
-    for (k = 0; k < sim->dofs; k++) p->joint[k].group = (md_place)k;
-    for (i = 0; i < sim->couplings; i++) {
-        int first = -1;
-        for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-            const mdyn_term *t = &p->coupling[i].terms[k];
-            md_place from, to;
-            if (md_wide_is_zero(t->coefficient)) continue;
-            if (first < 0) first = t->body;
-            from = p->joint[t->body].group;
-            to = p->joint[first].group;
-            for (j = 0; j < sim->dofs; j++)
-                if (p->joint[j].group == from) p->joint[j].group = to;
-        }
-    }
-}
-
-/* How many springs act in a group: soft couplings and drives. */
-MD_STATIC int md_count_springs(const mdyn_sim *sim, md_place group)
-{
-    const md_plan *p = MD_PLAN(sim);
-    int i, k, n = 0;
-    for (i = 0; i < sim->couplings; i++) {
-        for (k = 0; md_wide_is_zero(p->coupling[i].terms[k].coefficient);) k++;
-        n += p->joint[p->coupling[i].terms[k].body].group == group
-            && !md_softness_is_hard(&p->coupling[i].softness);
-    }
-    for (k = 0; k < sim->dofs; k++)
-        n += p->joint[k].group == group && md_joint_has_drive(&p->joint[k]);
-    return n;
-}
-
-/* ---- set-up: rows ---- */
-
-/* The row as a spring and damper at the middle of the step, of stiffness kp and damping kd:
-      force = -kp (C + h (al J v' - be J v)) - kd (theta J v' + (1 - theta) J v - target)
-   B = h al kp + theta kd, cfm = 1/(h B). With s = h^2 kp r, r the row's inverse mass after the hard
-   rows: al = be at s <= 1, where an undamped spring keeps its energy (spread over the step, if n
-   springs add up to less than 1); al = s/(3 + s), be = 1/(3 + s) above, where it is damped. */
-MD_OWN_FRAME void md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd, md_num mass,
-                               int springs)
-{
-    const md_num h = MD_PLAN(sim)->dt, one = MD_K(1), three = MD_K(3), h_kp = md_mul(h, kp);
-    const md_num y = md_mul(md_mul(h, kd), mass), s = md_mul(md_mul(h, h_kp), mass);
-    const md_num sum = md_mul(md_of_int(springs), s);
-    md_num al, be, theta = one, part;
-    if (!md_is_zero(kd)) theta = md_div(md_add(three, y), md_add(MD_K(6), y));
-    if (md_less(one, s)) {
-        be = md_div(one, md_add(three, s));
-        al = md_mul(s, be);
-    } else {
-        al = !md_less(MD_K(0.5), sum) ? MD_RATIO(1, 3) : !md_less(sum, one) ? one
-            : md_add(MD_RATIO(1, 3), md_mul(MD_RATIO(4, 3), md_sub(sum, MD_K(0.5))));
-        al = be = md_mul(MD_K(0.25), al);
-    }
-
-    part = md_div(one, md_add(md_mul(al, h_kp), md_mul(theta, kd)));
-    row->cfm = md_mul(MD_PLAN(sim)->inverse_dt, part);
-    row->back = md_mul(kp, part);
-    row->keep = md_mul(part, md_sub(md_mul(be, h_kp), md_mul(md_sub(one, theta), kd)));
-    row->lead = md_mul(kd, part);
-}
-
-/* The softness of a coupling. Returns 0 if it exerts no force: gains of zero, or a frequency on a
-   row that moves no mass. */
-MD_OWN_FRAME int md_set_softness(const mdyn_sim *sim, md_row *row, md_num mass)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const mdyn_coupling *c = &p->coupling[row->index];
-    const mdyn_softness *s = &c->softness;
-    md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
-    int k = 0;
-    row->back = md_mul(p->inverse_dt, md_softness_has_erp(s) ? a : MD_K(0.2));
-    if (md_softness_is_hard(s)) return 1;
-    if (md_softness_has_erp(s)) {
-        row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(p->inverse_dt, b) : b;
-        return 1;
-    }
-
-    /* kp = omega^2/r, kd = 2 omega zeta/r */
-    if (s->kind == MDYN_OMEGA_ZETA) {
-        if (md_is_zero(mass)) return 0;
-        b = md_div(md_mul(md_add(a, a), b), mass);
-        a = md_div(md_mul(a, a), mass);
-    }
-    while (md_wide_is_zero(c->terms[k].coefficient)) k++;
-    md_set_gains(sim, row, a, b, mass, md_count_springs(sim, p->joint[c->terms[k].body].group));
-    return 1;
-}
-
-/* x -= response (J x) of the exact rows from `from` to before `to`: they hold. */
-MD_OWN_FRAME void md_respond(const mdyn_sim *sim, int from, int to, md_num *x)
-{
-    const md_row *row = MD_PLAN(sim)->row;
-    int i;
-    for (i = from; i < to; i++)
-        md_add_span(sim, &row[i].response, md_neg(md_row_dot(sim, &row[i], x)), x);
-}
-
-/* Stores a x from its first number that is not 0 to its last. */
-MD_OWN_FRAME int md_store_span(mdyn_sim *sim, md_span *s, md_num a, const md_num *x)
-{
-    md_plan *p = MD_PLAN(sim);
-    int first = 0, end = sim->dofs;
-    while (first < end && md_is_zero(x[first])) first++;
-    while (end > first && md_is_zero(x[end - 1])) end--;
-    if (p->entries + end - first > MIMICDYN_MAX_ENTRIES)
-        return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
-
-    s->first = p->entries;
-    s->dof = (md_place)first;
-    s->count = (md_place)(end - first);
-    for (; first < end; first++) p->entry[p->entries++] = md_mul(a, x[first]);
-    return MDYN_OK;
-}
-
-/* sim->dv := 0 but for 1 at one DoF */
-MD_OWN_FRAME void md_set_unit(mdyn_sim *sim, int dof)
-{
-    int k;
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
-    sim->dv[dof] = MD_K(1);
-}
-
-/* The vector by which the follower of a hard coupling moves: its first joint, or the first one that
-   does not follow in an earlier coupling, and followers of these. */
-MD_OWN_FRAME int md_build_follow(mdyn_sim *sim, md_row *row)
-{
-    const md_plan *p = MD_PLAN(sim);
-    md_num *x = sim->dv;
-    int i, k;
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *t = &p->coupling[row->index].terms[k];
-        md_num least, pivot;
-        if (md_wide_is_zero(t->coefficient)) continue;
-        md_set_unit(sim, t->body);
-        least = md_mul(MD_K(1e-3), md_abs(md_row_dot(sim, row, x)));
-        for (i = 0; i < p->hard_count; i++)
-            md_add_span(sim, &p->row[i].follow, md_neg(md_row_dot(sim, &p->row[i], x)), x);
-        pivot = md_row_dot(sim, row, x);
-        if (md_less(least, md_abs(pivot)))
-            return md_store_span(sim, &row->follow, md_div(MD_K(1), pivot), x);
-    }
-    row->follow = row->response;
-    return MDYN_OK;
-}
-
-enum { MD_OF_STEP, MD_OF_VELOCITIES, MD_OF_POSITIONS }; /* md_plan.metric */
-enum { MD_TIES, MD_HARD_ROWS, MD_SPRING_ROWS, MD_BOUNDED_ROWS, MD_NO_ROWS };
-
-/* Begins a row: J in sim->dv is stored, with scale 1; sim->dv := M^-1 J^T as the hard rows leave
-   it. *left := J dv, the inverse mass that is left; 0 if that is no more than rounding. */
-MD_OWN_FRAME int md_begin_row(mdyn_sim *sim, md_row *row, md_num *left)
-{
-    md_plan *p = MD_PLAN(sim);
-    md_num *x = sim->dv, all;
-    int k;
-    const int code = md_store_span(sim, &row->jacobian, MD_K(1), x);
-    if (code != MDYN_OK) return code;
-    row->scale = row->lead = MD_K(1);
-    row->cfm = row->back = row->keep = MD_K(0);
-    row->follow.count = row->response.count = 0;
-    for (k = 0; k < sim->dofs; k++)
-        x[k] = md_mul(x[k], md_mul(p->inverse_dt, p->joint[k].mobility));
-    all = md_row_dot(sim, row, x);
-    md_respond(sim, 0, p->hard_count, x);
-    md_respond(sim, 0, p->hard_count, x);
-    *left = md_row_dot(sim, row, x);
-    if (md_less(md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), all), *left)) return MDYN_OK;
-    for (k = 0; k < sim->dofs; k++) x[k] = MD_K(0);
-    *left = MD_K(0);
-    return MDYN_OK;
-}
-
-/* Scales a row, whose squared length is `length2`, and stores its response. */
-MD_OWN_FRAME int md_end_row(mdyn_sim *sim, md_row *row, md_num length2)
-{
-    md_plan *p = MD_PLAN(sim);
-    md_num *entry = p->entry + row->jacobian.first;
-    int k;
-    row->scale = md_rsqrt(length2);
-    row->cfm = md_mul(row->cfm, md_mul(row->scale, row->scale));
-    for (k = 0; k < row->jacobian.count; k++) entry[k] = md_mul(row->scale, entry[k]);
-    p->row_count++;
-    return md_store_span(sim, &row->response, row->scale, sim->dv);
-}
-
-/* Which rows that of a coupling stands with. */
-MD_STATIC int md_class_of_coupling(const mdyn_sim *sim, int i)
-{
-    const mdyn_coupling *c = &MD_PLAN(sim)->coupling[i];
-    const mdyn_softness *s = &c->softness;
-    if ((sim->state[i] & MD_IS_RELEASED)
-        || (MD_PLAN(sim)->metric == MD_OF_POSITIONS && c->level == MDYN_VELOCITY)
-        || (s->kind == MDYN_KP_KD && md_wides_are_zero(&s->a, 2))) return MD_NO_ROWS;
-    if (!md_coupling_is_equality(c) || !md_wide_is_zero(c->effort)) return MD_BOUNDED_ROWS;
-    if (s->kind == MDYN_DEFAULT && c->level == MDYN_POSITION
-        && md_wide_is_zero(c->target_velocity)) return MD_TIES;
-    return md_softness_is_hard(s) ? MD_HARD_ROWS : MD_SPRING_ROWS;
-}
-
-/* The row of a coupling. One that depends on hard ones before it stands behind all others. */
-MD_OWN_FRAME int md_build_coupling_row(mdyn_sim *sim, int i, int rows)
-{
-    md_plan *p = MD_PLAN(sim);
-    md_row *row = &p->row[p->row_count];
-    md_num mass;
-    int k, code;
-    row->kind = MDYN_ROW_COUPLING;
-    row->index = (md_place)i;
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *t = &p->coupling[i].terms[k];
-        if (!md_wide_is_zero(t->coefficient)) sim->dv[t->body] = md_of_wide(t->coefficient);
-    }
-    code = md_begin_row(sim, row, &mass);
-    if (code != MDYN_OK) return code;
-    if (!md_set_softness(sim, row, mass) || (md_is_zero(mass) && md_is_zero(row->cfm))) {
-        if (md_coupling_is_equality(&p->coupling[i]))
-            sim->state[i] = (uint8_t)(sim->state[i] | MD_IS_REDUNDANT);
-        p->row[--p->first_redundant] = *row;
-        return MDYN_OK;
-    }
-
-    md_respond(sim, p->hard_count, p->exact_count, sim->dv);
-    code = md_end_row(sim, row, md_add(md_row_dot(sim, row, sim->dv), row->cfm));
-    p->bound[i] = md_div(md_mul(p->dt, md_of_wide(p->coupling[i].effort)), row->scale);
-    if (code == MDYN_OK && rows <= MD_HARD_ROWS) code = md_build_follow(sim, row);
-    return code;
-}
-
-/* The row of a drive without effort, or of what else a joint has. */
-MD_OWN_FRAME int md_build_joint_row(mdyn_sim *sim, int k, int rows)
-{
-    md_plan *p = MD_PLAN(sim);
-    md_joint_plan *j = &p->joint[k];
-    md_row *row = &p->row[p->row_count];
-    const int has_drive = md_joint_has_drive(j);
-    const int is_spring = has_drive && md_is_zero(j->effort);
-    md_num mass;
-    int code, is_locked = 0;
-    if (rows == MD_BOUNDED_ROWS) {
-        j->has_drive = (uint8_t)(has_drive && !is_spring);
-        j->has_limit = (uint8_t)!md_wides_are_zero(&j->lower, 2);
-    }
-    if (rows == MD_SPRING_ROWS ? !is_spring
-        : !(j->has_drive || j->has_limit || !md_is_zero(j->friction))) return MDYN_OK;
-
-    row->index = (md_place)k;
-    row->kind = (uint8_t)(rows == MD_SPRING_ROWS ? MDYN_ROW_DRIVE : MDYN_ROW_LIMIT);
-    md_set_unit(sim, k);
-    code = md_begin_row(sim, row, &mass);
-    if (code != MDYN_OK) return code;
-    if (rows == MD_SPRING_ROWS || j->has_drive)
-        md_set_gains(sim, row, j->drive_kp, j->drive_kd, mass, md_count_springs(sim, j->group));
-    md_respond(sim, p->hard_count, p->exact_count, sim->dv);
-    mass = md_row_dot(sim, row, sim->dv);
-    if (rows == MD_SPRING_ROWS) return md_end_row(sim, row, md_add(mass, row->cfm));
-
-    /* of a joint that cannot move the drive alone exerts a force: by its cfm, beside which the
-       inverse mass is nearly 0 */
-    if (md_is_zero(mass)) {
-        if (!j->has_drive) {
-            p->row[--p->first_redundant] = *row;
-            return MDYN_OK;
-        }
-        j->has_limit = 0;
-        mass = md_mul(p->inverse_dt, j->mobility);
-        mass = md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), mass);
-        is_locked = 1;
-    }
-    code = md_end_row(sim, row, mass);
-    j->unit = md_div(p->dt, row->scale);
-    j->bound = md_mul(j->unit, j->effort);
-    if (!is_locked) j->stop = md_mul(j->unit, j->friction);
-    if (!j->has_drive) return code;
-    j->drive_inverse = md_div(MD_K(1), md_add(MD_K(1), row->cfm));
-    j->drive_stiffness = md_div(MD_K(1), row->cfm);
-    return code;
-}
-
-/* All that follows from the numbers of the model. Impulses stay lambda until md_scale_impulses. */
-MD_OWN_FRAME int md_build_plan(mdyn_sim *sim)
-{
-    md_plan *p = MD_PLAN(sim);
-    int i, k, rows, code = MDYN_OK;
-    p->dt = md_of_wide(p->dt_wide);
-    p->inverse_dt = md_div(MD_K(1), p->dt);
-    p->half_dt = md_mul(MD_K(0.5), p->dt);
-    p->row_count = p->exact_count = p->hard_count = p->tie_count = p->entries = 0;
-    p->first_redundant = MIMICDYN_MAX_ROWS;
-    sim->drives = 0;
-    for (k = 0; k < sim->dofs; k++) {
-        md_build_mobility(p, &p->joint[k]);
-        if (!md_less(MD_K(1e-30), p->joint[k].armature))
-            return md_blame(sim, MDYN_ERR_MASSLESS, k);
-        sim->drives = (int16_t)(sim->drives + md_joint_has_drive(&p->joint[k]));
-    }
-
-    md_build_groups(sim);
-    for (i = 0; i < sim->couplings; i++) sim->state[i] &= (uint8_t)~MD_IS_DEPENDENT;
-    for (rows = MD_TIES; rows <= MD_BOUNDED_ROWS; rows++) {
-        for (i = 0; i < sim->couplings && code == MDYN_OK; i++) {
-            if (md_class_of_coupling(sim, i) != rows) continue;
-            code = md_build_coupling_row(sim, i, rows);
-            if (rows == MD_TIES) p->tie_count = p->row_count;
-            if (rows <= MD_HARD_ROWS) p->hard_count = p->row_count;
-            if (rows <= MD_SPRING_ROWS) p->exact_count = p->row_count;
-        }
-        for (k = 0; k < sim->dofs && rows > MD_HARD_ROWS && code == MDYN_OK; k++) {
-            code = md_build_joint_row(sim, k, rows);
-            if (rows == MD_SPRING_ROWS) p->exact_count = p->row_count;
-        }
-    }
-    return code;
-}
-
-/* ---- a step: what rows ask ---- */
-
-/* keep J v - back C + lead velocity, scaled. */
-MD_OWN_FRAME md_num md_spring_target(const md_row *row, md_num Jv, md_num C, md_num velocity)
-{
-    const md_num t = md_sub(md_mul(row->lead, velocity), md_mul(row->back, C));
-    return md_mul(row->scale, md_add(t, md_mul(row->keep, Jv)));
-}
-
-/* Targets of a range of C, which is `shift` further at the middle of the step: C may reach a bound
-   in the step; one that is exceeded by more than rounding is returned to by the bias. */
-MD_OWN_FRAME void md_target_range(const mdyn_sim *sim, const md_row *row, const md_sum *C,
-                                  md_num shift, const mdyn_wide *range, md_targets *t)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_num back = row->kind == MDYN_ROW_COUPLING ? row->back
-                                                       : md_mul(MD_K(0.2), p->inverse_dt);
-    int side;
-    t->low = MD_NO_LOW;
-    t->high = MD_NO_HIGH;
-    for (side = 0; side < 2; side++) {
-        md_num x, target;
-        int violated;
-        if (side ? !md_has_upper(range[1]) : !md_has_lower(range[0])) continue;
-        x = md_add(md_sum_minus(C, range[side]), shift);
-        violated = side ? md_less(MD_K(0), x) : md_less(x, MD_K(0));
-        target = md_neg(md_mul(row->scale, md_mul(x, violated ? back : p->inverse_dt)));
-        if (violated && MD_RELAXES(p)
-            && (md_is_zero(row->cfm) || row->kind != MDYN_ROW_COUPLING)) {
-            if (!md_is_rounding(sim, row, MD_K(MD_EPSILON), md_mul(row->scale, x)))
-                t->bias = target;
-            target = MD_K(0);
-        }
-        if (side) t->high = target;
-        else t->low = target;
-    }
-}
-
-/* Targets of a range with a spring at each bound: the spring acts in the fraction `share` of the
-   step in which C, moving with J v, is beyond the bound, with the mean error there; its cfm is
-   divided by that fraction. */
-MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, const md_row *row, const md_sum *C,
-                                       md_num shift, const mdyn_wide *range, md_coupling_state *s)
-{
-    const md_num Jv = md_coupling_velocity(sim, row->index), one = MD_K(1);
-    const md_num half = md_abs(md_mul(MD_PLAN(sim)->half_dt, Jv));
-    int side;
-    s->target.low = MD_NO_LOW;
-    s->target.high = MD_NO_HIGH;
-    for (side = 0; side < 2; side++) {
-        md_num x, most, share = one;
-        if (side ? !md_has_upper(range[1]) : !md_has_lower(range[0])) continue;
-        x = md_add(md_sum_minus(C, range[side]), shift);
-        if (!side) x = md_neg(x);
-        most = md_add(x, half);
-        if (!md_less(MD_K(0), most)) continue;
-
-        /* beyond the bound, in a part of the step or in all of it */
-        if (md_less(x, half)) {
-            share = md_div(most, md_add(half, half));
-            x = md_mul(MD_K(0.5), most);
-        }
-        s->cfm = md_div(row->cfm, share);
-        s->gain = md_div(one, md_add(md_sub(one, row->cfm), s->cfm));
-        x = md_spring_target(row, Jv, side ? x : md_neg(x), MD_K(0));
-        if (side) s->target.high = x;
-        else s->target.low = x;
-        return;
-    }
-}
-
-/* Targets of J v' of a coupling. A hard one without bound is taken to C = 0 after the step, unless
-   that is to stay in v (MDYN_BAUMGARTE). */
-MD_OWN_FRAME void md_target_coupling(mdyn_sim *sim, const md_row *row, md_num Jv)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const mdyn_coupling *c = &p->coupling[row->index];
-    md_coupling_state *s = &sim->coupling[row->index];
-    const md_num w = md_of_wide(c->target_velocity);
-    md_num shift, error;
-    md_sum C;
-    s->target.low = s->target.high = md_mul(row->scale, md_wanted_velocity(c));
-    s->target.bias = MD_K(0);
-    s->cfm = row->cfm;
-    s->gain = MD_K(1);
-
-    /* of velocity; hard */
-    if (MD_HAS(VELOCITY) && c->level == MDYN_VELOCITY) {
-        if (!md_has_lower(c->lower)) s->target.low = MD_NO_LOW;
-        s->target.high = md_has_upper(c->upper)
-            ? md_mul(row->scale, md_add(w, md_of_wide(c->upper))) : MD_NO_HIGH;
-        return;
-    }
-    if (row < p->row + p->hard_count && MD_RELAXES(p)) return;
-
-    /* C at the middle of the step */
-    shift = md_mul(p->half_dt, Jv);
-    md_sum_position(sim, row->index, &C);
-    if (!md_coupling_is_equality(c)) {
-        if (!MD_HAS(SPRING) || md_softness_has_erp(&c->softness)
-            || md_softness_is_hard(&c->softness))
-            md_target_range(sim, row, &C, shift, &c->lower, &s->target);
-        else md_target_soft_range(sim, row, &C, shift, &c->lower, s);
-        return;
-    }
-    error = md_add(md_sum_minus(&C, c->lower), shift);
-    if (!MD_RELAXES(p) || !md_is_zero(row->cfm))
-        s->target.low = s->target.high = md_spring_target(row, Jv, error, w);
-    else if (!md_is_rounding(sim, row, MD_K(MD_EPSILON), md_mul(row->scale, error)))
-        s->target.bias = md_neg(md_mul(row->scale, md_mul(row->back, error)));
-}
-
-/* The same of J dv. */
-MD_OWN_FRAME void md_begin_coupling(mdyn_sim *sim, const md_row *row)
-{
-    const md_num Jv = md_coupling_velocity(sim, row->index);
-    md_targets *t = &sim->coupling[row->index].target;
-    md_target_coupling(sim, row, Jv);
-    t->velocity = md_mul(row->scale, Jv);
-    t->low = md_sub(t->low, t->velocity);
-    t->high = md_sub(t->high, t->velocity);
-}
-
-/* x within +-bound. */
-MD_OWN_FRAME md_num md_clamp(md_num x, md_num bound)
-{
-    if (!md_less(md_abs(x), bound)) x = md_less(x, MD_K(0)) ? md_neg(bound) : bound;
-    return x;
-}
-
-/* The force commanded, within the effort of the actuator. */
-MD_STATIC md_num md_command(const mdyn_sim *sim, int k)
-{
-    const md_num tau = md_of_real(sim->tau[k]), effort = MD_PLAN(sim)->joint[k].effort;
-    return md_is_zero(effort) ? tau : md_clamp(tau, effort);
-}
-
-/* Targets of a joint's drive and limit. */
-MD_OWN_FRAME void md_begin_joint_row(mdyn_sim *sim, const md_row *row)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const int k = row->index, is_drive = row->kind == MDYN_ROW_DRIVE;
-    const md_joint_plan *j = &p->joint[k];
-    md_joint_state *s = &sim->joint[k];
-    const md_num shift = md_mul(p->half_dt, s->velocity);
-    const md_num velocity = md_mul(row->scale, s->velocity);
-    md_sum C, error;
-    md_sum_set_real(&C, sim->q[k], sim->q_tail[k]);
-    if (is_drive || md_has_drive(j)) {
-        error = C;
-        md_sum_add_velocity(&error, MDYN_C(-1), sim->target[k]);
-        s->wanted = md_spring_target(row, s->velocity, md_add(md_sum_to_num(&error), shift),
-                                     md_of_real(sim->target_velocity[k]));
-        s->wanted = md_sub(s->wanted, velocity);
-    }
-    if (is_drive) return;
-    s->tau = md_mul(j->unit, md_command(sim, k));
-    s->target.low = MD_NO_LOW;
-    s->target.high = MD_NO_HIGH;
-    s->target.bias = MD_K(0);
-    s->target.velocity = velocity;
-    if (!md_has_limit(j)) return;
-    md_target_range(sim, row, &C, shift, &j->lower, &s->target);
-    s->target.low = md_sub(s->target.low, velocity);
-    s->target.high = md_sub(s->target.high, velocity);
-}
-
-/* The free motion, and what all rows ask. */
-MD_OWN_FRAME void md_begin_step(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row;
-    int k;
-    for (k = 0; k < sim->dofs; k++) {
-        const md_joint_plan *j = &p->joint[k];
-        md_num force = md_command(sim, k), v = md_of_real(sim->v[k]);
-        sim->joint[k].velocity = v;
-        if (!md_is_zero(j->damping)) force = md_sub(force, md_mul(j->damping, v));
-        sim->dv[k] = md_mul(j->mobility, force);
-    }
-    for (row = p->row + p->first_redundant; MD_HAS(REDUNDANT) && row < p->row + MIMICDYN_MAX_ROWS;
-         row++)
-        if (row->kind == MDYN_ROW_COUPLING) md_begin_coupling(sim, row);
-        else md_begin_joint_row(sim, row);
-    for (row = p->row; row < p->row + p->row_count; row++)
-        if (row->kind != MDYN_ROW_COUPLING) md_begin_joint_row(sim, row);
-        else if (sim->state[row->index] & MD_IS_RELEASED) {
-            sim->coupling[row->index].impulse = MD_K(0);
-            sim->state[row->index] &= (uint8_t)~MD_HAS_BROKEN;
-        }
-        else md_begin_coupling(sim, row);
-}
-
-/* ---- a step: impulses ---- */
-
-/* The impulse of an exact row. */
-MD_INLINE md_num *md_exact_impulse(mdyn_sim *sim, const md_row *row)
-{
-    return row->kind == MDYN_ROW_COUPLING ? &sim->coupling[row->index].impulse
-                                          : &sim->joint[row->index].drive;
-}
-
-/* dv such that all exact rows hold. Each impulse is that without those after it. */
-MD_OWN_FRAME void md_solve_exact(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    int i;
-    for (i = 0; i < p->exact_count; i++) {
-        const md_row *row = &p->row[i];
-        md_num *u = md_exact_impulse(sim, row);
-        *u = md_sub(row->kind == MDYN_ROW_COUPLING ? sim->coupling[row->index].target.low
-                    : sim->joint[row->index].wanted, md_row_dot(sim, row, sim->dv));
-        md_add_span(sim, &row->response, *u, sim->dv);
-    }
-}
-
-/* The target on one side, with the bias; of a range only a bias that leads away from that side. */
-MD_INLINE md_num md_side_of(const md_targets *t, int is_high, int biased, int is_range)
-{
-    const md_num target = is_high ? t->high : t->low;
-    if (!biased || md_is_zero(t->bias)) return target;
-    return is_range && md_less(t->bias, MD_K(0)) != is_high ? target : md_add(target, t->bias);
-}
-
-/* The impulse that a coupling shall have where J dv = change with the present one. */
-MD_OWN_FRAME md_num md_visit_coupling(const mdyn_sim *sim, const md_row *row, int biased,
-                                      md_num change)
-{
-    const md_coupling_state *s = &sim->coupling[row->index];
-    const int is_range = !md_coupling_is_equality(&MD_PLAN(sim)->coupling[row->index]);
-    const md_num bound = MD_PLAN(sim)->bound[row->index];
-    md_num next = MD_K(0);
-    int side;
-    if (!md_is_zero(s->cfm)) change = md_add(change, md_mul(s->cfm, s->impulse));
-    for (side = 0; side < 2; side++) {
-        md_num step = md_sub(md_side_of(&s->target, side, biased, is_range), change);
-        if (!md_is_one(s->gain)) step = md_mul(s->gain, step);
-        next = md_add(s->impulse, step);
-        if (!is_range || md_less(side ? next : MD_K(0), side ? MD_K(0) : next)) break;
-        next = MD_K(0);
-    }
-    return md_is_zero(bound) ? next : md_clamp(next, bound);
-}
-
-/* The impulse u of a drive within its effort. */
-MD_OWN_FRAME md_num md_bound_drive(const md_joint_plan *j, const md_joint_state *s, md_num u)
-{
-    return md_sub(md_clamp(md_add(u, s->tau), j->bound), s->tau);
-}
-
-/* The impulse of a drive where J dv = x. */
-MD_STATIC md_num md_drive_at(const md_joint_plan *j, const md_joint_state *s, md_num x)
-{
-    if (!md_has_drive(j)) return MD_K(0);
-    return md_bound_drive(j, s, md_mul(j->drive_stiffness, md_sub(s->wanted, x)));
-}
-
-/* The same where without it J dv = x. */
-MD_STATIC md_num md_drive_beside(const md_joint_plan *j, const md_joint_state *s, md_num x)
-{
-    if (!md_has_drive(j)) return MD_K(0);
-    return md_bound_drive(j, s, md_mul(j->drive_inverse, md_sub(s->wanted, x)));
-}
-
-/* Drive and dry friction of a joint, which is at rest where J dv = still. Returns J dv. */
-MD_OWN_FRAME md_num md_visit_friction(const md_joint_plan *j, md_joint_state *s, md_num rest,
-                                      md_num still, md_num *drive)
-{
-    int sign;
-    for (sign = 0; sign < 2; sign++) { /* in full against a motion to the left, to the right */
-        md_num x;
-        s->friction = sign ? md_neg(j->stop) : j->stop;
-        x = md_add(rest, s->friction);
-        *drive = md_drive_beside(j, s, x);
-        x = md_add(x, *drive);
-        if (!(sign ? md_less(x, still) : md_less(still, x))) return x;
-    }
-    *drive = md_drive_at(j, s, still);
-    s->friction = md_sub(md_sub(still, rest), *drive);
-    return still;
-}
-
-/* Drive, dry friction and limit of joint k together, where without them J dv = rest:
-      J dv = rest + drive + friction + limit,   each a falling function of J dv.
-   Returns their sum. */
-MD_OWN_FRAME md_num md_visit_joint(mdyn_sim *sim, int k, int biased, md_num rest)
-{
-    const md_joint_plan *j = &MD_PLAN(sim)->joint[k];
-    md_joint_state *s = &sim->joint[k];
-    const md_num still = md_neg(s->target.velocity);
-    md_num x, low, high, drive = MD_K(0);
-    if (MD_HAS(FRICTION) && !md_is_zero(j->stop)) {
-        x = md_visit_friction(j, s, rest, still, &drive);
-    } else {
-        drive = md_drive_beside(j, s, rest);
-        x = md_add(rest, drive);
-    }
-
-    /* a limit takes what is beyond it */
-    s->limit = MD_K(0);
-    if (md_has_limit(j)) {
-        low = md_side_of(&s->target, 0, biased, 1);
-        high = md_side_of(&s->target, 1, biased, 1);
-        if (md_less(x, low) || md_less(high, x)) {
-            x = md_less(x, low) ? low : high;
-            drive = md_drive_at(j, s, x);
-            s->limit = md_sub(md_sub(x, rest), drive);
-            s->friction = md_less(x, still) ? j->stop : md_less(still, x) ? md_neg(j->stop)
-                : md_clamp(s->limit, j->stop);
-            s->limit = md_sub(s->limit, s->friction);
-        }
-    }
-    if (md_has_drive(j)) s->drive = drive;
-    return md_sub(x, rest);
-}
-
-/* The impulse of a bounded row, and its targets. */
-MD_INLINE md_num *md_bounded_impulse(mdyn_sim *sim, const md_row *row)
-{
-    return row->kind == MDYN_ROW_COUPLING ? &sim->coupling[row->index].impulse
-                                          : &sim->joint[row->index].impulse;
-}
-
-/* The targets of a bounded row. */
-MD_INLINE md_targets *md_targets_of(mdyn_sim *sim, const md_row *row)
-{
-    return row->kind == MDYN_ROW_COUPLING ? &sim->coupling[row->index].target
-                                          : &sim->joint[row->index].target;
-}
-
-/* One visit of a bounded row, with dv. Returns how much its impulse has changed; *largest: at least
-   that, the impulse, and the change of J v in this step. */
-MD_OWN_FRAME md_num md_visit(mdyn_sim *sim, const md_row *row, int biased, md_num *largest)
-{
-    md_num *u = md_bounded_impulse(sim, row), *d = &md_targets_of(sim, row)->change;
-    const md_num change = md_row_dot(sim, row, sim->dv), before = *u;
-    *u = row->kind == MDYN_ROW_COUPLING ? md_visit_coupling(sim, row, biased, change)
-        : md_visit_joint(sim, row->index, biased, md_sub(change, before));
-    *largest = md_max(*largest, md_max(md_abs(change), md_abs(*u)));
-    *d = md_sub(*u, before);
-    if (!md_is_zero(*d)) md_add_span(sim, &row->response, *d, sim->dv);
-    return md_abs(*d);
-}
-
-/* Whether a row takes no part: that of a coupling that is released. */
-MD_INLINE int md_is_out(const mdyn_sim *sim, const md_row *row)
-{
-    return row->kind == MDYN_ROW_COUPLING && (sim->state[row->index] & MD_IS_RELEASED);
-}
-
-/* Whether a row misses its target by more than solver.accuracy of what it changes, rounding of the
-   largest impulse, and what C does not resolve in a step. */
-MD_OWN_FRAME int md_find_misses(mdyn_sim *sim, int biased, md_num largest)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row = p->row + p->exact_count;
-    int misses = 0;
-    for (; row < p->row + p->row_count; row++) {
-        md_num size = MD_K(0), moved;
-        if (md_is_out(sim, row)) continue;
-        moved = md_visit(sim, row, biased, &size);
-        size = md_add(md_mul(p->accuracy, size), md_mul(MD_K(64 * MD_EPSILON), largest));
-        misses |= md_less(size, moved)
-            && !md_is_rounding(sim, row, MD_K(MD_EPSILON), md_mul(p->dt, moved));
-    }
-    return misses;
-}
-
-/* The largest magnitude that the impulse of a bounded row can have; 0: any. */
-MD_OWN_FRAME md_num md_most_impulse(const mdyn_sim *sim, const md_row *row)
-{
-    const md_joint_plan *j = &MD_PLAN(sim)->joint[row->index];
-    if (row->kind == MDYN_ROW_COUPLING) return MD_PLAN(sim)->bound[row->index];
-    if (!md_is_zero(sim->joint[row->index].limit)) return MD_K(0);
-    return md_has_drive(j) ? md_add(j->stop, md_add(j->bound, j->bound)) : j->stop;
-}
-
-/* How many of its last changes the impulse of any row can still take; 0: none has a bound. */
-MD_OWN_FRAME md_num md_changes_ahead(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row = p->row + p->exact_count;
-    md_num least = MD_K(0);
-    for (; row < p->row + p->row_count; row++) {
-        const md_num most = md_most_impulse(sim, row), d = md_abs(md_targets_of(sim, row)->change);
-        md_num t;
-        if (md_is_out(sim, row) || md_is_zero(most) || md_is_zero(d)) continue;
-        t = md_div(md_add(most, md_abs(*md_bounded_impulse(sim, row))), d);
-        if (md_is_zero(least) || md_less(t, least)) least = t;
-    }
-    return least;
-}
-
-/* Adds t times its last change to each impulse. */
-MD_OWN_FRAME void md_extrapolate(mdyn_sim *sim, md_num t)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row = p->row + p->exact_count;
-    for (; row < p->row + p->row_count; row++) {
-        const md_num d = md_mul(t, md_targets_of(sim, row)->change);
-        md_num *u = md_bounded_impulse(sim, row);
-        if (md_is_out(sim, row) || md_is_zero(d)) continue;
-        *u = md_add(*u, d);
-        md_add_span(sim, &row->response, d, sim->dv);
-    }
-}
-
-/* Visits the bounded rows until no impulse changes by more than the tolerance. Where the changes
-   shrink by the same factor r again and again, they are followed to their end, by r/(1 - r) of the
-   last one (Aitken); if they do not shrink, to the first bound; at most by the largest impulse.
-   After 3 iterations at first, then after twice as many each time. An impulse beyond its bound
-   returns in its next visit. Returns whether a row misses its target. */
-MD_OWN_FRAME int md_iterate(mdyn_sim *sim, int biased)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_num zero = MD_K(0), one = MD_K(1);
-    md_num moved = zero, largest, ratio = one, rest;
-    int count = 0, since = 0, least = 3, goes_on = 0;
-    do {
-        const md_row *row = p->row + p->exact_count;
-        const md_num last = moved, before = ratio;
-        moved = largest = zero;
-        for (; row < p->row + p->row_count; row++)
-            if (!md_is_out(sim, row)) moved = md_max(moved, md_visit(sim, row, biased, &largest));
-        if (md_is_zero(moved)) break;
-        count++;
-        goes_on = md_less(md_mul(p->tolerance, largest), moved);
-        if (!goes_on || ++since < least - 1) continue;
-
-        ratio = md_less(moved, last) ? md_div(moved, last) : one;
-        rest = md_sub(one, ratio);
-        if (since < least || md_less(md_mul(MD_K(0.1), rest), md_abs(md_sub(ratio, before))))
-            continue;
-        rest = md_is_zero(rest) ? md_changes_ahead(sim) : md_div(ratio, rest);
-        md_extrapolate(sim, md_min(rest, md_div(largest, moved)));
-        since = 0;
-        least += least;
-    } while (goes_on && count < (int)p->iterations);
-    sim->report.iterations = (int16_t)(sim->report.iterations + count);
-    sim->report.residual = MDYN_C(0);
-    if (md_is_zero(moved) || !goes_on) return 0;
-    sim->report.residual = md_to_wide(md_div(moved, largest));
-    return md_find_misses(sim, biased, largest);
-}
-
-/* Whether the motion of the others misses the targets of a row that has none left, by more than
-   accuracy and by what C does not resolve in a step. */
-MD_OWN_FRAME int md_misses_unmoved(mdyn_sim *sim, const md_row *row)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_targets *t = md_targets_of(sim, row);
-    const md_num change = md_row_dot(sim, row, sim->dv);
-    md_num most, miss;
-    if (row->kind == MDYN_ROW_COUPLING && md_class_of_coupling(sim, row->index) != MD_BOUNDED_ROWS)
-        return 0;
-    most = md_add(md_abs(change), md_abs(t->velocity));
-    most = md_mul(md_max(p->accuracy, MD_K(64 * MD_EPSILON)), most);
-    miss = md_max(md_sub(t->low, change), md_sub(change, t->high));
-    return md_less(most, miss)
-        && !md_is_rounding(sim, row, MD_K(MD_EPSILON), md_mul(p->dt, miss));
-}
-
-/* Solves once more with the bias that corrects positions, for q alone: sim->shift is the difference
-   in motion. Then dv and impulses are again what they were; a last visit finds the parts of each
-   joint's impulse. Returns whether a row misses its target. */
-MD_OWN_FRAME int md_solve_biased(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row, *end = p->row + p->row_count;
-    md_num size = MD_K(0);
-    int k, misses;
-    for (k = 0; k < sim->dofs; k++) sim->shift[k] = sim->dv[k];
-    for (row = p->row + p->exact_count; row < end; row++)
-        md_targets_of(sim, row)->kept = *md_bounded_impulse(sim, row);
-
-    misses = md_iterate(sim, 1);
-    for (k = 0; k < sim->dofs; k++) {
-        const md_num dv = sim->shift[k];
-        sim->shift[k] = md_mul(p->dt, md_sub(sim->dv[k], dv));
-        sim->dv[k] = dv;
-    }
-    for (row = p->row + p->exact_count; row < end; row++)
-        *md_bounded_impulse(sim, row) = md_targets_of(sim, row)->kept;
-    for (row = p->row + p->exact_count; row < end; row++)
-        if (!md_is_out(sim, row)) (void)md_visit(sim, row, 0, &size);
-    return misses;
-}
-
-/* Impulses of all rows and dv; sim->shift: the motion of q that corrects positions. Returns whether
-   a row misses its target. */
-MD_OWN_FRAME int md_solve(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row, *end = p->row + p->row_count;
-    int k, biased = 0, misses = 0;
-    md_solve_exact(sim);
-    for (k = 0; k < sim->dofs; k++) sim->shift[k] = MD_K(0);
-
-    /* the impulses of the last step */
-    for (row = p->row + p->exact_count; row < end; row++) {
-        md_num *u = md_bounded_impulse(sim, row);
-        if (MD_IS_COLD(p)) *u = MD_K(0);
-        biased |= !md_is_out(sim, row) && !md_is_zero(md_targets_of(sim, row)->bias);
-        if (!md_is_zero(*u)) md_add_span(sim, &row->response, *u, sim->dv);
-    }
-    if (MD_HAS(BOUNDED)) misses = md_iterate(sim, 0);
-    if (MD_HAS(BOUNDED) && biased) misses |= md_solve_biased(sim);
-
-    /* rows that have no motion left */
-    for (row = p->row + p->first_redundant; MD_HAS(REDUNDANT) && row < p->row + MIMICDYN_MAX_ROWS;
-         row++)
-        misses |= md_misses_unmoved(sim, row);
-    return misses;
-}
-
-/* Impulses of exact rows: each less what the rows after it do to it. Overwrites sim->shift. */
-MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row = p->row + p->exact_count;
-    md_num *g = sim->shift;
-    int k;
-    if (!MD_HAS(EXACT) || p->exact_count == 0) return;
-    for (k = 0; k < sim->dofs; k++) g[k] = MD_K(0);
-    for (; row < p->row + p->row_count; row++)
-        md_add_span(sim, &row->jacobian, *md_bounded_impulse(sim, row), g);
-    for (row = p->row + p->exact_count - 1; row >= p->row; row--) {
-        md_num *u = md_exact_impulse(sim, row);
-        *u = md_sub(*u, md_span_dot(sim, &row->response, g));
-        md_add_span(sim, &row->jacobian, *u, g);
-    }
-}
-
-/* ---- a step: motion ---- */
-
-/* By how much C + J x (C' + J x, if of_velocity) of a hard coupling misses its target, scaled; in a
-   step, the part of it that the step corrects: erp, of a tie all of what is rounding. */
-enum { MD_IN_STEP = 3 }; /* beside mdyn_metric */
-MD_OWN_FRAME md_num md_find_miss(const mdyn_sim *sim, const md_row *row, int of_velocity,
-                                 int metric, const md_num *x)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const mdyn_coupling *c = &p->coupling[row->index];
-    const md_targets *t = &sim->coupling[row->index].target;
-    md_num miss, erp, w = md_wanted_velocity(c);
-    md_sum C;
-    if (of_velocity) {
-        miss = md_mul(row->scale, md_sub(w, md_coupling_velocity(sim, row->index)));
-        if (metric == MD_IN_STEP && !MD_RELAXES(p))
-            miss = md_add(miss, md_sub(md_add(t->low, t->velocity), md_mul(row->scale, w)));
-        return md_sub(miss, md_row_dot(sim, row, x));
-    }
-    if (c->level == MDYN_VELOCITY) return md_neg(md_row_dot(sim, row, x)); /* as it is */
-    md_sum_position(sim, row->index, &C);
-    miss = md_neg(md_sum_minus(&C, c->lower));
-    if (metric != MD_IN_STEP) return md_sub(md_mul(row->scale, miss), md_row_dot(sim, row, x));
-
-    /* the step takes C to dt/2 w beyond its target */
-    if (!md_is_zero(w)) miss = md_add(miss, md_mul(p->half_dt, w));
-    erp = md_mul(p->dt, row->back);
-    if (row >= p->row + p->tie_count)
-        return md_sub(md_mul(row->scale, md_mul(erp, miss)), md_row_dot(sim, row, x));
-    miss = md_mul(row->scale, miss);
-    if (!md_is_rounding(sim, row, MD_K(64 * MD_EPSILON), miss))
-        return md_mul(erp, md_sub(miss, md_row_dot(sim, row, x)));
-    return md_sub(miss, md_row_dot(sim, row, x));
-}
-
-/* x := the change of q (of v) that takes hard couplings to their targets: MDYN_MASS_METRIC of all
-   joints by their inertia; of followers alone; MD_IN_STEP: those of default softness by followers,
-   the others by inertia, against the springs. Returns whether there is any. */
-MD_OWN_FRAME int md_find_correction(const mdyn_sim *sim, int of_velocity, int metric, md_num *x)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const int ties = metric == MD_IN_STEP ? p->tie_count
-        : metric == MDYN_MASS_METRIC ? 0 : p->hard_count;
-    const md_row *row;
-    int k, any = 0;
-    for (k = 0; k < sim->dofs; k++) x[k] = MD_K(0);
-
-    /* by inertia: those that followers correct stay as they are */
-    for (row = p->row; row < p->row + p->exact_count && ties < p->hard_count; row++) {
-        md_num miss;
-        if (row >= p->row + ties && row < p->row + p->hard_count)
-            miss = md_find_miss(sim, row, of_velocity, metric, x);
-        else if (metric == MD_IN_STEP && any) miss = md_neg(md_row_dot(sim, row, x));
-        else continue;
-        if (md_is_zero(miss)) continue;
-        any = 1;
-        md_add_span(sim, &row->response, miss, x);
-    }
-    for (row = p->row; row < p->row + ties; row++) {
-        const md_num miss = md_find_miss(sim, row, of_velocity, metric, x);
-        if (md_is_zero(miss)) continue;
-        any = 1;
-        md_add_span(sim, &row->follow, miss, x);
-    }
-    return any;
-}
-
-/* v += sim->dv, q += x, where they stay in range. */
-MD_OWN_FRAME void md_correct(mdyn_sim *sim, int of_velocity, md_num *x)
-{
-    mdyn_real *to = of_velocity ? sim->v : sim->q;
-    md_tail *tail = of_velocity ? sim->v_tail : sim->q_tail;
-    int k;
-    for (k = 0; k < sim->dofs; k++)
-        if (!md_is_zero(x[k]) && md_stays_in_range(to[k], x[k]))
-            md_accumulate(&to[k], &tail[k], x[k]);
-}
-
-/* Moves v and q by the solve's result. MDYN_ERR_OVERFLOW before anything has moved. */
-MD_OWN_FRAME int md_move(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    int k;
-    for (k = 0; k < sim->dofs; k++) {
-        const md_num dv = sim->dv[k], half = md_mul(p->half_dt, dv);
-        md_num move = md_mul(p->dt, md_add(sim->joint[k].velocity, dv));
-        sim->shift[k] = md_sub(sim->shift[k], half);
-        move = md_add(move, sim->shift[k]);
-        if (!md_stays_in_range(sim->v[k], dv) || !md_stays_in_range(sim->q[k], move))
-            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-    }
-
-    /* q + dt v' - dt/2 dv */
-    for (k = 0; k < sim->dofs; k++) {
-        md_accumulate(&sim->v[k], &sim->v_tail[k], sim->dv[k]);
-        md_accumulate_product(&sim->q[k], &sim->q_tail[k], p->dt_wide, sim->v[k]);
-        md_accumulate(&sim->q[k], &sim->q_tail[k], sim->shift[k]);
-    }
-    return MDYN_OK;
-}
-
-/* ---- a step: report ---- */
-
-/* MDYN_ROW_SATURATED if an impulse is at its bound; a bound of 0: there is none. */
-MD_OWN_FRAME int md_saturation(md_num u, md_num bound)
-{
-    return !md_is_zero(bound) && !md_less(md_abs(u), bound) ? MDYN_ROW_SATURATED : 0;
-}
-
-/* Flags of coupling i, and of a joint's drive and friction, in the last step. */
-MD_OWN_FRAME int md_coupling_flags(const mdyn_sim *sim, int i)
-{
-    int flags = md_saturation(sim->coupling[i].impulse, MD_PLAN(sim)->bound[i]);
-    if (sim->state[i] & MD_IS_REDUNDANT) flags |= MDYN_ROW_REDUNDANT;
-    if (sim->state[i] & MD_IS_CONTRADICTORY) flags |= MDYN_ROW_CONTRADICTORY;
-    return flags;
-}
-
-/* The command and the drive share the effort. */
-MD_OWN_FRAME int md_drive_flags(const mdyn_sim *sim, int k)
-{
-    const md_joint_state *s = &sim->joint[k];
-    const md_joint_plan *j = &MD_PLAN(sim)->joint[k];
-    return md_has_drive(j) ? md_saturation(md_add(s->drive, s->tau), j->bound) : 0;
-}
-
-/* Sliding friction is at its bound. */
-MD_INLINE int md_friction_flags(const mdyn_sim *sim, int k)
-{
-    return md_saturation(sim->joint[k].friction, MD_PLAN(sim)->joint[k].stop);
-}
-
-/* Counts, sticky flags; couplings that break. */
-MD_OWN_FRAME void md_report_step(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    int i, flags = 0;
-    sim->report.entries = p->entries;
-    sim->report.redundant = sim->report.contradictory = sim->report.broken = 0;
-    for (i = 0; i < sim->couplings; i++) {
-        const int own = md_coupling_flags(sim, i);
-        if (sim->state[i] & MD_IS_RELEASED) continue;
-        sim->state[i] &= (uint8_t)~MD_IS_REPLACED;
-        flags |= own;
-        sim->report.redundant = (int16_t)(sim->report.redundant + !!(own & MDYN_ROW_REDUNDANT));
-        sim->report.contradictory = (int16_t)(sim->report.contradictory
-                                              + !!(own & MDYN_ROW_CONTRADICTORY));
-        if (!MD_HAS(BREAKS) || !(own & MDYN_ROW_SATURATED) || !p->coupling[i].breaks) continue;
-        sim->state[i] = (uint8_t)(sim->state[i] | MD_IS_RELEASED | MD_HAS_BROKEN);
-        flags |= MDYN_ROW_RELEASED;
-        sim->report.broken++;
-    }
-    for (i = p->exact_count; i < p->row_count; i++)
-        if (p->row[i].kind != MDYN_ROW_COUPLING)
-            flags |= md_drive_flags(sim, p->row[i].index) | md_friction_flags(sim, p->row[i].index);
-    sim->culprit.sticky = (uint8_t)(sim->culprit.sticky | flags);
-    sim->has_stepped = 1;
-}
-
-/* Drops digits beyond a coordinate that are more than its rounding: the user has set it since. */
-MD_STATIC void md_drop_foreign_tail(mdyn_real x, md_tail *tail)
-{
-    mdyn_real sum = x;
-    md_tail rest = *tail;
-    md_accumulate(&sum, &rest, MD_K(0));
-    if (!md_bits_equal(x, sum)) *tail = 0;
-}
-
-/* Inputs and state in range. Digits beyond a coordinate that the user has set since are dropped. */
-MD_OWN_FRAME int md_check_state(mdyn_sim *sim)
-{
-    int k, code = md_check_numbers(sim, sim->q, sim->dofs);
-    if (code == MDYN_OK) code = md_check_numbers(sim, sim->v, sim->dofs);
-    for (k = 0; k < sim->dofs && code == MDYN_OK; k++) {
-        md_drop_foreign_tail(sim->q[k], &sim->q_tail[k]);
-        md_drop_foreign_tail(sim->v[k], &sim->v_tail[k]);
-    }
-    return code;
-}
-
-/* What a step reads: arrays are 0 beyond the DoFs; targets count where there is a drive. */
-MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
-{
-    int code = md_check_beyond(sim);
-    if (code == MDYN_OK) code = md_check_numbers(sim, sim->tau, sim->dofs);
-    if (code == MDYN_OK && sim->drives) code = md_check_numbers(sim, sim->target, sim->dofs);
-    if (code == MDYN_OK && sim->drives)
-        code = md_check_numbers(sim, sim->target_velocity, sim->dofs);
-    return code == MDYN_OK ? md_check_state(sim) : code;
-}
-
-/* Parts 1 to 6 of a step whose inputs are in range. On an error nothing has moved. */
-MD_OWN_FRAME int md_take_step(mdyn_sim *sim)
-{
-    int misses, code;
-    sim->report.iterations = 0;
-    md_begin_step(sim);
-    misses = md_solve(sim);
-    code = md_move(sim);
-    if (code != MDYN_OK) return code;
-    md_recover_impulses(sim);
-    if (md_find_correction(sim, 1, MD_IN_STEP, sim->shift)) md_correct(sim, 1, sim->shift);
-    if (MD_RELAXES(MD_PLAN(sim)) && md_find_correction(sim, 0, MD_IN_STEP, sim->shift))
-        md_correct(sim, 0, sim->shift);
-    md_report_step(sim);
-    return misses ? md_blame(sim, MDYN_WARN_NOT_CONVERGED, -1) : MDYN_OK;
-}
-
-/*    v' = v + dt M^-1 (tau - damping v) + M^-1 J^T lambda,   q' = q + dt/2 (v + v') */
-MDYN_API int mdyn_step(mdyn_sim *sim)
-{
-    int code = md_enter(sim);
-    if (code != MDYN_OK) return code;
-    code = md_check_inputs(sim);
-    if (code == MDYN_OK) code = md_take_step(sim);
-    return md_leave(sim, code);
-}
-
-/* ---- what rows did ---- */
-
-/* The row of coupling i, or the exact row of drive i; NULL: there is none. */
-MD_OWN_FRAME const md_row *md_find_row(const mdyn_sim *sim, int kind, int index)
-{
-    const md_plan *p = MD_PLAN(sim);
-    int k;
-    for (k = 0; k < MIMICDYN_MAX_ROWS; k++) {
-        if (k == p->row_count) k = p->first_redundant;
-        if (k < MIMICDYN_MAX_ROWS && p->row[k].kind == kind && p->row[k].index == index)
-            return &p->row[k];
-    }
-    return NULL;
-}
-
-/* C of a row less its target, or how far it is outside of its range; of friction 0. */
-MD_OWN_FRAME md_num md_present_error(const mdyn_sim *sim, mdyn_row_kind kind, int index)
-{
-    const mdyn_coupling *c = &MD_PLAN(sim)->coupling[index];
-    const md_joint_plan *j = &MD_PLAN(sim)->joint[index];
-    mdyn_wide lower = MDYN_C(0), upper = MDYN_C(0);
-    md_num below, above;
-    md_sum C;
-    if (kind == MDYN_ROW_FRICTION || (kind == MDYN_ROW_COUPLING && c->level == MDYN_VELOCITY))
-        return MD_K(0);
-    if (kind == MDYN_ROW_COUPLING) md_sum_position(sim, index, &C);
-    else md_sum_set_real(&C, sim->q[index], sim->q_tail[index]);
-    if (kind == MDYN_ROW_DRIVE) {
-        md_sum_add_velocity(&C, MDYN_C(-1), sim->target[index]);
-    } else {
-        lower = kind == MDYN_ROW_COUPLING ? c->lower : j->lower;
-        upper = kind == MDYN_ROW_COUPLING ? c->upper : j->upper;
-    }
-    below = md_sum_minus(&C, lower);
-    above = md_sum_minus(&C, upper);
-    if (md_has_lower(lower) && md_less(below, MD_K(0))) return below;
-    return md_has_upper(upper) && md_less(MD_K(0), above) ? above : MD_K(0);
-}
-
-/* Impulse, J v' and residual of a row, scaled by 1/scale. */
-typedef struct md_outcome { md_num impulse, velocity, residual; } md_outcome;
-
-/* Of a row that is not there J v alone. Targets are those of J dv. */
-MD_OWN_FRAME void md_find_outcome(const mdyn_sim *sim, mdyn_row_kind kind, int index,
-                                  md_outcome *o)
-{
-    const int is_coupling = kind == MDYN_ROW_COUPLING;
-    const md_joint_state *s = &sim->joint[index];
-    const md_row *row = md_find_row(sim, (int)kind, index);
-    const md_num zero = MD_K(0);
-    md_num yield = zero, v;
-    md_targets t;
-    if (!row && !is_coupling) row = md_find_row(sim, MDYN_ROW_LIMIT, index);
-    o->velocity = is_coupling ? md_coupling_velocity(sim, index) : md_of_real(sim->v[index]);
-    o->impulse = o->residual = zero;
-    if (!row) return;
-
-    t = s->target;
-    if (is_coupling) {
-        t = sim->coupling[index].target;
-        o->impulse = sim->coupling[index].impulse;
-        yield = sim->coupling[index].cfm;
-    } else if (kind == MDYN_ROW_DRIVE) {
-        t.low = t.high = s->wanted;
-        t.velocity = md_mul(row->scale, s->velocity);
-        o->impulse = s->drive;
-        yield = row->cfm;
-    } else {
-        if (kind == MDYN_ROW_FRICTION) t.low = t.high = md_neg(t.velocity);
-        o->impulse = kind == MDYN_ROW_LIMIT ? s->limit : s->friction;
-    }
-    v = md_sub(md_mul(row->scale, o->velocity), t.velocity);
-    v = md_add(v, md_mul(yield, o->impulse));
-    if (sim->has_stepped && md_less(v, t.low)) o->residual = md_div(md_sub(v, t.low), row->scale);
-    if (sim->has_stepped && md_less(t.high, v)) o->residual = md_div(md_sub(v, t.high), row->scale);
-    o->impulse = md_mul(row->scale, o->impulse);
-}
-
-/* MDYN_ROW_... of a row in the last step. */
-MD_OWN_FRAME int md_flags_of(const mdyn_sim *sim, mdyn_row_kind kind, int index, md_num impulse)
-{
-    const int is_coupling = kind == MDYN_ROW_COUPLING;
-    if (kind == MDYN_ROW_LIMIT
-        || (is_coupling && !md_coupling_is_equality(&MD_PLAN(sim)->coupling[index])))
-        return (is_coupling ? md_coupling_flags(sim, index) : 0)
-            | (md_is_zero(impulse) ? 0 : md_less(impulse, MD_K(0)) ? MDYN_ROW_AT_UPPER
-                                                                   : MDYN_ROW_AT_LOWER);
-    return is_coupling ? md_coupling_flags(sim, index)
-        : kind == MDYN_ROW_DRIVE ? md_drive_flags(sim, index) : md_friction_flags(sim, index);
-}
-
-/* Whether a sim has such a row. */
-MD_STATIC int md_has_row(const mdyn_sim *sim, mdyn_row_kind kind, int index)
-{
-    const md_joint_plan *j;
-    if (index < 0) return 0;
-    if (kind == MDYN_ROW_COUPLING) return index < sim->couplings;
-    if (index >= sim->dofs) return 0;
-    j = &MD_PLAN(sim)->joint[index];
-    return kind == MDYN_ROW_DRIVE ? md_joint_has_drive(j)
-        : kind == MDYN_ROW_FRICTION ? !md_is_zero(j->friction)
-        : kind == MDYN_ROW_LIMIT && !md_wides_are_zero(&j->lower, 2);
-}
-
-/* The sim is const, so errors leave no culprit. Impulses are those of the last step, v and q the
-   present ones; a row that took no part has neither error nor flags. */
-MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
-                             mdyn_row_report *report)
-{
-    md_num force, power;
-    md_outcome o;
-    int live, released;
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (!report) return MDYN_ERR_NULL;
-    if (!md_has_row(sim, kind, index)) return MDYN_ERR_INDEX;
-    released = kind == MDYN_ROW_COUPLING ? sim->state[index] : 0;
-    if (released & MD_IS_REPLACED) return MDYN_ERR_REPLACED;
-    if (!md_all_in_range(sim->v, sim->dofs)) return MDYN_ERR_STATE;
-    live = sim->has_stepped && (!(released & MD_IS_RELEASED) || (released & MD_HAS_BROKEN));
-    md_find_outcome(sim, kind, index, &o);
-    force = md_mul(MD_PLAN(sim)->inverse_dt, o.impulse);
-    power = md_mul(force, o.velocity);
-    if (!md_is_representable(force) || !md_is_representable(power)
-        || !md_is_representable(o.velocity) || !md_is_representable(o.residual))
-        return MDYN_ERR_RESULT;
-
-    report->impulse = md_to_wide(o.impulse);
-    report->force = md_to_wide(force);
-    report->power = md_to_wide(power);
-    report->velocity = md_to_wide(o.velocity);
-    report->residual = md_to_wide(live ? o.residual : MD_K(0));
-    report->error = md_to_wide(live ? md_present_error(sim, kind, index) : MD_K(0));
-    report->flags = (uint8_t)(live ? md_flags_of(sim, kind, index, o.impulse) : 0);
-    if (released & MD_IS_RELEASED)
-        report->flags = (uint8_t)(report->flags | MDYN_ROW_RELEASED);
-    return MDYN_OK;
-}
-
-/* The forces of a coupling at its joints are in the ratio of the coefficients. */
-MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force)
-{
-    const md_plan *p;
-    const md_row *row;
-    md_num f;
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (!force) return MDYN_ERR_NULL;
-    if (coupling < 0 || coupling >= sim->couplings || term < 0 || term >= MIMICDYN_MAX_TERMS)
-        return MDYN_ERR_INDEX;
-    if (sim->state[coupling] & MD_IS_REPLACED) return MDYN_ERR_REPLACED;
-    p = MD_PLAN(sim);
-    row = md_find_row(sim, MDYN_ROW_COUPLING, coupling);
-    f = md_mul(p->inverse_dt, md_of_wide(p->coupling[coupling].terms[term].coefficient));
-    f = row ? md_mul(f, md_mul(row->scale, sim->coupling[coupling].impulse)) : MD_K(0);
-    if (!md_is_representable(f)) return MDYN_ERR_RESULT;
-    *force = md_to_wide(f);
-    return MDYN_OK;
-}
-
-/* ---- a sim and its model ---- */
-
-/* MDYN_ERR_SOLVER: settings that this build does not have. */
-MD_STATIC int md_check_settings(const mdyn_solver *s)
-{
-    int code = md_check_solver(s);
-    if (code != MDYN_OK || !MIMICDYN_CHECKS) return code;
-    return s->method || s->equality || s->limits || s->scheme || s->corrections
-        || (!md_wide_is_zero(s->relaxation) && md_wide_compare(s->relaxation, MDYN_C(1)) != 0)
-        ? MDYN_ERR_SOLVER : MDYN_OK;
-}
-
-/* The settings that this build has; 0 is the default of each. */
-MD_STATIC void md_take_settings(md_plan *p, const mdyn_solver *s)
-{
-    p->iterations = s->iterations ? s->iterations : 100;
-    p->tolerance = md_wide_is_zero(s->tolerance) ? MD_K(8 * MD_EPSILON)
-                                                 : md_of_wide(s->tolerance);
-    p->accuracy = md_wide_is_zero(s->accuracy) ? MD_K(1e-3) : md_of_wide(s->accuracy);
-    p->relaxes = s->correction != MDYN_BAUMGARTE;
-    p->is_cold = s->start == MDYN_COLD;
-}
-
-/* The rules of a coupling, and that it has no losses. */
-MD_STATIC int md_check_linkage(const mdyn_sim *sim, const mdyn_coupling *c, int i)
-{
-    const int code = md_check_coupling(sim, c, i);
-    int k;
-    if (code != MDYN_OK || !MIMICDYN_CHECKS) return code;
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-        if (c->terms[k].curve && !md_wide_is_zero(c->terms[k].coefficient))
-            return MDYN_ERR_CAPACITY_CURVES;
-    return md_wides_are_zero(&c->efficiency, 2) ? MDYN_OK : MDYN_ERR_LOSS;
-}
-
-/* Rows of a body: drive, dry friction and limit. */
-MD_STATIC int md_count_rows(const mdyn_body *b)
-{
-    return !md_wides_are_zero(&b->drive_kp, 2) + !md_wides_are_zero(&b->lower, 2)
-        + !md_wide_is_zero(b->friction);
-}
-
-/* Counts, pointers and numbers of a model, in the order of md_check_model. */
-MD_OWN_FRAME int md_check_rotors(mdyn_sim *sim, const mdyn_model *model)
-{
-    int i, code, rows = model->coupling_count;
-    if (model->body_count < 1 || model->body_count > MIMICDYN_MAX_BODIES)
-        return md_blame(sim, MDYN_ERR_CAPACITY_BODIES, -1);
-    if (model->coupling_count < 0 || model->coupling_count > MIMICDYN_MAX_COUPLINGS)
-        return md_blame(sim, MDYN_ERR_CAPACITY_COUPLINGS, -1);
-    if (model->body_count > MIMICDYN_MAX_DOFS) return md_blame(sim, MDYN_ERR_CAPACITY_DOFS, -1);
-    if (model->closure_count != 0 || model->user_row_count != 0)
-        return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
-    if (model->curve_count != 0) return md_blame(sim, MDYN_ERR_CAPACITY_CURVES, -1);
-    if (!model->bodies || (model->coupling_count > 0 && !model->couplings))
-        return md_blame(sim, MDYN_ERR_NULL, -1);
-    code = md_check_dt(model->dt);
-    if (code == MDYN_OK) code = md_check_settings(&model->solver);
-    if (code != MDYN_OK) return md_blame(sim, code, -1);
-
-    for (i = 0; i < model->body_count; i++) {
-        code = md_check_body(&model->bodies[i], i);
-        if (code != MDYN_OK) return md_blame(sim, code, i);
-        rows += md_count_rows(&model->bodies[i]);
-        if (rows > MIMICDYN_MAX_ROWS) return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, i);
-    }
-    return rows > MIMICDYN_MAX_ROWS ? md_blame(sim, MDYN_ERR_CAPACITY_ROWS, -1) : MDYN_OK;
-}
-
-/* ---- what may change while it runs ---- */
-
-/* Impulses of rows to lambda times `ratio`, and their targets likewise; with `back`, to those of
-   the present rows. */
-MD_OWN_FRAME void md_scale_impulses(mdyn_sim *sim, int back, md_num ratio)
-{
-    const md_plan *p = MD_PLAN(sim);
-    int i;
-    for (i = 0; i < p->row_count; i++) {
-        const md_row *row = &p->row[i];
-        md_coupling_state *c = &sim->coupling[row->index];
-        md_joint_state *j = &sim->joint[row->index];
-        const md_num up = md_mul(ratio, row->scale), down = md_div(MD_K(1), row->scale);
-        const md_num u = back ? down : up, v = back ? row->scale : down;
-        if (row->kind == MDYN_ROW_COUPLING) {
-            c->impulse = md_mul(u, c->impulse);
-            c->target.low = md_mul(v, c->target.low);
-            c->target.high = md_mul(v, c->target.high);
-            c->target.velocity = md_mul(v, c->target.velocity);
-            c->cfm = row->cfm;
-            continue;
-        }
-        if (row->kind == MDYN_ROW_DRIVE || p->joint[row->index].has_drive) {
-            j->drive = md_mul(u, j->drive);
-            j->wanted = md_mul(v, j->wanted);
-        }
-        if (row->kind == MDYN_ROW_DRIVE) continue;
-        j->impulse = md_mul(u, j->impulse);
-        j->friction = md_mul(u, j->friction);
-        j->limit = md_mul(u, j->limit);
-        j->tau = md_mul(u, j->tau);
-        j->target.low = md_mul(v, j->target.low);
-        j->target.high = md_mul(v, j->target.high);
-        j->target.velocity = md_mul(v, j->target.velocity);
-    }
-}
-
-/* Whether there is a row that is solved. */
-MD_STATIC int md_is_solved(const mdyn_sim *sim, int kind, int index)
-{
-    const md_row *row = md_find_row(sim, kind, index);
-    return row && row < MD_PLAN(sim)->row + MD_PLAN(sim)->row_count;
-}
-
-/* Impulses that belong to no row become 0. */
-MD_OWN_FRAME void md_drop_impulses(mdyn_sim *sim)
-{
-    int i;
-    for (i = 0; i < sim->couplings; i++)
-        if (!md_is_solved(sim, MDYN_ROW_COUPLING, i)) sim->coupling[i].impulse = MD_K(0);
-    for (i = 0; i < sim->dofs; i++) {
-        md_joint_state *s = &sim->joint[i];
-        const md_joint_plan *j = &MD_PLAN(sim)->joint[i];
-        if (!md_is_solved(sim, MDYN_ROW_LIMIT, i)) s->tau = s->friction = s->limit = MD_K(0);
-        if (md_is_zero(j->stop)) s->friction = MD_K(0);
-        if (!j->has_limit) s->limit = MD_K(0);
-        if (!md_joint_has_drive(j)) s->drive = MD_K(0);
-        s->impulse = md_add(s->friction, s->limit);
-        if (j->has_drive) s->impulse = md_add(s->impulse, s->drive);
-    }
-}
-
-/* Flags of the redundant couplings that the others contradict, by C or C' at the state that would
-   satisfy the others. */
-MD_OWN_FRAME void md_find_contradictions(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    const md_row *row;
-    int of_velocity;
-    for (of_velocity = 0; of_velocity < 2; of_velocity++) {
-        (void)md_find_correction(sim, of_velocity, MDYN_MASS_METRIC, sim->dv);
-        for (row = p->row + p->first_redundant; row < p->row + MIMICDYN_MAX_ROWS; row++)
-            if (row->kind == MDYN_ROW_COUPLING
-                && md_class_of_coupling(sim, row->index) <= MD_HARD_ROWS
-                && !md_is_rounding(sim, row, MD_K(MD_CONSISTENCY_TOLERANCE),
-                    md_find_miss(sim, row, of_velocity, MDYN_MASS_METRIC, sim->dv)))
-                sim->state[row->index] = (uint8_t)(sim->state[row->index] | MD_IS_CONTRADICTORY);
-    }
-}
-
-/* Plans all rows with the numbers at hand. */
-MD_OWN_FRAME int md_plan_rows(mdyn_sim *sim)
-{
-    const int code = md_build_plan(sim);
-    if (MIMICDYN_WARNINGS && code == MDYN_OK
-        && MD_PLAN(sim)->first_redundant < MIMICDYN_MAX_ROWS) md_find_contradictions(sim);
-    return code;
-}
-
-/* The same while it runs: the impulses of rows that stay are kept, as `ratio` times their
-   lambda. */
-MD_OWN_FRAME int md_plan_anew(mdyn_sim *sim, md_num ratio)
-{
-    int code;
-    md_scale_impulses(sim, 0, ratio);
-    code = md_plan_rows(sim);
-    if (MD_PLAN(sim)->metric == MD_OF_STEP) md_drop_impulses(sim);
-    md_scale_impulses(sim, 1, MD_K(1));
-    return code;
-}
-
-/* The first contradictory coupling, or else the first redundant one, as a warning. */
-MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
-{
-    int i, gravest = MDYN_OK, index = -1;
-    for (i = 0; MIMICDYN_WARNINGS && i < sim->couplings; i++) {
-        const int code = sim->state[i] & MD_IS_CONTRADICTORY ? MDYN_WARN_CONTRADICTION
-            : (sim->state[i] & MD_IS_REDUNDANT) && md_class_of_coupling(sim, i) <= MD_HARD_ROWS
-            ? MDYN_WARN_REDUNDANT : MDYN_OK;
-        if (code <= gravest) continue;
-        gravest = code;
-        index = i;
-    }
-    return md_blame(sim, gravest, index);
-}
-
-/* MDYN_WARN_START for the first joint outside its limits, MDYN_WARN_OFF_COUPLING for the first hard
-   coupling without bound that does not hold. */
-MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim)
-{
-    const md_plan *p = MD_PLAN(sim);
-    int i;
-    for (i = 0; MIMICDYN_WARNINGS && i < sim->dofs; i++) {
-        md_num tolerance = md_add(MD_K(1), md_abs(md_of_real(sim->q[i])));
-        tolerance = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE / 10), tolerance);
-        if (!md_wides_are_zero(&p->joint[i].lower, 2)
-            && md_less(tolerance, md_abs(md_present_error(sim, MDYN_ROW_LIMIT, i))))
-            return md_blame(sim, MDYN_WARN_START, i);
-    }
-    for (i = 0; MIMICDYN_WARNINGS && i < sim->couplings; i++) {
-        const mdyn_coupling *c = &p->coupling[i];
-        const md_row *row = md_find_row(sim, MDYN_ROW_COUPLING, i);
-        if (row && md_softness_is_hard(&c->softness) && md_wide_is_zero(c->effort)
-            && !md_is_rounding(sim, row, MD_K(MD_CONSISTENCY_TOLERANCE / 10),
-                               md_mul(row->scale, md_present_error(sim, MDYN_ROW_COUPLING, i))))
-            return md_blame(sim, MDYN_WARN_OFF_COUPLING, i);
-    }
-    return MDYN_OK;
-}
-
-/* Coupling i := *c, released or not. On an error it stays what it was. */
-MD_OWN_FRAME int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, int released)
-{
-    mdyn_coupling *own = &MD_PLAN(sim)->coupling[i];
-    const mdyn_coupling old = *own;
-    const uint8_t state = sim->state[i];
-    int code, k;
-    *own = *c;
-    sim->state[i] = (uint8_t)((state & MD_IS_REPLACED) | (released ? MD_IS_RELEASED : 0));
-    code = md_plan_anew(sim, MD_K(1));
-    if (code != MDYN_OK) {
-        *own = old;
-        sim->state[i] = state;
-        (void)md_plan_anew(sim, MD_K(1));
-        return md_blame(sim, code, i);
-    }
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-        if (md_wide_compare(old.terms[k].coefficient, c->terms[k].coefficient) != 0
-            || (!md_wide_is_zero(c->terms[k].coefficient)
-                && old.terms[k].body != c->terms[k].body))
-            sim->state[i] = (uint8_t)(sim->state[i] | MD_IS_REPLACED);
-    return md_warn_couplings(sim);
-}
-
-/* Checked as in mdyn_init; all rows are planned anew, impulses of rows that stay are kept. */
-MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *replacement)
-{
-    int code = md_enter_change(sim);
-    if (code != MDYN_OK) return code;
-    if (!replacement) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, coupling));
-    if (coupling < 0 || coupling >= sim->couplings)
-        return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, coupling));
-    code = md_check_linkage(sim, replacement, coupling);
-    if (code != MDYN_OK) return md_leave(sim, md_blame(sim, code, coupling));
-    code = md_replace_coupling(sim, coupling, replacement, sim->state[coupling] & MD_IS_RELEASED);
-    if (code >= 0) {
-        sim->offset[coupling] = replacement->offset;
-        sim->offset_rest[coupling] = MDYN_C(0);
-    }
-    return md_leave(sim, code);
-}
-
-/* What the type of the offset cannot hold of the target goes to offset_rest. */
-MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real target,
-                                      mdyn_real target_velocity)
-{
-    mdyn_coupling *c;
-    md_sum excess;
-    int code = md_enter_change(sim), rows;
-    if (code != MDYN_OK) return code;
-    if (coupling < 0 || coupling >= sim->couplings)
-        return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, coupling));
-    if (!md_in_range(target) || !md_in_range(target_velocity))
-        return md_leave(sim, md_blame(sim, MDYN_ERR_STATE, coupling));
-
-    c = &MD_PLAN(sim)->coupling[coupling];
-    rows = md_class_of_coupling(sim, coupling);
-    sim->offset[coupling] = md_to_wide(md_neg(md_of_real(target)));
-    c->target_velocity = md_to_wide(md_of_real(target_velocity));
-    md_sum_set(&excess, sim->offset[coupling]);
-    md_sum_add_velocity(&excess, MDYN_C(1), target);
-    sim->offset_rest[coupling] = md_to_wide(md_neg(md_sum_to_num(&excess)));
-    if (md_class_of_coupling(sim, coupling) != rows || (sim->state[coupling] & MD_IS_REDUNDANT))
-        code = md_plan_anew(sim, MD_K(1));
-    return md_leave(sim, code == MDYN_OK ? md_warn_couplings(sim) : code);
-}
-
-/* MDYN_ENGAGE_HERE: if C is outside its range, the offset takes it to the nearest bound. */
-MD_OWN_FRAME int md_set_engaged(mdyn_sim *sim, int coupling, int on)
-{
-    mdyn_coupling c;
-    mdyn_wide offset;
-    int code;
-    if (coupling < 0 || coupling >= sim->couplings || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
-        return md_blame(sim, MDYN_ERR_INDEX, coupling);
-    code = md_check_state(sim);
-    if (code != MDYN_OK) return code;
-    c = MD_PLAN(sim)->coupling[coupling];
-    offset = sim->offset[coupling];
-    if (on == MDYN_ENGAGE_HERE && c.level == MDYN_POSITION)
-        offset = md_to_wide(md_sub(md_of_wide(offset),
-                                   md_present_error(sim, MDYN_ROW_COUPLING, coupling)));
-    if (!md_wide_in_range(offset)) return md_blame(sim, MDYN_ERR_RESULT, coupling);
-    sim->coupling[coupling].impulse = MD_K(0);
-    code = md_replace_coupling(sim, coupling, &c, on == MDYN_RELEASE);
-    if (code >= 0) sim->offset[coupling] = offset;
-    return code;
-}
-
-/* Released couplings have no row. */
-MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on)
-{
-    int code = md_enter_change(sim);
-    return code == MDYN_OK ? md_leave(sim, md_set_engaged(sim, coupling, on)) : code;
-}
-
-/* The rows that a joint has, a bit for each kind: what decides on the plan. */
-MD_STATIC int md_kinds_of(const md_joint_plan *j)
-{
-    const int drive = md_joint_has_drive(j);
-    return drive | (drive && md_is_zero(j->effort)) << 1 | !md_is_zero(j->friction) << 2
-        | !md_wides_are_zero(&j->lower, 2) << 3;
-}
-
-/* The numbers of joint k := those of a body, unless the rows cannot be planned with them. */
-MD_OWN_FRAME int md_replace_body(mdyn_sim *sim, int k, const mdyn_body *b)
-{
-    const md_joint_plan old = MD_PLAN(sim)->joint[k];
-    int i, rows, code = md_check_body(b, k);
-    if (code != MDYN_OK) return md_blame(sim, code, k);
-    if ((int)b->joint != sim->link[k].joint || b->parent != MDYN_WORLD)
-        return md_blame(sim, MDYN_ERR_FROZEN, k);
-    for (rows = sim->couplings + md_count_rows(b), i = 0; i < sim->dofs; i++)
-        if (i != k)
-            rows += md_has_row(sim, MDYN_ROW_DRIVE, i) + md_has_row(sim, MDYN_ROW_FRICTION, i)
-                + md_has_row(sim, MDYN_ROW_LIMIT, i);
-    if (rows > MIMICDYN_MAX_ROWS) return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, k);
-
-    md_scale_impulses(sim, 0, MD_K(1));
-    md_take_body(sim, k, b);
-    code = md_plan_rows(sim);
-    if (code != MDYN_OK) {
-        const mdyn_culprit culprit = sim->culprit;
-        MD_PLAN(sim)->joint[k] = old;
-        (void)md_plan_rows(sim);
-        sim->culprit = culprit;
-    }
-    md_drop_impulses(sim);
-    md_scale_impulses(sim, 1, MD_K(1));
-    if (code != MDYN_OK) return code;
-    return md_kinds_of(&old) == md_kinds_of(&MD_PLAN(sim)->joint[k]) ? MDYN_OK
-                                                                     : md_warn_couplings(sim);
-}
-
-/* Parent and joint must be those of mdyn_init; `name` is not read. */
-MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement)
-{
-    int code = md_enter_change(sim);
-    if (code != MDYN_OK) return code;
-    if (!replacement) code = MDYN_ERR_NULL;
-    else if (body < 0 || body >= sim->bodies) code = MDYN_ERR_INDEX;
-    if (code != MDYN_OK) return md_leave(sim, md_blame(sim, code, body));
-    return md_leave(sim, md_replace_body(sim, body, replacement));
-}
-
-/* Forces of the last step stay: impulses are scaled with dt. */
-MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt)
-{
-    md_plan *p;
-    int code = md_enter_change(sim);
-    if (code != MDYN_OK) return code;
-    p = MD_PLAN(sim);
-    code = md_check_dt(dt);
-    if (code != MDYN_OK) return md_leave(sim, md_blame(sim, code, -1));
-    code = md_check_state(sim);
-    if (code != MDYN_OK) return md_leave(sim, code);
-    p->dt_wide = dt;
-    return md_leave(sim, md_plan_anew(sim, md_mul(md_of_wide(dt), p->inverse_dt)));
-}
-
-/* q, v, commands, couplings and the plan are kept. */
-MDYN_API int mdyn_reset(mdyn_sim *sim)
-{
-    int k, code = md_enter(sim);
-    if (code != MDYN_OK) return code;
-    for (k = 0; k < sim->dofs; k++) {
-        md_joint_state *s = &sim->joint[k];
-        sim->q_tail[k] = sim->v_tail[k] = 0;
-        s->impulse = s->drive = s->friction = s->limit = s->tau = MD_K(0);
-    }
-    for (k = 0; k < sim->couplings; k++) {
-        sim->coupling[k].impulse = MD_K(0);
-        sim->state[k] &= (uint8_t)~MD_IS_REPLACED;
-    }
-    sim->has_stepped = 0;
-    sim->report.iterations = sim->report.entries = sim->report.redundant = 0;
-    sim->report.contradictory = sim->report.broken = 0;
-    sim->report.residual = MDYN_C(0);
-    sim->culprit.sticky = 0;
-    return md_leave(sim, MDYN_OK);
-}
-
-/* ---- onto couplings; whole turns ---- */
-
-/* Moves q, or v, onto the hard couplings, or finds only whether it stays in range. The second pass
-   corrects what an md_num cannot hold of a large correction. */
-MD_OWN_FRAME int md_move_onto(mdyn_sim *sim, int of_velocity, int metric, int apply)
-{
-    const mdyn_real *to = of_velocity ? sim->v : sim->q;
-    int k, pass;
-    for (pass = 0; pass <= apply; pass++) {
-        (void)md_find_correction(sim, of_velocity, metric, sim->dv);
-        for (k = 0; k < sim->dofs && pass == 0; k++)
-            if (!md_stays_in_range(to[k], sim->dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-        if (apply) md_correct(sim, of_velocity, sim->dv);
-    }
-    return MDYN_OK;
-}
-
-/* In the mass metric rows are planned without damping, for positions without couplings of
-   velocities; then again as they were. First q is tried, then v and q move: an error changes
-   nothing. */
-MD_OWN_FRAME int md_project_by(mdyn_sim *sim, int metric)
-{
-    static const uint8_t of_velocity[3] = { 0, 1, 0 };
-    int i, code = md_check_state(sim);
-    if (code == MDYN_OK && metric == MDYN_MASS_METRIC && MD_IS_BAKED)
-        return md_blame(sim, MDYN_ERR_BAKED, -1);
-    for (i = 0; i < 3 && code == MDYN_OK; i++) {
-        if (metric == MDYN_MASS_METRIC) {
-            MD_PLAN(sim)->metric = of_velocity[i] ? MD_OF_VELOCITIES : MD_OF_POSITIONS;
-            code = md_plan_anew(sim, MD_K(1));
-        }
-        if (code == MDYN_OK) code = md_move_onto(sim, of_velocity[i], metric, i > 0);
-    }
-    if (metric == MDYN_MASS_METRIC && !MD_IS_BAKED) {
-        MD_PLAN(sim)->metric = MD_OF_STEP;
-        (void)md_plan_anew(sim, MD_K(1));
-    }
-    for (i = 0; i < sim->couplings && code == MDYN_OK; i++)
-        if (sim->state[i] & MD_IS_CONTRADICTORY) code = MDYN_WARN_CONTRADICTION;
-    return code > 0 ? md_blame(sim, code, -1) : code;
-}
-
-/* Independent: followers of the couplings, as with MDYN_FOLLOWERS. */
-MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
-{
-    int code = md_enter(sim);
-    if (code != MDYN_OK) return code;
-    if ((unsigned)metric > MDYN_INDEPENDENT) code = md_blame(sim, MDYN_ERR_INDEX, -1);
-    return md_leave(sim, code == MDYN_OK ? md_project_by(sim, (int)metric) : code);
-}
-
-/* offset := offset + coefficient (q before - q after), with all digits, of the couplings of
-   DoF k. */
-MD_OWN_FRAME void md_shift_offsets(mdyn_sim *sim, int k, mdyn_real q, md_tail tail)
-{
-    md_plan *p = MD_PLAN(sim);
-    int i, j;
-    for (i = 0; i < sim->couplings; i++)
-        for (j = 0; j < MIMICDYN_MAX_TERMS && p->coupling[i].level == MDYN_POSITION; j++) {
-            const mdyn_wide a = p->coupling[i].terms[j].coefficient;
-            const mdyn_wide minus = md_to_wide(md_neg(md_of_wide(a)));
-            md_sum s;
-            if (md_wide_is_zero(a) || p->coupling[i].terms[j].body != k) continue;
-            md_sum_set(&s, sim->offset[i]);
-            md_sum_add_product(&s, sim->offset_rest[i], MDYN_R(1), 0);
-            md_sum_add_product(&s, a, q, tail);
-            md_sum_add_product(&s, a, (mdyn_real)-sim->q[k], 0);
-            md_sum_add_product(&s, minus, 0, sim->q_tail[k]);
-            sim->offset[i] = md_sum_to_wide(&s);
-            md_sum_add_product(&s, sim->offset[i], MDYN_R(-1), 0);
-            sim->offset_rest[i] = md_sum_to_wide(&s);
-        }
-}
-
-/* Whole turns of a revolute joint without limits go from q to the offsets of its couplings, so that
-   their C stays, and from the target of its drive. */
-MD_OWN_FRAME int md_take_turns_off(mdyn_sim *sim, int k, int32_t *turns)
-{
-    const md_joint_plan *j = &MD_PLAN(sim)->joint[k];
-    const mdyn_real q = sim->q[k];
-    md_tail tail, rest;
-    mdyn_real n;
-    md_sum s;
-    int code;
-    if (sim->link[k].joint != MDYN_REVOLUTE) return md_blame(sim, MDYN_ERR_JOINT, k);
-    if (!md_wides_are_zero(&j->lower, 2)) return md_blame(sim, MDYN_ERR_LIMITS, k);
-    code = md_check_state(sim);
-    if (code == MDYN_OK && sim->drives) code = md_check_numbers(sim, sim->target, sim->dofs);
-    if (code != MDYN_OK) return code;
-
-    n = md_round(md_mul(md_of_real(q), MD_K(0.15915494309189535)));
-    *turns = md_to_int(md_of_real(n));
-    if (*turns == 0) return MDYN_OK;
-    tail = sim->q_tail[k];
-    md_sum_set_real(&s, q, tail);
-    md_sum_add_turns(&s, (mdyn_real)-n);
-    md_real_set_sum(&sim->q[k], &sim->q_tail[k], &s);
-    md_shift_offsets(sim, k, q, tail);
-    if (!md_joint_has_drive(j)) return MDYN_OK;
-    md_sum_set_real(&s, sim->target[k], 0);
-    md_sum_add_turns(&s, (mdyn_real)-n);
-    md_real_set_sum(&sim->target[k], &rest, &s);
-    return MDYN_OK;
-}
-
-/* C of all couplings, and so their forces, stay as they are. */
-MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns)
-{
-    int code = md_enter(sim);
-    if (code != MDYN_OK) return code;
-    if (!turns) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, body));
-    if (body < 0 || body >= sim->bodies)
-        return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, body));
-    return md_leave(sim, md_take_turns_off(sim, body, turns));
-}
-
-/* ---- what a model needs ---- */
-
-/* The DoFs from the first to the last that a row on those from *first to *last can reach through
-   couplings without bound. */
-MD_STATIC int32_t md_reach(const mdyn_model *model, int first, int last)
-{
-    int i, k, grows = 1;
-    while (grows)
-        for (grows = 0, i = 0; i < model->coupling_count; i++) {
-            const mdyn_coupling *c = &model->couplings[i];
-            int low = last + 1, high = first - 1, meets = 0;
-            for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-                const int at = c->terms[k].body;
-                if (md_wide_is_zero(c->terms[k].coefficient)) continue;
-                meets |= at >= first && at <= last;
-                if (at < low) low = at;
-                if (at > high) high = at;
-            }
-            if (!meets || !md_wide_is_zero(c->effort) || !md_coupling_is_equality(c)) continue;
-            grows |= low < first || high > last;
-            if (low < first) first = low;
-            if (high > last) last = high;
-        }
-    return last - first + 1;
-}
-
-/* What the model needs of each knob. Entries: J, response and follower of each row. */
-MD_STATIC void md_require(const mdyn_model *model, mdyn_capacity *c)
-{
-    int i, k;
-    c->bodies = c->dofs = model->body_count;
-    c->couplings = model->coupling_count > 0 ? model->coupling_count : 1;
-    c->rows = c->entries = c->curves = c->dantzig = 0;
-    c->body_rows = model->user_row_count + 6 * model->closure_count;
-    c->terms = 2;
-    for (i = 0; i < model->coupling_count; i++) {
-        const mdyn_term *t = model->couplings[i].terms;
-        int first = model->body_count, last = -1, terms = 0;
-        for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-            if (md_wide_is_zero(t[k].coefficient)) continue;
-            terms++;
-            if (t[k].body < first) first = t[k].body;
-            if (t[k].body > last) last = t[k].body;
-        }
-        if (c->terms < terms) c->terms = terms;
-        c->rows++;
-        if (terms > 0) c->entries += last - first + 1 + 2 * md_reach(model, first, last);
-    }
-    for (i = 0; i < model->body_count; i++) {
-        const mdyn_body *b = &model->bodies[i];
-        const int n = md_count_rows(b), drive = !md_wides_are_zero(&b->drive_kp, 2);
-        const int exact = drive && md_wide_is_zero(b->effort);
-        c->rows += n;
-        if (n > 0) c->entries += (exact + (n > exact)) * (1 + md_reach(model, i, i));
-    }
-    if (c->rows == 0) c->rows = 1;
-    if (c->entries == 0) c->entries = 1;
-}
-
-/* By counts alone: no sim exists yet. */
-MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required)
-{
-    int code;
-    if (!model || !required) return MDYN_ERR_NULL;
-    code = md_check_structure(model);
-    if (code != MDYN_OK) return code;
-    md_require(model, required);
-    return md_compare_capacity(required);
-}
-
-/* ---- set-up ---- */
-
-/* A ready sim of a model whose bodies are checked; couplings are checked here, when bodies stand.
-   The ready mark is written last: a sim that failed is refused by every call. */
-MD_OWN_FRAME int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
-{
-    md_plan *p = MD_PLAN(sim);
-    int i, code;
-    size_t k;
-    for (k = 0; k < sizeof *sim; k++) ((unsigned char *)sim)[k] = 0;
-    p->dt_wide = model->dt;
-    md_take_settings(p, &model->solver);
-    sim->bodies = sim->dofs = (int16_t)model->body_count;
-    sim->couplings = (int16_t)model->coupling_count;
-    for (i = 0; i < sim->bodies; i++) {
-        sim->link[i].joint = (uint8_t)model->bodies[i].joint;
-        md_take_body(sim, i, &model->bodies[i]);
-    }
-    for (i = 0; i < sim->couplings; i++) {
-        code = md_check_linkage(sim, &model->couplings[i], i);
-        if (code != MDYN_OK) return md_blame(sim, code, i);
-        p->coupling[i] = model->couplings[i];
-        sim->offset[i] = model->couplings[i].offset;
-    }
-
-    code = md_plan_rows(sim);
-    if (code != MDYN_OK) return code;
-    if (model->start) md_copy(sim->q, model->start, sim->dofs);
-    code = md_check_state(sim);
-    if (code != MDYN_OK) return code;
-    sim->ready_mark = MD_READY;
-    code = md_warn_couplings(sim);
-    return code == MDYN_OK ? md_warn_pose(sim) : code;
-}
-
-/* The ready mark is cleared before the model is checked, so that a program which ignores an error
-   cannot continue with an older model. */
-MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const char *built_with)
-{
-    int code;
-    (void)built_with; /* the linker has compared the symbol */
-    if (!sim) return MDYN_ERR_NULL;
-    if (md_is_busy(sim)) return MDYN_ERR_BUSY;
-    sim->ready_mark = 0;
-    if (!model) return md_blame(sim, MDYN_ERR_NULL, -1);
-    if (MD_IS_BAKED) return md_blame(sim, MDYN_ERR_BAKED, -1);
-    code = md_check_rotors(sim, model);
-    return code == MDYN_OK ? md_build_sim(sim, model) : code;
-}
-
-/* ---- sizes, and numbers by body ---- */
-
-/* Body, DoF and coordinate have one index. */
-MDYN_API int mdyn_dofs(const mdyn_sim *sim)
-{
-    return md_is_set_up(sim) ? sim->dofs : md_not_ready(sim);
-}
-
-MDYN_API int mdyn_coordinates(const mdyn_sim *sim) { return mdyn_dofs(sim); }
-
-/* Negative: an error. */
-MDYN_API int mdyn_first_dof(const mdyn_sim *sim, int body)
-{
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    return body < 0 || body >= sim->bodies ? MDYN_ERR_INDEX : body;
-}
-
-MDYN_API int mdyn_first_coordinate(const mdyn_sim *sim, int body)
-{
-    return mdyn_first_dof(sim, body);
-}
-
-/* The element of an array over DoF that belongs to a body, or an error. */
-MD_STATIC int md_place_of_body(const mdyn_sim *sim, int body, int axis)
-{
-    const int place = mdyn_first_dof(sim, body);
-    return place >= 0 && axis != 0 ? MDYN_ERR_INDEX : place;
-}
-
-/* Stores a value without a check: the next call that reads it checks it. */
-MD_STATIC int md_set_element(mdyn_sim *sim, mdyn_real *x, int body, int axis, mdyn_real value)
-{
-    const int place = md_place_of_body(sim, body, axis);
-    if (!md_is_ready(sim)) return md_not_ready(sim);
-    if (place < 0) return md_blame(sim, place, body);
-    x[place] = value;
-    return MDYN_OK;
-}
-
-/* What no state may hold, if there is no such joint. */
-MDYN_API mdyn_real mdyn_q(const mdyn_sim *sim, int body, int k)
-{
-    const int place = md_place_of_body(sim, body, k);
-    return place < 0 ? md_no_number() : sim->q[place];
-}
-
-MDYN_API mdyn_real mdyn_v(const mdyn_sim *sim, int body, int axis)
-{
-    const int place = md_place_of_body(sim, body, axis);
-    return place < 0 ? md_no_number() : sim->v[place];
-}
-
-/* Setters of one number. */
-MDYN_API int mdyn_set_q(mdyn_sim *sim, int body, int k, mdyn_real value)
-{
-    return md_set_element(sim, sim ? sim->q : NULL, body, k, value);
-}
-
-MDYN_API int mdyn_set_v(mdyn_sim *sim, int body, int axis, mdyn_real value)
-{
-    return md_set_element(sim, sim ? sim->v : NULL, body, axis, value);
-}
-
-MDYN_API int mdyn_set_tau(mdyn_sim *sim, int body, int axis, mdyn_real value)
-{
-    return md_set_element(sim, sim ? sim->tau : NULL, body, axis, value);
-}
-
-MDYN_API int mdyn_set_target(mdyn_sim *sim, int body, mdyn_real value)
-{
-    return md_set_element(sim, sim ? sim->target : NULL, body, 0, value);
-}
-
-MDYN_API int mdyn_set_target_velocity(mdyn_sim *sim, int body, mdyn_real value)
-{
-    return md_set_element(sim, sim ? sim->target_velocity : NULL, body, 0, value);
-}
-
-#else
 
 /* =============================================================================== // >>range
    The range that limits and couplings leave a joint.
@@ -22417,6 +20105,14 @@ MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
 
 /* ---- whole turns ---- */
 
+/* s += 2 pi n. 2 pi is split into three numbers of 24 bits, whose products with n the sum holds. */
+MD_STATIC void md_sum_add_turns(md_sum *s, mdyn_real n)
+{
+    md_sum_add_product(s, MDYN_C(6.2831854820251465), n, 0);
+    md_sum_add_product(s, MDYN_C(-1.7484555314695172e-07), n, 0);
+    md_sum_add_product(s, MDYN_C(-6.8604979977715316e-15), n, 0);
+}
+
 /* Takes n turns off coordinate c of DoF k, and puts them into the offsets of its couplings. */
 MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
 {
@@ -22515,8 +20211,6 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
       user row 0 brake: on 0; target velocity 0; hard, erp 0.2, force >= -3
       contact 0: gap between 0 and 2 >= 0 [m]; hard, erp 0.2 */
 
-#endif
-
 /* ---- characters and numbers ---- */
 
 /* Where characters go. `used` counts all of them; those from `size` on are not stored. */
@@ -22596,8 +20290,6 @@ MD_STATIC void md_print_value(md_printer *out, const char *before, md_num x, con
     md_print_number(out, x);
     md_print(out, after);
 }
-
-#if MIMICDYN_TREE
 
 /* ---- names, units, softness ---- */
 
@@ -23008,6 +20700,9 @@ MD_STATIC int md_explain_row(mdyn_sim *sim, int k, char *text, int size)
    Source: Featherstone 2008, chapter 2 (kinetic energy, Jacobian), section 6.2 (M). */
 
 /* ---- before and after ---- */
+
+/* Results of 1e30 and more are refused in every scalar, NaN too; F32 itself ends at 3e38. */
+MD_INLINE int md_is_representable(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
 
 /* Pointers a and b, the sim and the body of a query. */
 MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
@@ -24285,8 +21980,6 @@ MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigne
     return MDYN_OK;
 }
 
-#endif
-
 /* ============================================================================== // >>public
    The calls, in the order of >>calls.
 
@@ -24320,8 +22013,6 @@ const char MDYN_CONFIGURATION = 0; /* its name is the configuration; its value i
 
 #endif
 
-#if MIMICDYN_TREE
-
 /* ---- a sim and its model ----
    After a warning (> 0) the sim is ready, or the coupling replaced. After an error (< 0) of
    mdyn_init the sim is not ready; after one of the other calls it is as it was. */
@@ -24352,8 +22043,6 @@ MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required)
     md_require(model, required);
     return md_compare_capacity(required);
 }
-
-#endif
 
 /* Body rows and dantzig, which may be 0, stand after the others. */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size)
@@ -24396,8 +22085,6 @@ MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int s
     text[out.used] = 0;
     return MDYN_OK;
 }
-
-#if MIMICDYN_TREE
 
 /* q, v, commands, targets, wrenches, couplings and the plan are kept. */
 MDYN_API int mdyn_reset(mdyn_sim *sim)
@@ -24760,8 +22447,6 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 
 #endif
 
-#endif
-
 /* angle - 2 pi round((angle - reference)/(2 pi)), summed with twice the digits. 2 pi is split in
    two parts (Cody and Waite): the first has 8 bits, so its product with the number of turns is
    exact. */
@@ -24782,8 +22467,6 @@ MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 
 /* ---- words ---- */
 
-#if MIMICDYN_TREE
-
 /* The forms of the text stand in >>explain. On an error the buffer is as it was. */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size)
 {
@@ -24800,6 +22483,8 @@ MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *te
     }
     return md_explain_row(sim, k, text, size);
 }
+
+#if MIMICDYN_TREE
 
 /* The form of the text stands in >>query. A dump of a model:
       for (i = 0; mdyn_explain_body(&sim, i, text, 700) == MDYN_OK; i++) puts(text); */
@@ -24832,8 +22517,6 @@ MDYN_API const char *mdyn_remedy(int code)
     default: return "pass a code that a call of this header has returned";
     }
 }
-
-#if MIMICDYN_TREE
 
 /* ---- numbers of DoFs and coordinates ----
    Joint            DoFs  coordinates
@@ -24936,8 +22619,6 @@ MDYN_API int mdyn_set_target_velocity(mdyn_sim *sim, int body, mdyn_real value)
     const int place = md_place_of_dof(sim, body, 0);
     return md_set_element(sim, sim ? sim->target_velocity : NULL, place, body, value);
 }
-
-#endif
 
 /* ---- numbers of both kinds, encoder counts ----
    Conversions to mdyn_real are rounded to nearest and clamped to its range, in every scalar. They
@@ -25112,8 +22793,6 @@ MDYN_API int32_t mdyn_unwrap(int32_t before, uint32_t raw, int bits)
     return (int32_t)((uint32_t)before + step - half);
 }
 
-#if MIMICDYN_TREE
-
 /* ---- accelerations ----
    Forward dynamics    a = M^-1 (tau - C), by the articulated body algorithm
    Constrained         also J a = -J' v, for the equality rows of mdyn_project
@@ -25212,6 +22891,8 @@ MDYN_API int mdyn_stabilized_dynamics(mdyn_sim *sim, mdyn_wide time, mdyn_wide *
     if (code == MDYN_OK) code = md_write_results(sim, acceleration, sim->dv, sim->dofs);
     return md_leave(sim, code);
 }
+
+#if MIMICDYN_TREE
 
 /* ---- poses and velocities ----
    The first query after a change of q or v finds the kinematics of all bodies, O(b); the others
@@ -25473,7 +23154,7 @@ MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential
 
 #endif
 
-#if MIMICDYN_LCP && MIMICDYN_TREE
+#if MIMICDYN_LCP
 
 /* ---- linear complementarity problems without a sim ----
    A x = b + w; w >= 0 where x = lo, w <= 0 where x = hi, else w = 0. The algorithms are those of
