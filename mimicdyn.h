@@ -15668,7 +15668,8 @@ MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
 }
 
 /* The lower triangle of A. Row i is spread out in sim->scratch, so that its product with each
-   earlier row costs the entries of that row. */
+   earlier row costs the entries of that row; nothing, if their ranges of columns are apart. These
+   stand in s->first and s->last meanwhile. */
 MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 {
     int i, j, e;
@@ -15677,11 +15678,23 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         const md_row *row = &sim->row[sim->dantzig.row[i]];
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
+        int low = sim->dofs + sim->rows, high = -1;
+
+        /* the row, and its range of columns */
+        for (e = first; e < end; e++) {
+            const int c = sim->entry_column[e];
+            sim->scratch[c] = sim->shared.entry[e];
+            if (c < low) low = c;
+            if (c > high) high = c;
+        }
+        s->first[i] = low;
+        s->last[i] = high;
 
         /* A_ij = x_i.x_j, and beside more for i = j */
-        for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = sim->shared.entry[e];
         for (j = 0; j <= i; j++) {
             const md_row *other = &sim->row[sim->dantzig.row[j]];
+            a[j] = MD_K(0);
+            if (s->last[j] < low || high < s->first[j]) continue;
             a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
         }
         a[i] = md_add(a[i], md_of_unit(row->beside, 0));
