@@ -15527,7 +15527,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end)
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
     part = md_unit_of(tolerance, 0);
 
-    md_begin_direction(sim);
+    if (!follows || end > first + 1 || sim->has_parallel) md_begin_direction(sim);
     for (;;) {
         c.largest = motion;
         md_visit_rows(sim, e, step, part, &c);
