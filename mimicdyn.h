@@ -1049,10 +1049,10 @@ typedef struct mdyn_solver {
     mdyn_method method;
     mdyn_equality equality;
     mdyn_start start;
-    uint16_t iterations;   /* maximum per step; rows activated late get the same number again; 0:
-                              100. MDYN_TGS: maximum per substep; 0: 1 */
-    mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and where it
-                              converges slowly it is extrapolated (md_iterate_pgs) */
+    uint16_t iterations;   /* maximum per step, of all its solves; rows activated late get the same
+                              number again; 0: 100. MDYN_TGS: maximum per substep; 0: 1 */
+    mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and iterations
+                              go on in the direction of those before (md_go_on) */
     mdyn_wide tolerance;   /* iteration ends when no impulse changes by more than this fraction of
                               the largest impulse or velocity change (in units of the square root
                               of energy), at most 0.1; 0: a few rounding errors */
@@ -1558,8 +1558,8 @@ typedef struct md_row {
     md_unit beside;                   /* inequality: share of cfm in the squared length;
                                          equality: tau of its second reflection */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
-    md_unit u_change;                 /* change of u_lambda in the last visit */
-    md_unit u_warm_start;             /* u_lambda of the solve without position bias */
+    md_unit u_before;                 /* u_lambda before the last iteration */
+    md_unit u_direction;              /* of the impulse in the iteration: md_follow_direction */
     uint32_t last_step;               /* that it took part in */
 } md_row;
 
@@ -2300,11 +2300,11 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    step have one exponent, each weighted by the square root of its inertia. One unit of this DoF's
    is above 1e-5 rad/s or m/s, and more than 1/256 of its change and of what its own force does.
    Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each of at most
-   2 solver.iterations + r iterations over the bounded rows. Position bias that is kept apart
-   (mdyn_start, mdyn_correction) takes up to three times as many; `substeps` multiplies the cost of
-   all rows. MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again
-   whenever violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed
-   point the solve is repeated, at a coarser scale, when a value overflows its block. */
+   2 solver.iterations + r iterations over the bounded rows, of which position bias that is kept
+   apart (mdyn_start, mdyn_correction) takes its share; `substeps` multiplies the cost of all rows.
+   MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
+   violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
+   solve is repeated, at a coarser scale, when a value overflows its block. */
 MDYN_API int mdyn_step(mdyn_sim *sim);
 
 /* Between calls a sim may be copied and moved by assignment or memcpy: it holds no address of
@@ -14517,14 +14517,14 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 
 /* The change of the iteration's objective (Baraff's quadratic program),
       |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
-   if the impulse of a row goes from 0 to u = u_warm_start: u (x.du - u_target + u/2), since |x|^2
-   and beside add up to 1 (in a friction cone to less, so that this is an upper bound). */
-MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row)
+   if the impulse of a row goes from 0 to u: u (x.du - u_target + u/2), since |x|^2 and beside add
+   up to 1 (in a friction cone to less, so that this is an upper bound). */
+MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
 {
     md_unit s = md_row_dot(sim, row, sim->du);
-    s = md_unit_sub(s, md_unit_less(MD_U(0), row->u_warm_start) ? row->u_lo : row->u_hi);
-    s = md_unit_add(s, md_unit_mul(MD_U(0.5), row->u_warm_start));
-    return md_mul(md_of_unit(row->u_warm_start, 0), md_of_unit(s, 0));
+    s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
+    s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
+    return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
 }
 
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
@@ -14537,16 +14537,15 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     row->u_lambda_min = md_unit_of(md_mul(md_sub(row->lambda_min, row->lambda_given), length), e);
     row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
     md_target_inequality(sim, row, e, bias);
-    row->u_lambda = row->u_change = row->u_warm_start = MD_U(0);
+    row->u_lambda = row->u_before = row->u_direction = MD_U(0);
     md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
     start = md_unit_of(md_mul(md_sub(impulse, row->lambda_given), length), e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
-    row->u_warm_start = start;
-    cost = md_warm_start_cost(sim, row);
-    md_set_impulse(sim, row, row->u_warm_start);
+    cost = md_warm_start_cost(sim, row, start);
+    md_set_impulse(sim, row, start);
     return cost;
 }
 
@@ -14573,14 +14572,29 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                               min, max);
 }
 
+/* What an iteration changes: the largest change of an impulse, the largest change or impulse, and
+   the sum of the squares of the changes. */
+typedef struct md_changes { md_unit moved, largest; md_squares squares; } md_changes;
+
+/* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
+MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_changes *c)
+{
+    const md_unit change = md_unit_sub(row->u_lambda, old);
+    const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
+    if (md_unit_less(c->moved, d)) c->moved = d;
+    if (md_unit_less(c->largest, size)) c->largest = size;
+    c->squares = md_add_square(c->squares, change);
+    return change;
+}
+
 /* One Gauss-Seidel step of a row where n.du = `velocity`. Returns the change of its impulse. */
-MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_unit omega)
+MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_unit omega,
+                                  md_changes *c)
 {
     const md_unit old = row->u_lambda;
     row->u_lambda = md_next_impulse(row, velocity, omega, row->u_lambda_min, row->u_lambda_max);
-    row->u_change = md_unit_sub(row->u_lambda, old);
     sim->overflow |= md_overflow_of(row->u_lambda);
-    return row->u_change;
+    return md_note_visit(row, old, c);
 }
 
 /* ---- parallel rows: drive, dry friction and limit of one joint ----
@@ -14761,7 +14775,6 @@ MD_STATIC int md_try_target(const mdyn_sim *sim, md_parallel *p, md_unit w)
 MD_OWN_FRAME void md_give_impulse(mdyn_sim *sim, md_parallel *p, md_row *row, md_unit u)
 {
     const md_unit d = md_unit_sub(u, row->u_lambda);
-    row->u_change = md_unit_add(row->u_change, d);
     row->u_lambda = u;
     sim->overflow |= md_overflow_of(u);
     p->velocity = md_unit_add(p->velocity, md_unit_mul(row->along, d));
@@ -14983,7 +14996,8 @@ MD_INLINE int md_cone_of(const mdyn_sim *sim, const md_row *row)
 }
 
 /* One visit of the two rows of a cone of the radius `bound`, of which `row` is the first. */
-MD_STATIC void md_visit_cone(mdyn_sim *sim, md_row *row, md_unit omega, md_unit bound)
+MD_STATIC void md_visit_cone(mdyn_sim *sim, md_row *row, md_unit omega, md_unit bound,
+                             md_changes *c)
 {
     md_unit to[2];
     int k;
@@ -14995,8 +15009,9 @@ MD_STATIC void md_visit_cone(mdyn_sim *sim, md_row *row, md_unit omega, md_unit 
         row[k].u_lambda_min = md_unit_neg(row[k].u_lambda_max);
     }
     for (k = 0; k < 2; k++) {
-        row[k].u_change = md_unit_sub(to[k], row[k].u_lambda);
+        const md_unit old = row[k].u_lambda;
         md_set_impulse(sim, &row[k], to[k]);
+        (void)md_note_visit(&row[k], old, c);
     }
 }
 
@@ -15103,108 +15118,15 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
 
 /* ---- the iteration ---- */
 
-/* How far the impulse of a row can go on in the direction of its last change: to its bound, or to 0
-   if the row has another target beyond. */
-MD_STATIC md_num md_room_ahead(const md_row *row)
-{
-    const md_unit zero = MD_U(0), old = row->u_lambda;
-    const int rises = md_unit_less(zero, row->u_change);
-    md_unit end = rises ? row->u_lambda_max : row->u_lambda_min;
-    if (md_unit_less(row->u_lo, row->u_hi)
-        && !md_unit_less(rises ? zero : old, rises ? old : zero)
-        && md_unit_less(rises ? zero : end, rises ? end : zero)) end = zero;
-    return md_abs(md_of_unit(md_unit_sub(end, old), 0));
-}
-
-/* lambda += t d along the change d of the impulses in the last iteration, as far as the objective
-   (md_warm_start_cost) falls and every bound allows: t = - slope/curvature, with
-      slope     = D.du + sum of d (beside u_lambda - u_target)
-      curvature = D.D + sum of beside d^2,   D = sum of d x
-   D is the last change of du: sim->scratch holds what it was before. Does nothing where bounds
-   follow impulses, or rows contradict each other: D is then rounding, and d has no end.
-   Source: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
-   interactive contact force problems, 2010: a line search along the step of Gauss-Seidel. */
-MD_OWN_FRAME void md_extrapolate_impulses(mdyn_sim *sim)
-{
-    md_num slope = MD_K(0), curvature = MD_K(0), size = MD_K(0), t;
-    int k;
-    for (k = 0; k < sim->dofs + sim->rows; k++) {
-        const md_num D = md_of_unit(md_unit_sub(sim->du[k], sim->scratch[k]), 0);
-        slope = md_add(slope, md_mul(D, md_of_unit(sim->du[k], 0)));
-        curvature = md_add(curvature, md_mul(D, D));
-    }
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        const md_row *row = md_active_row(sim, k);
-        const md_num d = md_of_unit(row->u_change, 0);
-        md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
-        if (!row->in_inequality || md_is_zero(d)) continue;
-        if (md_has_leader(sim, row)) return;
-        s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
-        slope = md_add(slope, md_mul(d, md_of_unit(s, 0)));
-        size = md_add(size, md_mul(d, d));
-        curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(d, d)));
-    }
-    if (!md_less(slope, MD_K(0)) || md_less(curvature, md_mul(MD_K(1e-4), size))) return;
-    if (md_less(size, MD_K(1e-30))) return; /* products of smaller floats may be denormal */
-    t = md_neg(md_div(slope, curvature));
-
-    /* no bound is passed */
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        const md_row *row = md_active_row(sim, k);
-        const md_num d = md_abs(md_of_unit(row->u_change, 0));
-        if (!row->in_inequality || md_is_zero(d)) continue;
-        if (md_less(md_room_ahead(row), md_mul(t, d))) t = md_div(md_room_ahead(row), d);
-    }
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        md_unit next;
-        if (!row->in_inequality || md_unit_is_zero(row->u_change)) continue;
-        next = md_unit_add(row->u_lambda, md_unit_mul_num(row->u_change, t));
-        if (md_unit_less(next, row->u_lambda_min)) next = row->u_lambda_min;
-        md_set_impulse(sim, row, md_unit_less(row->u_lambda_max, next) ? row->u_lambda_max : next);
-    }
-}
-
-/* The iterations since the impulses were extrapolated, or the first: how many, how many there must
-   be, the largest change of the last one, and that over the one before. */
-typedef struct md_trend { int32_t count, least; md_unit moved; md_num ratio; } md_trend;
-
-/* Adds an iteration, whose largest change is `moved`. Returns whether the changes shrink by the
-   same factor again and again, so slowly that one direction is left of them. */
-MD_STATIC int md_trend_settles(md_trend *t, md_unit moved)
-{
-    const md_num before = t->ratio, one = MD_K(1);
-    const md_unit last = t->moved;
-    t->moved = moved;
-    if (++t->count + 1 < t->least) return 0;
-    t->ratio = md_unit_less(moved, last) ? md_div(md_of_unit(moved, 0), md_of_unit(last, 0)) : one;
-    return t->count >= t->least && md_less(t->ratio, one) && md_less(MD_K(0.3), t->ratio)
-        && md_less(md_abs(md_sub(t->ratio, before)), md_mul(MD_K(0.1), md_sub(one, t->ratio)));
-}
-
-/* The largest change of an impulse in an iteration; the largest change or impulse. */
-typedef struct md_motion_of_impulses { md_unit moved, largest; } md_motion_of_impulses;
-
-/* Notes that a visit has changed the impulse of a row by d. */
-MD_ALWAYS_INLINE void md_note_visit(const md_row *row, md_unit d, md_motion_of_impulses *m)
-{
-    d = md_unit_abs(d);
-    if (md_unit_less(m->moved, d)) m->moved = d;
-    if (md_unit_less(m->largest, d)) m->largest = d;
-    d = md_unit_abs(row->u_lambda);
-    if (md_unit_less(m->largest, d)) m->largest = d;
-}
-
 /* Visits parallel rows, the active ones from `from` on: one after the other, where each sees the
    velocity along their vector that the one before it leaves; if that changes more than the first
    one, by more than `part` of the motion, all together. Returns the place behind them. (A row
    without entries, for which all of this is 0, may have the end of the row before.) */
-MD_OWN_FRAME int md_visit_parallel(mdyn_sim *sim, int from, md_unit part,
-                                   md_motion_of_impulses *motion)
+MD_OWN_FRAME int md_visit_parallel(mdyn_sim *sim, int from, md_unit part, md_changes *motion)
 {
     const md_row *head = md_active_row(sim, from);
     const md_unit velocity = md_dot_free(sim, head, sim->du);
-    md_motion_of_impulses m = *motion;
+    md_changes m = *motion;
     md_unit now = velocity, d;
     md_row *row;
     int k, unsettled = 0;
@@ -15212,8 +15134,7 @@ MD_OWN_FRAME int md_visit_parallel(mdyn_sim *sim, int from, md_unit part,
         row = md_active_row(sim, k);
         if (row->end != head->end) break;
         if (!row->in_inequality) continue;
-        d = md_visit(sim, row, now, MD_U(1));
-        md_note_visit(row, d, &m);
+        d = md_visit(sim, row, now, MD_U(1), &m);
         if (md_unit_is_zero(d)) continue;
         now = md_unit_add(now, md_unit_mul(row->along, d));
         if (k > from) unsettled |= md_unit_less(
@@ -15227,7 +15148,7 @@ MD_OWN_FRAME int md_visit_parallel(mdyn_sim *sim, int from, md_unit part,
         m = *motion;
         for (i = from; i < k; i++) {
             row = md_active_row(sim, i);
-            if (row->in_inequality) md_note_visit(row, row->u_change, &m);
+            if (row->in_inequality) (void)md_note_visit(row, row->u_before, &m);
         }
     }
     d = md_unit_sub(now, velocity);
@@ -15237,17 +15158,15 @@ MD_OWN_FRAME int md_visit_parallel(mdyn_sim *sim, int from, md_unit part,
 }
 
 /* One visit of each inequality row. Parallel rows stand together: each sees the velocity along
-   their vector that the one before it leaves, and du follows after the last. Returns the largest
-   change of an impulse; *motion becomes at least that change and the largest impulse. */
-MD_OWN_FRAME md_unit md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_unit part,
-                                   md_unit *motion)
+   their vector that the one before it leaves, and du follows after the last. *c gets what changes;
+   c->largest becomes at least that. row->u_before is the impulse before. */
+MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_unit part,
+                                md_changes *c)
 {
     const int count = md_active_count(sim);
     const int shared = MD_CAN_BE_PARALLEL && sim->has_parallel ? count : 0;
-    md_motion_of_impulses m;
+    md_changes m = { MD_U(0), c->largest, 0 };
     int k = md_equality_count(sim);
-    m.moved = MD_U(0);
-    m.largest = *motion;
     while (k < count) {
         md_row *row = md_active_row(sim, k++);
         md_unit d;
@@ -15259,75 +15178,208 @@ MD_OWN_FRAME md_unit md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_
         if (md_has_leader(sim, row)) {
             const int cone = md_cone_of(sim, row);
             const md_unit bound = cone == 2 ? MD_U(0) : md_follow_leader(sim, row, e);
-            if (cone == 1) md_visit_cone(sim, row, omega, bound);
-            if (cone > 0) {
-                md_note_visit(row, row->u_change, &m);
-                continue;
-            }
+            if (cone == 1) md_visit_cone(sim, row, omega, bound, &m);
+            if (cone > 0) continue;
         }
-        d = md_visit(sim, row, md_dot_free(sim, row, sim->du), omega);
-        md_note_visit(row, d, &m);
-        d = md_unit_mul(row->along, d);
+        d = md_unit_mul(row->along,
+                        md_visit(sim, row, md_dot_free(sim, row, sim->du), omega, &m));
         if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
     }
-    *motion = m.largest;
-    return m.moved;
+    if (md_unit_less(m.largest, m.moved)) m.largest = m.moved;
+    *c = m;
+}
+
+/* How many numbers of sim->du the inequality rows may change. */
+MD_INLINE int md_whitened_count(const mdyn_sim *sim)
+{
+    return md_equality_count(sim) > 0 ? sim->dofs + sim->rows : sim->dofs;
+}
+
+/* ---- directions ----
+   An iteration changes all impulses by d. The next one begins further on, by a part t of the
+   direction p before:
+      lambda += t p,   p := d + t p,   t = |d|^2 over that of the iteration before, 0 if above 1,
+   but not beyond the least objective (md_warm_start_cost) on the way,
+      t* = -slope/curvature,   slope     = P.du + sum of p (beside u_lambda - u_target)
+                               curvature = P.P + sum of beside p^2,   P = sum of p x
+   Where no impulse bounds another, and one slow direction is left after MD_DIRECTIONS iterations,
+   and 2, 4, ... times as many, it is followed to its end, t*, if that passes no bound.
+   sim->row_x holds P, sim->scratch what sim->du was before the iteration.
+   Source: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
+   interactive contact force problems, 2010; Fletcher and Reeves 1964. */
+#define MD_DIRECTIONS 8
+
+/* The iterations in this direction, how many there must be to follow it to its end, |d|^2 and t of
+   the last one. */
+typedef struct md_direction { int32_t count, least; md_num squares, part; } md_direction;
+
+MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        row->u_before = row->u_lambda;
+        row->u_direction = MD_U(0);
+    }
+    md_copy_units(sim->scratch, sim->du, md_whitened_count(sim), 0);
+    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+}
+
+/* t*, 0 if there is none. Rows that contradict each other push ever more, and their p moves next to
+   nothing: it has no end. */
+MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim)
+{
+    md_num slope = MD_K(0), curvature = MD_K(0);
+    md_squares size = 0;
+    int k;
+    for (k = 0; k < md_whitened_count(sim); k++) {
+        const md_num P = md_of_unit(sim->row_x[k], 0);
+        slope = md_add(slope, md_mul(P, md_of_unit(sim->du[k], 0)));
+        curvature = md_add(curvature, md_mul(P, P));
+    }
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        const md_num p = md_of_unit(row->u_direction, 0);
+        md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
+        if (md_is_zero(p)) continue;
+        size = md_add_square(size, row->u_direction);
+        s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
+        slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
+        curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(p, p)));
+    }
+    if (!md_less(slope, MD_K(0)) || md_is_zero(curvature)
+        || md_less(curvature, md_mul(MD_K(1e-4), md_squares_value(size)))) return MD_K(0);
+    return md_neg(md_div(slope, curvature));
+}
+
+/* Whether lambda + t p keeps all bounds, none of which follows an impulse. */
+MD_OWN_FRAME int md_bounds_allow(const mdyn_sim *sim, md_num t)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        const md_unit to = md_unit_add(row->u_lambda, md_unit_mul_num(row->u_direction, t));
+        if (!row->in_inequality) continue;
+        if (md_unit_is_zero(row->u_direction)) continue;
+        if (md_has_leader(sim, row) || md_unit_less(to, row->u_lambda_min)
+            || md_unit_less(row->u_lambda_max, to)) return 0;
+        if (md_unit_less(row->u_lo, row->u_hi) && !md_unit_less(MD_U(0), md_unit_less(to, MD_U(0))
+            ? md_unit_neg(row->u_lambda) : row->u_lambda)) return 0;
+    }
+    return 1;
+}
+
+/* Goes on by t p, t <= 1, and sets p for the next iteration. */
+MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
+{
+    const md_unit part = md_unit_of(t, 0);
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        const md_unit step = md_unit_mul(part, row->u_direction);
+        row->u_direction = md_unit_add(step, md_unit_sub(row->u_lambda, row->u_before));
+        row->u_before = row->u_lambda = md_unit_add(row->u_lambda, step);
+        sim->overflow |= md_overflow_of(row->u_lambda);
+    }
+    for (k = 0; k < md_whitened_count(sim); k++) {
+        const md_unit step = md_unit_mul(part, sim->row_x[k]);
+        sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
+        sim->scratch[k] = sim->du[k] = md_unit_add(sim->du[k], step);
+        sim->overflow |= md_overflow_of(sim->du[k]);
+    }
+}
+
+/* Goes on by t p, t of any size, and begins a new direction. P has the rounding of du, which t
+   would multiply: sim->du follows from the impulses. */
+MD_OWN_FRAME void md_end_direction(mdyn_sim *sim, md_num t)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        if (row->in_inequality)
+            md_set_impulse(sim, row, md_unit_add(row->u_lambda,
+                                                 md_unit_mul_num(row->u_direction, t)));
+    }
+    md_begin_direction(sim);
+}
+
+/* Whether the changes shrink by the same factor again and again, so that one slow direction is left
+   of them: `part` and `last` are those factors, squared. */
+MD_INLINE int md_shrinks_steadily(md_num part, md_num last)
+{
+    return md_less(MD_K(0.1), part)
+        && md_less(md_abs(md_sub(part, last)), md_mul(MD_K(0.1), md_sub(MD_K(1), part)));
+}
+
+/* Between two iterations, the last one with the changes c. */
+MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_changes *c, md_direction *d)
+{
+    const md_num squares = md_squares_value(c->squares), last = d->squares, before = d->part;
+    md_num least;
+    d->squares = squares;
+    d->part = MD_K(0);
+    if (++d->count > 1 && md_less(squares, last)) {
+        d->part = md_div(squares, last);
+        least = md_least_on_direction(sim);
+        if (d->count >= d->least && md_less(d->part, least)
+            && md_shrinks_steadily(d->part, before) && md_bounds_allow(sim, least)) {
+            d->count = 0;
+            d->least += d->least;
+            md_end_direction(sim, least);
+            return;
+        }
+        d->part = md_min(d->part, least);
+    }
+    md_follow_direction(sim, d->part);
 }
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   at least once. After solver.iterations of them, counted from the count `since` on, it ends
-   with sim->unconverged set. sim->residual is the largest change of the last iteration over that
-   maximum, 0 at rounding level. Where one slow direction is left after 8 iterations, and 16, 32,
-   ... more, it is followed to its end (md_extrapolate_impulses), unless the user set `relaxation`,
-   or fewer iterations remain than have been made since. Where the step has made 64 iterations and
-   more before, as many are waited for. Returns the largest change. */
-MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t since)
+   at least once. When sim->iterations, which counts them, reaches `end`, it ends with
+   sim->unconverged set. sim->residual is the largest change of the last iteration over that
+   maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or the
+   drift of impulses is to be known (md_save_warm_start). Returns the largest change. */
+MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end)
 {
     const md_settings *solver = &sim->solver;
     md_num omega = md_of_wide(solver->relaxation), tolerance = md_of_wide(solver->tolerance);
-    md_unit step, part, moved, largest, motion = MD_U(0);
+    md_direction direction = { 0, MD_DIRECTIONS, MD_K(0), MD_K(0) };
+    md_unit step, part, motion = MD_U(0);
+    md_changes c;
     /* Smaller changes of an impulse change velocities by their rounding error, which would
        accumulate. */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 2);
     const int32_t first = sim->iterations;
-    const int32_t max_iterations = solver->iterations ? solver->iterations
-        : MD_SETTING_IS(sim, method, MDYN_TGS) ? 1 : 100;
-    md_trend trend = { 0, first < 64 ? 8 : first, MD_U(0), MD_K(1) };
-    const int relaxes = !md_is_zero(omega);
-    int go_on = 0, settled;
-    if (!relaxes) omega = MD_K(1);
+    const int follows = md_is_zero(omega) && !md_has_target_velocity(sim);
+    int k, go_on;
+    step = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
-    step = md_unit_of(omega, 0);
     part = md_unit_of(tolerance, 0);
 
-    do {
-        largest = motion;
-        if (trend.count + 1 >= trend.least)
-            md_copy_units(sim->scratch, sim->du, sim->dofs + sim->rows, 0);
-        moved = md_visit_rows(sim, e, step, part, &largest);
+    if (!follows || end > first + 1 || sim->has_parallel) md_begin_direction(sim);
+    for (;;) {
+        c.largest = motion;
+        md_visit_rows(sim, e, step, part, &c);
 
         /* |du| is measured once, after the second iteration, when errors of the warm start no
            longer enlarge it, and only if the impulses alone have not converged. */
-        if (sim->iterations == first + 1 && md_unit_less(md_unit_mul(part, largest), moved)) {
+        if (sim->iterations == first + 1 && md_unit_less(md_unit_mul(part, c.largest), c.moved)) {
             motion = md_units_max_abs(sim->du, sim->dofs);
-            if (md_unit_less(largest, motion)) largest = motion;
+            if (md_unit_less(c.largest, motion)) c.largest = motion;
         }
 
-        if (md_unit_is_zero(moved)) break;
-        sim->iterations++;
-        go_on = md_unit_less(md_unit_add(md_unit_mul(part, largest), noise), moved);
-        settled = md_trend_settles(&trend, moved) && go_on && !relaxes;
-        if (settled && trend.count <= max_iterations - (sim->iterations - since)) {
-            md_extrapolate_impulses(sim);
-            trend.count = 0;
-            trend.least += trend.least;
-        }
-    } while (go_on && sim->iterations - since < max_iterations);
-    sim->residual = !md_unit_less(noise, moved) ? 0
-        : md_to_wide(md_of_unit(md_unit_div(moved, largest), 0));
-    if (go_on && !md_unit_is_zero(moved)) sim->unconverged = 1;
-    return moved;
+        sim->iterations += !md_unit_is_zero(c.moved);
+        go_on = md_unit_less(md_unit_add(md_unit_mul(part, c.largest), noise), c.moved);
+        if (!go_on || sim->iterations >= end) break;
+        if (follows) md_go_on(sim, &c, &direction);
+        else md_begin_direction(sim);
+    }
+
+    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    sim->residual = !md_unit_less(noise, c.moved) ? 0
+        : md_to_wide(md_of_unit(md_unit_div(c.moved, c.largest), 0));
+    if (go_on) sim->unconverged = 1;
+    return c.moved;
 }
 
 /* ============================================================================= // >>dantzig
@@ -15383,27 +15435,30 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 {
     /* several rows share a body */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 4);
-    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), largest = d, moved, solved, limit;
+    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), solved, limit;
+    md_changes c;
     int pass, coarse;
+    c.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
     limit = md_unit_add(md_unit_mul(MD_U(64 * MD_DANTZIG_TOLERANCE), motion), noise);
     coarse = md_unit_less(md_unit_mul(MD_U(1e-3), motion), noise);
 
     for (pass = 0; pass < 16; pass++) {
-        moved = md_visit_rows(sim, e, MD_U(1), MD_U(MD_DANTZIG_TOLERANCE), &largest);
-        if (coarse && !md_unit_is_zero(moved)) {
+        md_begin_direction(sim);
+        md_visit_rows(sim, e, MD_U(1), MD_U(MD_DANTZIG_TOLERANCE), &c);
+        if (coarse && !md_unit_is_zero(c.moved)) {
             *has_none = 0;
             return 0;
         }
-        d = md_unit_less(motion, moved) ? moved : motion;
-        sim->residual = !md_unit_less(noise, moved) ? 0
-            : md_to_wide(md_of_unit(md_unit_div(moved, d), 0));
+        d = md_unit_less(motion, c.moved) ? c.moved : motion;
+        sim->residual = !md_unit_less(noise, c.moved) ? 0
+            : md_to_wide(md_of_unit(md_unit_div(c.moved, d), 0));
         if (*has_none && pass == 1) break;
         if (*has_none) continue;
-        if (md_unit_less(limit, moved)) return 0;
-        if (md_unit_less(solved, moved)) continue;
-        if (pass > 2 || !md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), moved)) return 1;
+        if (md_unit_less(limit, c.moved)) return 0;
+        if (md_unit_less(solved, c.moved)) continue;
+        if (pass > 2 || !md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), c.moved)) return 1;
     }
     if (*has_none) *has_none = md_mark_contradictory(sim, e, solved) > 0;
     return *has_none || pass < 16;
@@ -15442,7 +15497,8 @@ MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
 }
 
 /* The lower triangle of A. Row i is spread out in sim->scratch, so that its product with each
-   earlier row costs the entries of that row. */
+   earlier row costs the entries of that row; nothing, if their ranges of columns are apart. These
+   stand in s->first and s->last meanwhile. */
 MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 {
     int i, j, e;
@@ -15451,11 +15507,23 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         const md_row *row = &sim->row[sim->dantzig.row[i]];
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
+        int low = sim->dofs + sim->rows, high = -1;
+
+        /* the row, and its range of columns */
+        for (e = first; e < end; e++) {
+            const int c = sim->entry_column[e];
+            sim->scratch[c] = sim->shared.entry[e];
+            if (c < low) low = c;
+            if (c > high) high = c;
+        }
+        s->first[i] = low;
+        s->last[i] = high;
 
         /* A_ij = x_i.x_j, and beside more for i = j */
-        for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = sim->shared.entry[e];
         for (j = 0; j <= i; j++) {
             const md_row *other = &sim->row[sim->dantzig.row[j]];
+            a[j] = MD_K(0);
+            if (s->last[j] < low || high < s->first[j]) continue;
             a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
         }
         a[i] = md_add(a[i], md_of_unit(row->beside, 0));
@@ -15582,7 +15650,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
             the warm start of the next solve; with relaxation or substeps sim->displacement, by
             which q moves.
    Writes:  what >>whiten, >>equality, >>plan, >>pgs and >>dantzig write; dv, displacement,
-            free_du; lambda, u_warm_start and warm_start of rows; lambda_sum; the counts of
+            free_du; lambda and warm_start of rows; lambda_sum; the counts of
             iterations, pivots and unsolved problems. md_refine_equalities overwrites y_force.
    Cost:    O(entries) for each iteration, and for each pass O(entries) for the equality rows.
 
@@ -15597,12 +15665,14 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
    bias. The targets of a biased solve contain it, those of an unbiased solve do not (enum
    md_bias_mode):
       MDYN_BAUMGARTE   One biased solve; the correcting velocity stays in v. If the iteration of
-                       the last step did not converge, an unbiased solve comes first and sets the
-                       next warm start: otherwise the impulses that correct positions would
-                       accumulate from step to step.
-      MDYN_RELAX       An unbiased solve sets the warm start; then a biased solve moves q only;
-                       then a solve with the bias of compliant rows alone (relaxation), whose bias
-                       is the force of a spring, gives v and the impulses.
+                       the last step did not converge, it begins without the bias, and where that
+                       ends is the next warm start: otherwise the impulses that correct positions
+                       would accumulate from step to step.
+      MDYN_RELAX       A biased solve moves q only; then a solve with the bias of compliant rows
+                       alone (relaxation), whose bias is the force of a spring, gives v and the
+                       impulses, which are the next warm start.
+   Of the iterations of a step the first of two solves has a third, the second one the rest: v is
+   what it gives (md_first_iterations).
 
    Midpoint steps. Errors of hard equality rows are corrected apart from v: md_correct_equalities
    finds the change of v that the biases alone need, and h times it goes into q only
@@ -15660,46 +15730,57 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     return md_max(need, md_abs(md_mul(row->length, bound)));
 }
 
-/* Sets u_warm_start, the impulse at which the next solve starts. With target velocities rows can be
-   inconsistent; their impulses then drift by a constant amount per iteration, and would grow from
-   step to step. So the change of the last iteration times the number n of iterations is subtracted,
-   but not beyond 0. A row that converges by the factor r per iteration then keeps the part
-   r^n (1 + n (1 - r)/r) of its error instead of r^n. That is below 1 for n > 1, so it still
-   converges from step to step. */
-MD_OWN_FRAME void md_save_warm_start(const mdyn_sim *sim, md_row *row, int32_t iterations)
-{
-    md_num zero = MD_K(0), start = md_of_unit(row->u_lambda, 0), drift;
-    if (!md_has_target_velocity(sim) || md_unit_is_zero(row->u_change)) {
-        row->u_warm_start = row->u_lambda;
-        return;
-    }
-    drift = md_mul(md_of_int(iterations), md_of_unit(row->u_change, 0));
-    if (md_less(zero, start) && md_less(zero, drift)) start = md_max(zero, md_sub(start, drift));
-    if (md_less(start, zero) && md_less(drift, zero)) start = md_min(zero, md_sub(start, drift));
-    row->u_warm_start = md_unit_of(start, 0);
-}
-
 /* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
 MD_INLINE md_num md_impulse_of(const md_row *row, md_unit u, md_scale e)
 {
     return md_add(row->lambda_given, md_mul(row->scale, md_of_unit(u, e)));
 }
 
-/* Sets lambda and warm_start of all active rows from the block; the warm start is u_warm_start if
-   `saved`, the impulse itself otherwise. A row at its bound gets exactly the bound, but not where
-   the block holds neither: the sign is not known then. */
+/* Sets the impulse at which the next solve starts. With target velocities rows can be inconsistent;
+   their impulses then drift by a constant amount per iteration, and would grow from step to step.
+   So the change of the last iteration times the number n of iterations is subtracted, but not
+   beyond 0. A row that converges by the factor r per iteration then keeps the part
+   r^n (1 + n (1 - r)/r) of its error instead of r^n. That is below 1 for n > 1, so it still
+   converges from step to step. */
+MD_OWN_FRAME void md_save_warm_start(const mdyn_sim *sim, md_row *row, md_scale e,
+                                     int32_t iterations)
+{
+    const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
+    md_num zero = MD_K(0), start, drift;
+    row->warm_start = md_impulse_of(row, row->u_lambda, e);
+    if (!md_has_target_velocity(sim) || md_unit_is_zero(change)) return;
+
+    start = md_of_unit(row->u_lambda, 0);
+    drift = md_mul(md_of_int(iterations), md_of_unit(change, 0));
+    if (md_less(zero, start) && md_less(zero, drift)) start = md_max(zero, md_sub(start, drift));
+    if (md_less(start, zero) && md_less(drift, zero)) start = md_min(zero, md_sub(start, drift));
+    row->warm_start = md_impulse_of(row, md_unit_of(start, 0), e);
+}
+
+/* A warm start below the rounding of the impulse is none: rows that oppose each other would
+   accumulate them. */
+MD_INLINE md_num md_unless_tiny(md_num warm_start, md_num lambda)
+{
+    return md_less(md_abs(warm_start), md_mul(MD_K(8 * MD_EPSILON), md_abs(lambda)))
+        ? MD_K(0) : warm_start;
+}
+
+/* Sets lambda of all active rows from the block; also warm_start unless it is `saved`. A row at its
+   bound gets exactly the bound, but not where the block holds neither: the sign is not known
+   then. */
 MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
+        const md_num warm_start = row->warm_start;
         row->lambda = row->warm_start = MD_K(0);
         if (!row->in_inequality) continue;
 
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
         row->lambda = md_impulse_of(row, row->u_lambda, e);
         if (md_stores_warm_start(sim))
-            row->warm_start = saved ? md_impulse_of(row, row->u_warm_start, e) : row->lambda;
+            row->warm_start = saved ? md_unless_tiny(warm_start, row->lambda) : row->lambda;
         if (md_unit_is_zero(row->u_lambda)) continue;
         if (!md_unit_less(row->u_lambda, row->u_lambda_max)) row->lambda = row->lambda_max;
         else if (!md_unit_less(row->u_lambda_min, row->u_lambda)) row->lambda = row->lambda_min;
@@ -15709,12 +15790,34 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
 
 /* ---- inequality rows by the chosen method ---- */
 
+/* The most iterations of a solve: of a pass, if no row is activated late. */
+MD_INLINE int32_t md_most_iterations(const mdyn_sim *sim)
+{
+    return sim->solver.iterations ? sim->solver.iterations
+        : MD_SETTING_IS(sim, method, MDYN_TGS) ? 1 : 100;
+}
+
+/* Those of the first of two solves, one with and one without the position bias: a third, as the
+   second one gives v. Pivoting does not begin where the other ended. */
+MD_INLINE int32_t md_first_iterations(const mdyn_sim *sim)
+{
+    const int32_t most = md_most_iterations(sim);
+    return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most : (most + 2) / 3;
+}
+
+/* Those of the second, when the first began at the count `before`: what is left of them. */
+MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
+{
+    const int32_t most = md_most_iterations(sim), left = most - (sim->iterations - before);
+    return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most : left < 1 ? 1 : left;
+}
+
 #if MIMICDYN_MAX_DANTZIG > 0
 
-/* Solves the inequality rows by Dantzig or PGS; `since` as in md_iterate_pgs. A problem that
+/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. A problem that
    Dantzig does not solve counts as unsolved. If it has no solution, Dantzig's impulses are kept;
    otherwise PGS solves it, starting at 0. */
-MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t since)
+MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
 {
     if (MD_SETTING_IS(sim, method, MDYN_DANTZIG)) {
         md_unit motion;
@@ -15736,26 +15839,32 @@ MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t since)
         md_clear_impulses(sim);
         md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
     }
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, since));
+    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end));
 }
 
 #else
 
-MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t since)
+MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
 {
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, since));
+    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end));
 }
 
 #endif
+
+/* Whether friction is solved in two stages. */
+MD_INLINE int md_has_two_stages(const mdyn_sim *sim)
+{
+    return md_has_body_rows(sim) && sim->solver.friction_law == MDYN_TWO_STAGE;
+}
 
 /* The first stage of MDYN_TWO_STAGE: solves without friction, then fixes mu times the resulting
    normal impulses as the friction bounds of the second. Nothing to do under the other laws. */
 MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 {
     int k;
-    if (!md_has_body_rows(sim) || sim->solver.friction_law != MDYN_TWO_STAGE) return;
+    if (!md_has_two_stages(sim)) return;
     MD_BODY_ROWS(sim)->friction_stage = 1;
-    md_solve_inequalities(sim, e, sim->iterations);
+    md_solve_inequalities(sim, e, sim->iterations + md_most_iterations(sim));
     sim->step_misses |= sim->misses;
 
     /* stage 0 takes the bounds from the normal impulses at hand */
@@ -15873,43 +15982,30 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 {
     do {
         sim->unconverged = 0;
-        (void)md_iterate_pgs(sim, e, sim->iterations);
+        (void)md_iterate_pgs(sim, e, sim->iterations + md_most_iterations(sim));
     } while (sim->unconverged && sim->iterations < 2000);
 }
 
-/* Solves the inequality rows, activates those that the motion violates, and repeats this until none
-   is violated; gives sim->dv. All repetitions together may take another solver.iterations. */
+/* Solves the inequality rows in at most `most` iterations, activates those that the motion
+   violates, and repeats this until none is violated; gives sim->dv. All repetitions together may
+   take as many iterations again. */
 MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
-                                   enum md_bias_mode bias)
+                                   enum md_bias_mode bias, int32_t most)
 {
-    int32_t since = sim->iterations;
+    int32_t end = sim->iterations + most;
     int activated = 1, repeated = 0;
     while (activated > 0) {
-        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) md_solve_inequalities(sim, e, since);
+        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
         activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && (MD_HAS(LIMIT) || MD_HAS(RANGE))
             && sim->may_activate ? md_activate_violated(sim, e, bias) : 0;
-        if (!repeated) since = sim->iterations;
+        if (!repeated) end = sim->iterations + most;
         repeated = 1;
     }
 }
 
 /* ---- biased and unbiased solves ---- */
-
-/* Sets warm-start impulses below the rounding error of the biased impulse to 0: rows that oppose
-   each other would otherwise accumulate them. */
-MD_OWN_FRAME void md_clear_tiny_warm_starts(mdyn_sim *sim)
-{
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        md_unit rounding = md_unit_mul(MD_U(8 * MD_EPSILON), md_unit_abs(row->u_lambda));
-        if (!md_unit_less(md_unit_abs(row->u_warm_start), rounding)) continue;
-        row->u_warm_start = MD_U(0);
-        row->warm_start = MD_K(0);
-    }
-}
 
 /* After an unbiased solve: adds the position bias to all targets. Equality rows are solved again;
    inequality rows keep their impulses, from which the iteration goes on. */
@@ -15938,7 +16034,6 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     for (k = md_equality_count(sim); MIMICDYN_WARM && md_less(MD_K(0), cost)
          && k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        row->u_warm_start = MD_U(0);
         if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
     }
 }
@@ -16001,23 +16096,6 @@ MD_INLINE int md_solves_twice(const mdyn_sim *sim)
     return md_position_error(sim) >= (all ? MD_ERROR_OF_EQUALITY : MD_ERROR_OF_INEQUALITY);
 }
 
-/* After an unbiased solve: saves its impulses as row->warm_start, from which the biased solve and
-   the relaxation both start. Returns the exponent of a block for the biased solve, whose velocities
-   may be far larger. */
-MD_OWN_FRAME md_scale md_save_unbiased_impulses(mdyn_sim *sim, md_scale e)
-{
-    md_scale biased = e;
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (row->in_inequality)
-            row->warm_start = md_mul(row->scale, md_of_unit(row->u_warm_start, e));
-    }
-    for (k = 0; k < md_active_count(sim); k++)
-        biased = md_scale_to_hold(biased, md_row_magnitude(sim, sim->active[k], MD_BIAS_ALL), 0);
-    return biased;
-}
-
 /* Solves twice on the free motion sim->free_du: first with all position biases, for q alone, then
    without them, for v. sim->error_displacement is h times the difference. */
 MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
@@ -16033,7 +16111,7 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
         sim->iterations = iterations;
         md_restore_free_motion(sim, (md_scale)(coarse - e));
         md_start_solve(sim, coarse, MD_BIAS_ALL, md_uses_warm_start(sim));
-        md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL);
+        md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL, md_first_iterations(sim));
         coarse = (md_scale)(coarse + MD_HEADROOM);
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
              && ++tries < MD_MAX_RETRIES);
@@ -16043,7 +16121,8 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
     /* the motion without them: v and the impulses */
     md_restore_free_motion(sim, 0);
     md_start_solve(sim, e, MD_BIAS_COMPLIANT, md_uses_warm_start(sim));
-    md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT);
+    md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
+                        md_iterations_left(sim, iterations));
     for (k = 0; k < sim->dofs; k++)
         sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
     sim->has_error_displacement = 1;
@@ -16099,18 +16178,23 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 {
     const int relax = mode == MD_MODE_STEP && md_uses_relaxation(sim);
-    const int separate = mode == MD_MODE_STEP && !relax && md_uses_warm_start(sim)
+    const int unbiased = mode == MD_MODE_STEP && !relax && md_uses_warm_start(sim)
         && sim->was_unconverged;
-    const enum md_bias_mode first = separate ? MD_BIAS_NONE
+    const int restores = unbiased && md_position_error(sim);
+    const enum md_bias_mode first = unbiased ? MD_BIAS_NONE
         : relax && md_position_error(sim) ? MD_BIAS_COMPLIANT : MD_BIAS_ALL;
+    const int restarts = relax && md_solves_twice(sim) && !md_has_two_stages(sim);
     int32_t before = sim->iterations;
     int k, saved, drifts;
 
     /* equality rows, then the active inequality rows */
     if (relax) md_copy_units(sim->free_du, sim->du, sim->dofs, 0);
-    md_start_solve(sim, e, first, md_uses_warm_start(sim));
+    if (!restarts) md_start_solve(sim, e, first, md_uses_warm_start(sim));
     if (mode == MD_MODE_STEP) md_solve_frictionless(sim, e);
-    if (!relax || !md_solves_twice(sim)) md_solve_active_set(sim, mode, e, first);
+    if (!relax || !md_solves_twice(sim))
+        md_solve_active_set(sim, mode, e, first,
+                            restores ? md_first_iterations(sim) : md_most_iterations(sim));
+    /* also if a row with such an error has been activated */
     if (relax && md_solves_twice(sim)) {
         before = sim->iterations;
         md_solve_relaxed(sim, e);
@@ -16118,16 +16202,15 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 
     /* the warm start of the next step: impulses without the part that corrects positions */
     drifts = !relax && sim->unconverged && md_position_error(sim);
-    saved = separate || (md_uses_warm_start(sim) && (md_has_target_velocity(sim) || drifts));
-    k = separate || !drifts ? md_equality_count(sim) : md_active_count(sim);
+    saved = unbiased || (md_uses_warm_start(sim) && (md_has_target_velocity(sim) || drifts));
+    k = unbiased || !drifts ? md_equality_count(sim) : md_active_count(sim);
     for (; saved && k < md_active_count(sim); k++)
-        md_save_warm_start(sim, md_active_row(sim, k), sim->iterations - before);
+        md_save_warm_start(sim, md_active_row(sim, k), e, sim->iterations - before);
 
     /* the same rows with their position biases */
-    if (separate && md_position_error(sim)) {
+    if (restores) {
         md_restore_bias(sim, e);
-        md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_ALL);
-        md_clear_tiny_warm_starts(sim);
+        md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_ALL, md_iterations_left(sim, before));
     }
     md_recover_impulses(sim, e, saved);
     sim->step_misses |= sim->misses;

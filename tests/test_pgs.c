@@ -578,7 +578,8 @@ static void test_conflict_stays(void) {
         most = worse(most, code == MDYN_WARN_NOT_CONVERGED ? fabs(of_wide(report.impulse))
                                                            : HUGE_VAL);
     }
-    CHECK_NEAR(most, 5 * iteration + 6 * dt, CONFLICT * iteration);
+    CHECK(most >= (5 - CONFLICT) * iteration);
+    CHECK(most <= 5 * iteration + 6 * dt + CONFLICT * iteration);
 }
 
 /* Two motors geared 5 : 2 by at most 0.15 N m, with a drive and dry friction: where the drive turns
@@ -629,7 +630,8 @@ static void test_extrapolated(void) {
 }
 
 /* Warm starts make up for few iterations: two slides pressed against their stops, 2 iterations in a
-   step, each of which closes half of the gap. Cold starts get nowhere near. */
+   solve, each of which closes half of the gap. Two solves, one for the warm start, share those of a
+   step. Cold starts, of one solve, get nowhere near. */
 static void test_few_iterations(void) {
     for (int cold = 0; cold < 2; cold++) {
         double past = 0;
@@ -637,7 +639,7 @@ static void test_few_iterations(void) {
         mech.body[1].parent = 0;
         mech.body[0].upper = mech.body[1].upper = wide(0.25);
         mech.body[0].lower = mech.body[1].lower = wide(-1);
-        mech.model.solver.iterations = 2;
+        mech.model.solver.iterations = cold ? 2 : 4;
         mech.model.solver.start = cold ? MDYN_COLD : MDYN_WARM;
         CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
         sim.q[0] = sim.q[1] = real(0.25);
