@@ -16364,23 +16364,24 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], sim->y_force[k]);
 }
 
+/* A unit of du that is more of a dv counts as coarse: dv is refined, and it is told. */
+#define MD_HELD_DV 1e-6
 #define MD_COARSE_DV 1e-5
 
 /* The first DoF whose dv has too few digits, -1: none. du has one exponent e: one unit of it is
-   2^(e - 30)/L_kk of dv_k. That is too coarse above MD_COARSE_DV, if it also exceeds 1/256 of dv_k
+   2^(e - 30)/L_kk of dv_k. That is too coarse above `most`, if it also exceeds 1/256 of dv_k
    and of what the DoF's own force does to it, h f_k/L_kk^2: the forces on other joints are so much
-   larger. Changes below MD_COARSE_DV/1024 count as none. */
-MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e)
+   larger. Changes below most/1024 count as none. */
+MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most)
 {
     int k;
     for (k = 0; k < sim->dofs; k++) {
         const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
         md_num own, digit = md_mul(md_of_unit(MD_U(MD_EPSILON), e), inverse);
-        if (md_is_follower(sim, k) || md_less(digit, MD_K(MD_COARSE_DV))) continue;
+        if (md_is_follower(sim, k) || md_less(digit, most)) continue;
         own = md_mul(md_mul(sim->h, sim->joint_force[k]), md_mul(inverse, inverse));
         own = md_max(md_abs(own), md_abs(sim->dv[k]));
-        if (md_less(MD_K(MD_COARSE_DV / 1024), own) && md_less(own, md_mul(MD_K(256), digit)))
-            return k;
+        if (md_less(md_ldexp(most, -10), own) && md_less(own, md_mul(MD_K(256), digit))) return k;
     }
     return -1;
 }
@@ -16409,6 +16410,17 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
     }
 }
 
+/* f += J^T s of a row */
+MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
+{
+    if (md_is_body_row(row)) {
+        md_add_body_row_force(sim, row, s, to);
+        return;
+    }
+    md_find_row_terms(sim, row, &sim->terms);
+    md_add_terms(&sim->terms, s, to);
+}
+
 /* The impulses that rows give to the free motion, into sim->y_force before it is reduced. */
 MD_STATIC void md_give_impulses(mdyn_sim *sim)
 {
@@ -16419,15 +16431,8 @@ MD_STATIC void md_give_impulses(mdyn_sim *sim)
         if (md_is_zero(row->lambda_given)) continue;
         if (!(row->in_equality | row->in_inequality)) continue;
 
-        /* J^T lambda/h, of bodies by wrenches */
         force = md_mul(row->lambda_given, sim->inverse_h);
-        if (md_is_body_row(row)) {
-            md_add_body_row_force(sim, row, force, sim->y_force);
-            continue;
-        }
-
-        md_find_row_terms(sim, row, &sim->terms);
-        md_add_terms(&sim->terms, force, sim->y_force);
+        md_add_row_force(sim, row, force, sim->y_force);
     }
 }
 
@@ -16479,13 +16484,8 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         const md_row *row = md_active_row(sim, i);
         const md_num lambda = md_neg(md_row_impulse(sim, sim->active[i]));
         if (md_is_zero(lambda)) continue;
-        if (md_is_body_row(row)) {
-            md_add_body_row_force(sim, row, lambda, miss);
-            continue;
-        }
-        if (!md_is_coupling_row(row) && !md_is_follower(sim, row->index)) continue;
-        md_find_row_terms(sim, row, &sim->terms);
-        md_add_terms(&sim->terms, lambda, miss);
+        if (md_is_body_row(row) || md_is_coupling_row(row) || md_is_follower(sim, row->index))
+            md_add_row_force(sim, row, lambda, miss);
     }
 
     /* no earlier coupling has this follower among its joints */
@@ -16498,6 +16498,53 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         else if (md_is_follower(sim, k))
             miss[k] = md_add(miss[k], md_mul_ratio(md_of_wide(tie->ratio), miss[tie->dof]));
     }
+}
+
+/* One step of iterative refinement of sim->dv, in fixed point: what M dv misses of dt f and of the
+   impulses of rows is solved for in a block of its own. Those of rows that are not solved may be
+   large beside the motion, and would leave their rounding. Deep trees have no M. Overwrites
+   sim->y_force and sim->du. */
+MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
+{
+    md_num *miss = sim->y_force;
+    md_scale e;
+    int i, j, k;
+    if (md_is_deep(sim)) return;
+
+    /* dt f - M dv + J^T lambda */
+    for (k = 0; k < sim->dofs; k++) miss[k] = md_mul(sim->dt, sim->joint_force[k]);
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num *row = sim->mass.M + md_first_of_M(sim, k);
+        miss[k] = md_sub(miss[k], md_mul(*row, sim->dv[k]));
+        for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
+            row++;
+            miss[k] = md_sub(miss[k], md_mul(*row, sim->dv[j]));
+            miss[j] = md_sub(miss[j], md_mul(*row, sim->dv[k]));
+        }
+    }
+    for (i = 0; i < md_active_count(sim); i++) {
+        const md_num lambda = md_row_impulse(sim, sim->active[i]);
+        if (!md_is_zero(lambda)) md_add_row_force(sim, md_active_row(sim, i), lambda, miss);
+    }
+    md_reduce_force(sim, miss);
+
+    /* dv += M^-1 of that */
+    e = md_solve_Lt(sim, miss, MD_K(1), sim->du);
+    md_copy_scalars(miss, sim->dv, sim->dofs);
+    md_solve_L(sim, sim->du, e);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
+}
+
+/* Refines sim->dv of a solve in a block of exponent e. Finds the DoF whose digits are too few. */
+MD_INLINE void md_refine(mdyn_sim *sim, enum md_mode mode, md_scale e)
+{
+    const int steps = mode == MD_MODE_STEP;
+    if (steps) sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_HELD_DV));
+    if (steps && sim->coarse_dof >= 0 && !sim->unsolved && !sim->step_misses)
+        md_refine_momentum(sim);
+    if (md_equality_count(sim) > 0) md_refine_equalities(sim, e);
+    if (steps && sim->coarse_dof >= 0)
+        sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_COARSE_DV));
 }
 
 /* Solves the constraint rows of a mode under the generalized forces sim->joint_force. Gives
@@ -16539,9 +16586,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     /* dv contains the return from `off`; later solves of this step must not add it again */
     sim->has_off = 0;
     if (md_has_overflowed(sim->overflow)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
-    if (MD_REFINES_EQUALITIES && md_equality_count(sim) > 0) md_refine_equalities(sim, e);
-    if (MD_REFINES_EQUALITIES && mode == MD_MODE_STEP)
-        sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e);
+    if (MD_REFINES_EQUALITIES) md_refine(sim, mode, e);
     if (mode != MD_MODE_STEP || !md_uses_relaxation(sim) || !md_position_error(sim)
         || md_solves_twice(sim)) return MDYN_OK;
     md_correct_equalities(sim);

@@ -19,7 +19,7 @@ TOLERANCE(SLOW_SUM,       1.2e-13, 6.2e-5, 4e-12);
 TOLERANCE(UNEQUAL_TRAIN,    1e-15,   1e-7,  3e-9);
 TOLERANCE(UNEQUAL_LARGE,    1e-15,   5e-7,  1e-9);
 TOLERANCE(UNEQUAL_SMALL,    1e-15,   5e-7,  5e-3); /* one exponent for the forces of a step */
-TOLERANCE(TOLD_BELOW,       1e-12,  1e-12,  1e-5); /* rad/s a step: coarser digits are told */
+TOLERANCE(TOLD_BELOW,       1e-12,  1e-12,  1e-6); /* rad/s a step: coarser digits are held */
 TOLERANCE(SHAFT_FOLLOWS,    1e-13,   1e-6,  1e-9);
 TOLERANCE(SHAFT_SPEED,      1e-10,   2e-3,  1e-3);
 
