@@ -6459,7 +6459,15 @@ MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
 }
 
-/* The same with the inertias, for M. */
+/* The same in a step for a hinge on the world: its inertia about the axis stands for all of it. */
+MD_INLINE void md_rotate_hinge_inertia(const md_link *link, md_body_state *p)
+{
+    md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
+    if (MD_BODY(link)->is_alone) return;
+    md_sym_of_scalar(&p->inertia, md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis));
+}
+
+/* Poses of all bodies and their inertias, for M. */
 MD_STATIC void md_find_inertias(mdyn_sim *sim)
 {
     int i;
@@ -6520,7 +6528,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
     const int no_rotors = md_leaves_out_rotors(sim);
     const mdyn_wide3 *g = &sim->gravity;
-    md_vec up; /* -g */
+    md_vec up, t; /* up = -g */
     int i;
     md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
 
@@ -6531,7 +6539,6 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         const md_body_state *parent = &MD_TREE(sim)->body_state[before];
         md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_motion joint; /* (w, u) */
-        md_vec t;
         if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !sim->has_wrench)))
             continue;
         md_place_joint(sim, link, parent, &p->rotation, &p->arm);
@@ -6563,13 +6570,10 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
             md_vec_add_cross(&b->acc, &t, &joint.lin);
         }
 
-        /* h, I and B. In a step the inertia of a hinge about its axis stands for I, and those who
-           move alone have no B */
+        /* h, I and B; one that moves alone has no B */
         if (no_rotors && md_is_world_hinge(link)) {
-            md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
+            md_rotate_hinge_inertia(link, p);
             if (MD_BODY(link)->is_alone) continue;
-            md_sym_of_scalar(&p->inertia,
-                             md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis));
         } else {
             md_rotate_inertia(link, p);
         }
