@@ -578,8 +578,7 @@ static void test_conflict_stays(void) {
         most = worse(most, code == MDYN_WARN_NOT_CONVERGED ? fabs(of_wide(report.impulse))
                                                            : HUGE_VAL);
     }
-    CHECK(most >= (5 - CONFLICT) * iteration);
-    CHECK(most <= 5 * iteration + 6 * dt + CONFLICT * iteration);
+    CHECK_NEAR(most, 5 * iteration, CONFLICT * iteration);
 }
 
 /* Two motors geared 5 : 2 by at most 0.15 N m, with a drive and dry friction: where the drive turns
