@@ -15341,9 +15341,9 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_changes *c, md_direction *d)
       tolerance max(|u_lambda| of any row, |du|) + rounding,
    at least once. When sim->iterations, which counts them, reaches `end`, it ends with
    sim->unconverged set. sim->residual is the largest change of the last iteration over that
-   maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or the
-   drift of impulses is to be known (md_save_warm_start). Returns the largest change. */
-MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end)
+   maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
+   `keeps_drift`: the drift of impulses is to be known (md_save_warm_start). Returns the largest change. */
+MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int keeps_drift)
 {
     const md_settings *solver = &sim->solver;
     md_num omega = md_of_wide(solver->relaxation), tolerance = md_of_wide(solver->tolerance);
@@ -15354,7 +15354,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end)
        accumulate. */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 2);
     const int32_t first = sim->iterations;
-    const int follows = md_is_zero(omega) && !md_has_target_velocity(sim);
+    const int follows = md_is_zero(omega) && !keeps_drift;
     int k, go_on;
     step = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
@@ -15843,14 +15843,16 @@ MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
         md_clear_impulses(sim);
         md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
     }
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end));
+    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end,
+                                                          md_has_target_velocity(sim)));
 }
 
 #else
 
 MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
 {
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end));
+    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end,
+                                                          md_has_target_velocity(sim)));
 }
 
 #endif
@@ -15986,7 +15988,7 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 {
     do {
         sim->unconverged = 0;
-        (void)md_iterate_pgs(sim, e, sim->iterations + md_most_iterations(sim));
+        (void)md_iterate_pgs(sim, e, sim->iterations + md_most_iterations(sim), 1);
     } while (sim->unconverged && sim->iterations < 2000);
 }
 
