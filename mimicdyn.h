@@ -15342,7 +15342,8 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_changes *c, md_direction *d)
    at least once. When sim->iterations, which counts them, reaches `end`, it ends with
    sim->unconverged set. sim->residual is the largest change of the last iteration over that
    maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
-   `keeps_drift`: the drift of impulses is to be known (md_save_warm_start). Returns the largest change. */
+   `keeps_drift`: the drift of impulses is to be known (md_save_warm_start). Returns the largest
+   change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int keeps_drift)
 {
     const md_settings *solver = &sim->solver;
