@@ -15342,9 +15342,9 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_changes *c, md_direction *d)
    at least once. When sim->iterations, which counts them, reaches `end`, it ends with
    sim->unconverged set. sim->residual is the largest change of the last iteration over that
    maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
-   `keeps_drift`: the drift of impulses is to be known (md_save_warm_start). Returns the largest
-   change. */
-MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int keeps_drift)
+   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
+   where they would not settle to the last digit. Returns the largest change. */
+MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const md_settings *solver = &sim->solver;
     md_num omega = md_of_wide(solver->relaxation), tolerance = md_of_wide(solver->tolerance);
@@ -15355,7 +15355,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
        accumulate. */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 2);
     const int32_t first = sim->iterations;
-    const int follows = md_is_zero(omega) && !keeps_drift;
+    const int follows = md_is_zero(omega) && !plainly;
     int k, go_on;
     step = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
