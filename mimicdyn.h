@@ -15148,13 +15148,14 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
 
 /* ---- the iteration ---- */
 
-/* The place behind the active rows that are parallel to the one at `from`. (A row without entries,
-   for which all that follows is 0, may have the end of the row before.) */
+/* The place behind the active rows that share the entries of the one at `from`. */
 MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
 {
+    const md_row *first = md_active_row(sim, from);
     int k = from + 1;
-    while (k < md_active_count(sim)
-           && md_active_row(sim, k)->end == md_active_row(sim, from)->end) k++;
+    while (first->first < first->end && k < md_active_count(sim)
+           && md_active_row(sim, k)->first == first->first
+           && md_active_row(sim, k)->end == first->end) k++;
     return k;
 }
 
@@ -15224,19 +15225,15 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
 MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
 {
     const int count = md_active_count(sim);
-    const int shared = MD_CAN_BE_PARALLEL && sim->has_parallel ? count : 0;
-    int k = md_equality_count(sim);
+    const int has_parallel = MD_CAN_BE_PARALLEL && sim->has_parallel;
+    int k, end;
     i->moved = MD_U(0);
     i->squares = 0;
-    while (k < count) {
-        md_row *row = md_active_row(sim, k++);
-        if (k < shared && md_active_row(sim, k)->end == row->end) {
-            const int from = k - 1;
-            k = md_parallel_end(sim, from);
-            md_visit_parallel(sim, from, k, i);
-        } else if (row->in_inequality) {
-            md_visit_row(sim, row, e, i);
-        }
+    for (k = md_equality_count(sim); k < count; k = end) {
+        md_row *row = md_active_row(sim, k);
+        end = has_parallel ? md_parallel_end(sim, k) : k + 1;
+        if (end > k + 1) md_visit_parallel(sim, k, end, i);
+        else if (row->in_inequality) md_visit_row(sim, row, e, i);
     }
     if (md_unit_less(i->largest, i->moved)) i->largest = i->moved;
 }
