@@ -5872,8 +5872,13 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
     return code;
 }
 
-/* Whether sims can have something, by the knob MIMICDYN_HAS: a constant. */
-#define MD_HAS(what) ((MIMICDYN_HAS & MDYN_HAS_##what) != 0)
+/* What no sim of this build has: elimination and dependent rows come with the exact solution, and
+   of velocities on rotors only eliminated couplings make one share the inertia of another. */
+#define MD_HAS_NOT (MIMICDYN_EXACT ? 0 : MDYN_HAS_ELIMINATED | MDYN_HAS_EXACT \
+    | MDYN_HAS_REDUNDANT | (MIMICDYN_TREE ? 0 : MDYN_HAS_SHARED))
+
+/* Whether sims can have something, by the knobs: a constant. */
+#define MD_HAS(what) ((MIMICDYN_HAS & ~MD_HAS_NOT & MDYN_HAS_##what) != 0)
 
 /* Whether the program's sims are baked: what rows are made of is given, and cannot change. */
 #define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
@@ -14100,7 +14105,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
     if (md_is_deep(sim)) md_crba(sim, MD_K(0)); /* L by articulated bodies is made without M */
 
     /* M_y; rows over G */
-    md_find_ties(sim);
+    if (MD_HAS(ELIMINATED)) md_find_ties(sim);
     if (md_tie_count(sim)) {
         md_find_elimination_tree(sim);
         code = md_plan_factor(sim);
