@@ -8120,9 +8120,26 @@ MD_SHARED int md_parent_y(const mdyn_sim *sim, int k)
 }
 
 /* Numbers of row k of L: k and its ancestors; 0 for a follower. */
-MD_INLINE int md_L_length(const mdyn_sim *sim, int k)
+MD_ALWAYS_INLINE int md_L_length(const mdyn_sim *sim, int k)
 {
-    return sim->L_first[k + 1] - sim->L_first[k];
+    return MD_HAS(SHARED) ? sim->L_first[k + 1] - sim->L_first[k] : !md_is_follower(sim, k);
+}
+
+/* The numbers of DoF k in G. */
+MD_ALWAYS_INLINE int md_first_of_G(const mdyn_sim *sim, int k)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_first[k] : k;
+}
+
+MD_ALWAYS_INLINE int md_end_of_G(const mdyn_sim *sim, int k)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_end[k] : k + 1;
+}
+
+/* The independent DoF of number i. */
+MD_ALWAYS_INLINE int md_y_of_G(const mdyn_sim *sim, int i)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_y[i] : i;
 }
 
 /* ---- sums over independent DoFs ---- */
@@ -8141,11 +8158,12 @@ MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
     int i, j;
 
     /* of an independent DoF the number in G is 1 */
-    for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
+    for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
         const md_num x = md_is_follower(sim, k) ? md_mul(s, sim->G[i]) : s;
-        for (j = 0; j < r->count && r->dof[j] != sim->G_y[i]; j++) { }
+        const int y = md_y_of_G(sim, i);
+        for (j = 0; j < r->count && r->dof[j] != y; j++) { }
         if (j == r->count) {
-            r->dof[r->count++] = (int16_t)sim->G_y[i];
+            r->dof[r->count++] = (int16_t)y;
             r->factor[j] = r->size[j] = MD_K(0);
         }
         r->factor[j] = md_add(r->factor[j], x);
@@ -11205,8 +11223,10 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
             rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                rows->row_jacobian[sim->G_y[i]] = rows->row_jacobian_size[sim->G_y[i]] = MD_K(0);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+                const int y = md_y_of_G(sim, i);
+                rows->row_jacobian[y] = rows->row_jacobian_size[y] = MD_K(0);
+            }
         }
 
     /* a wrench, or the coefficients of up to six joint velocities */
@@ -11283,8 +11303,8 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     row->Jv = r->max_length2 = MD_K(0);
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                md_finish_row_jacobian(sim, r, row, sim->G_y[i], &largest);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                md_finish_row_jacobian(sim, r, row, md_y_of_G(sim, i), &largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
         md_copy_in(sim->y_force, sim->v, sim->dofs);
@@ -12335,15 +12355,15 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         md_overflow_reset(&sim->overflow, 0);
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
-                    const int y = sim->G_y[i];
+                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+                    const int y = md_y_of_G(sim, i);
                     const md_num J = md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[y]);
                     sim->row_J[y] = md_unit_of(J, md_dof_scale(&sim->dof[y]));
                 }
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                    md_whiten_ancestors(sim, sim->G_y[i]);
+                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                    md_whiten_ancestors(sim, md_y_of_G(sim, i));
 
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
@@ -13442,8 +13462,8 @@ MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
     int p, i, k;
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                md_mark_path(sim, sim->G_y[i], span);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                md_mark_path(sim, md_y_of_G(sim, i), span);
 }
 
 /* Those of a row where couplings have curves: slopes may be 0 here and not elsewhere, so all of its
@@ -13455,8 +13475,8 @@ MD_STATIC void md_mark_curved(mdyn_sim *sim, int k, md_span *span)
     md_find_straight_terms(sim, md_row_at(sim, k), &sim->terms);
     /* independent joints of all terms */
     for (j = 0; j < t->count; j++)
-        for (i = sim->G_first[t->dof[j]]; i < sim->G_end[t->dof[j]]; i++)
-            md_mark_path(sim, sim->G_y[i], span);
+        for (i = md_first_of_G(sim, t->dof[j]); i < md_end_of_G(sim, t->dof[j]); i++)
+            md_mark_path(sim, md_y_of_G(sim, i), span);
 }
 
 /* Marks in sim->mark the non-zeros of x = L^-T (J G)^T: the DoFs of row k and their ancestors.
