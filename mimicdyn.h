@@ -5872,8 +5872,13 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
     return code;
 }
 
-/* Whether sims can have something, by the knob MIMICDYN_HAS: a constant. */
-#define MD_HAS(what) ((MIMICDYN_HAS & MDYN_HAS_##what) != 0)
+/* What no sim of this build has: elimination and dependent rows come with the exact solution, and
+   of velocities on rotors only eliminated couplings make one share the inertia of another. */
+#define MD_HAS_NOT (MIMICDYN_EXACT ? 0 : MDYN_HAS_ELIMINATED | MDYN_HAS_EXACT \
+    | MDYN_HAS_REDUNDANT | (MIMICDYN_TREE ? 0 : MDYN_HAS_SHARED))
+
+/* Whether sims can have something, by the knobs: a constant. */
+#define MD_HAS(what) ((MIMICDYN_HAS & ~MD_HAS_NOT & MDYN_HAS_##what) != 0)
 
 /* Whether the program's sims are baked: what rows are made of is given, and cannot change. */
 #define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
@@ -8115,9 +8120,26 @@ MD_SHARED int md_parent_y(const mdyn_sim *sim, int k)
 }
 
 /* Numbers of row k of L: k and its ancestors; 0 for a follower. */
-MD_INLINE int md_L_length(const mdyn_sim *sim, int k)
+MD_ALWAYS_INLINE int md_L_length(const mdyn_sim *sim, int k)
 {
-    return sim->L_first[k + 1] - sim->L_first[k];
+    return MD_HAS(SHARED) ? sim->L_first[k + 1] - sim->L_first[k] : !md_is_follower(sim, k);
+}
+
+/* The numbers of DoF k in G. */
+MD_ALWAYS_INLINE int md_first_of_G(const mdyn_sim *sim, int k)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_first[k] : k;
+}
+
+MD_ALWAYS_INLINE int md_end_of_G(const mdyn_sim *sim, int k)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_end[k] : k + 1;
+}
+
+/* The independent DoF of number i. */
+MD_ALWAYS_INLINE int md_y_of_G(const mdyn_sim *sim, int i)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_y[i] : i;
 }
 
 /* ---- sums over independent DoFs ---- */
@@ -8136,11 +8158,12 @@ MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
     int i, j;
 
     /* of an independent DoF the number in G is 1 */
-    for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
+    for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
         const md_num x = md_is_follower(sim, k) ? md_mul(s, sim->G[i]) : s;
-        for (j = 0; j < r->count && r->dof[j] != sim->G_y[i]; j++) { }
+        const int y = md_y_of_G(sim, i);
+        for (j = 0; j < r->count && r->dof[j] != y; j++) { }
         if (j == r->count) {
-            r->dof[r->count++] = (int16_t)sim->G_y[i];
+            r->dof[r->count++] = (int16_t)y;
             r->factor[j] = r->size[j] = MD_K(0);
         }
         r->factor[j] = md_add(r->factor[j], x);
@@ -8383,11 +8406,11 @@ MD_STATIC void md_scale_mass(mdyn_sim *sim)
 MD_INLINE void md_drop_factor(mdyn_sim *sim) { sim->factored = MD_FACTOR_NONE; }
 
 /* Whether L is kept as articulated bodies, which then cost less: M_y = M, and the rows of L are so
-   long that W fits in their place. */
+   long that W fits in their place. Of n DoFs they are (n + 1)/2 long in the mean, or less. */
 MD_INLINE int md_is_deep(const mdyn_sim *sim)
 {
     const int places = (int)(sizeof(md_force) / sizeof(md_unit));
-    return MIMICDYN_TREE && !sim->tie_count
+    return MIMICDYN_TREE && MIMICDYN_MAX_DOFS >= 2 * places - 1 && !sim->tie_count
         && sim->L_first[sim->dofs] >= places * sim->dofs;
 }
 
@@ -11200,8 +11223,10 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
             rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                rows->row_jacobian[sim->G_y[i]] = rows->row_jacobian_size[sim->G_y[i]] = MD_K(0);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+                const int y = md_y_of_G(sim, i);
+                rows->row_jacobian[y] = rows->row_jacobian_size[y] = MD_K(0);
+            }
         }
 
     /* a wrench, or the coefficients of up to six joint velocities */
@@ -11278,8 +11303,8 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     row->Jv = r->max_length2 = MD_K(0);
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                md_finish_row_jacobian(sim, r, row, sim->G_y[i], &largest);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                md_finish_row_jacobian(sim, r, row, md_y_of_G(sim, i), &largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
         md_copy_in(sim->y_force, sim->v, sim->dofs);
@@ -12330,15 +12355,15 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         md_overflow_reset(&sim->overflow, 0);
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
-                    const int y = sim->G_y[i];
+                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+                    const int y = md_y_of_G(sim, i);
                     const md_num J = md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[y]);
                     sim->row_J[y] = md_unit_of(J, md_dof_scale(&sim->dof[y]));
                 }
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                    md_whiten_ancestors(sim, sim->G_y[i]);
+                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                    md_whiten_ancestors(sim, md_y_of_G(sim, i));
 
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
@@ -12676,7 +12701,7 @@ MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md
 MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int hard)
 {
     int e;
-    for (e = first; e < end; e++) {
+    for (e = first; MD_HAS(EXACT) && e < end; e++) {
         const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
         if (!owner->in_equality) continue;
         if (hard && md_row_is_soft(owner)) break;
@@ -13437,8 +13462,8 @@ MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
     int p, i, k;
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                md_mark_path(sim, sim->G_y[i], span);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                md_mark_path(sim, md_y_of_G(sim, i), span);
 }
 
 /* Those of a row where couplings have curves: slopes may be 0 here and not elsewhere, so all of its
@@ -13450,8 +13475,8 @@ MD_STATIC void md_mark_curved(mdyn_sim *sim, int k, md_span *span)
     md_find_straight_terms(sim, md_row_at(sim, k), &sim->terms);
     /* independent joints of all terms */
     for (j = 0; j < t->count; j++)
-        for (i = sim->G_first[t->dof[j]]; i < sim->G_end[t->dof[j]]; i++)
-            md_mark_path(sim, sim->G_y[i], span);
+        for (i = md_first_of_G(sim, t->dof[j]); i < md_end_of_G(sim, t->dof[j]); i++)
+            md_mark_path(sim, md_y_of_G(sim, i), span);
 }
 
 /* Marks in sim->mark the non-zeros of x = L^-T (J G)^T: the DoFs of row k and their ancestors.
@@ -14007,7 +14032,7 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     sim->L_first[k] = (int16_t)n;
 
     /* where the elements of M go in M_y, whose layout is that of L */
-    for (n = 0, k = 0; k < sim->dofs; k++)
+    for (n = 0, k = 0; MD_HAS(ELIMINATED) && k < sim->dofs; k++)
         for (j = k; j >= 0; j = md_parent_dof(sim, j))
             sim->mass_place[n++] = (int16_t)md_mass_place(sim, k, j);
     return MDYN_OK;
@@ -14100,7 +14125,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
     if (md_is_deep(sim)) md_crba(sim, MD_K(0)); /* L by articulated bodies is made without M */
 
     /* M_y; rows over G */
-    md_find_ties(sim);
+    if (MD_HAS(ELIMINATED)) md_find_ties(sim);
     if (md_tie_count(sim)) {
         md_find_elimination_tree(sim);
         code = md_plan_factor(sim);
@@ -15877,11 +15902,13 @@ MD_INLINE int32_t md_most_iterations(const mdyn_sim *sim)
 }
 
 /* Those of the first of two solves, one with and one without the position bias: a third, as the
-   second one gives v. Pivoting does not begin where the other ended. */
+   second one gives v. Pivoting does not begin where the other ended. Where the processor does not
+   divide, a division by 3 links 460 bytes: the product is n 2^17/3, exact enough to n = 98304. */
 MD_INLINE int32_t md_first_iterations(const mdyn_sim *sim)
 {
     const int32_t most = md_most_iterations(sim);
-    return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most : (most + 2) / 3;
+    return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most
+        : (int32_t)((uint32_t)(most + 2) * 43691u >> 17);
 }
 
 /* Those of the second, when the first began at the count `before`: what is left of them. */
@@ -16669,7 +16696,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     if (md_has_overflowed(sim->overflow)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
     if (MD_REFINES_EQUALITIES) md_refine(sim, mode, e);
     if (mode != MD_MODE_STEP || !md_uses_relaxation(sim) || !md_position_error(sim)
-        || md_solves_twice(sim)) return MDYN_OK;
+        || md_solves_twice(sim) || md_equality_count(sim) == 0) return MDYN_OK;
     md_correct_equalities(sim);
     return md_has_overflowed(sim->overflow) ? md_blame(sim, MDYN_ERR_OVERFLOW, -1) : MDYN_OK;
 }
