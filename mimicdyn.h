@@ -15339,11 +15339,11 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_changes *c, md_direction *d)
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   at least once. When sim->iterations, which counts them, reaches `end`, it ends with
-   sim->unconverged set. sim->residual is the largest change of the last iteration over that
-   maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
-   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
-   where they would not settle to the last digit. Returns the largest change. */
+   at least once, or until the block overflows. When sim->iterations, which counts them, reaches
+   `end`, it ends with sim->unconverged set. sim->residual is the largest change of the last
+   iteration over that maximum, 0 at rounding level. Directions are followed unless the user set
+   `relaxation`, or `plainly`: where the drift of impulses is to be known (md_save_warm_start), and
+   in projection, where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const md_settings *solver = &sim->solver;
@@ -15374,7 +15374,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
         }
 
         sim->iterations += !md_unit_is_zero(c.moved);
-        go_on = md_unit_less(md_unit_add(md_unit_mul(part, c.largest), noise), c.moved);
+        go_on = md_unit_less(md_unit_add(md_unit_mul(part, c.largest), noise), c.moved)
+            && !md_has_overflowed(sim->overflow);
         if (!go_on || sim->iterations >= end) break;
         if (follows) md_go_on(sim, &c, &direction);
         else md_begin_direction(sim);
@@ -15994,14 +15995,14 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 }
 
 /* Solves the inequality rows in at most `most` iterations, activates those that the motion
-   violates, and repeats this until none is violated; gives sim->dv. All repetitions together may
-   take as many iterations again. */
+   violates, and repeats this until none is violated, or the block overflows; gives sim->dv. All
+   repetitions together may take as many iterations again. */
 MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
                                    enum md_bias_mode bias, int32_t most)
 {
     int32_t end = sim->iterations + most;
     int activated = 1, repeated = 0;
-    while (activated > 0) {
+    while (activated > 0 && !md_has_overflowed(sim->overflow)) {
         if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
