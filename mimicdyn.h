@@ -4791,8 +4791,8 @@ MD_INLINE int md_wide_compare(mdyn_wide a, mdyn_wide b)
 /* Whether |x + d| < 8388600 = 2^23 - 8, the range that a step may reach. */
 MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
 {
-    const mdyn_real max = 8388600, y = x + MD_RAW(d);
-    return y < max && y > -max;
+    const mdyn_real max = 8388600;
+    return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
 
 /* ---- sums: md_sum = hi + lo ----
@@ -5809,6 +5809,7 @@ MD_SHARED int md_any_differs(const mdyn_real *x, const mdyn_real *seen, int n)
 {
     md_bits differ = 0;
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) differ |= md_bits_of(x[k]) ^ md_bits_of(seen[k]);
     return differ != 0;
 }
@@ -5818,6 +5819,7 @@ MD_INLINE int md_all_in_range(const mdyn_real *x, int n)
 {
     md_bits excess = 0;
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) excess |= md_range_bits(x[k]);
     return excess <= MD_BITS_MAGNITUDE;
 }
@@ -6138,6 +6140,7 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     const mdyn_real *array[4];
     md_bits any = 0;
     int i, k;
+    MD_UNROLL
     for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
         any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
             | md_bits_of(sim->target_velocity[k]);
@@ -8552,8 +8555,8 @@ MD_STATIC int md_prepare_dynamics(mdyn_sim *sim, md_num dt)
             one coordinate, q exp(u/2) for quaternions, R u for the position of a free joint, whose
             velocity is in the body's axes.
    Writes:  q, v, q_tail, v_tail, q_seen, v_seen, kinematics_stale; shared.work.
-   Error:   MDYN_ERR_OVERFLOW by md_check_motion, which comes first and writes the culprit alone, if
-            anything would leave +-8388600.
+   Error:   MDYN_ERR_OVERFLOW by md_check_v_motion and md_check_q_motion, which come first and write
+            the culprit alone, if anything would leave +-8388600.
    Cost:    O(n).
 
    Half a step of a midpoint step, by joint:
@@ -8627,20 +8630,27 @@ MD_OWN_FRAME void md_integrate_quaternion(mdyn_real *q, md_tail *tail, const md_
     md_turn_quaternion(q, tail, c, s, e);
 }
 
-/* Whether v + dv (unless NULL) and q (+) u (unless NULL) stay in range; the culprit is the DoF, or
-   the coordinate of a free joint's position. */
-MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
+/* MDYN_ERR_OVERFLOW if v + dv leaves its range; the culprit is the DoF. */
+MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_stays_in_range(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    return MDYN_OK;
+}
+
+/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
+MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
     int i, k, c;
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        if ((dv && !md_stays_in_range(sim->v[k], dv[k]))
-            || (u && !md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k])))
+        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
 
     /* no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R */
-    for (i = 0; u && md_has_quaternions(sim) && i < sim->bodies; i++) {
+    for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
         md_num distance;
@@ -8655,20 +8665,23 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
     return MDYN_OK;
 }
 
-/* Whether q and v of DoF k are those of a leader, by a factor, after each step: md_follow. */
+/* Whether q and v of DoF k are those of a leader, by a factor, after each step, unless
+   sim->q_may_be_off: md_follow. */
 MD_INLINE int md_is_led(const mdyn_sim *sim, int k)
 {
-    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0 && !sim->q_may_be_off;
+    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0;
 }
 
 /* Joints of one coordinate: q += dt v, to all digits; with `all` also followers that md_follow
    sets. */
 MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
 {
+    const int leads = !all && !sim->q_may_be_off;
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
+        if (leads && md_is_led(sim, k)) continue;
         i = md_coordinate_of_dof(sim, k);
-        if (i >= 0 && (all || !md_is_led(sim, k)))
+        if (i >= 0)
             md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
     }
 }
@@ -8915,7 +8928,7 @@ MD_OWN_FRAME void md_drift_quaternions(mdyn_sim *sim)
     }
 }
 
-/* q := q (+) u for displacements u of all DoF that md_check_motion has passed. */
+/* q := q (+) u for displacements u of all DoF that md_check_q_motion has passed. */
 MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
 {
     md_displace_q(sim, u);
@@ -8924,7 +8937,7 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
     sim->kinematics_stale = 1;
 }
 
-/* v + dv, which md_check_motion has passed. */
+/* v + dv, which md_check_v_motion has passed. */
 MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
 {
     int k;
@@ -10652,9 +10665,10 @@ MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
    joints, and C = 0, to all digits. O(terms) */
 MD_OWN_FRAME void md_follow(mdyn_sim *sim)
 {
+    const int leads = !sim->q_may_be_off;
     int i, off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
-        if (md_is_led(sim, sim->tie[i].dof)) md_set_follower(sim, &sim->tie[i]);
+        if (leads && sim->tie[i].leader >= 0) md_set_follower(sim, &sim->tie[i]);
         else off |= md_lead_back(sim, i);
     }
     sim->q_may_be_off = (uint8_t)off;
@@ -17175,7 +17189,8 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
         if (MD_MOVES_APART && sim->has_displacement)
             sim->joint_force[k] = md_add(sim->joint_force[k], sim->displacement[k]);
     }
-    code = md_check_motion(sim, sim->dv, sim->joint_force);
+    code = md_check_v_motion(sim, sim->dv);
+    if (code == MDYN_OK) code = md_check_q_motion(sim, sim->joint_force);
     if (code != MDYN_OK) return code;
 
     /* v, and what the rows and trees need of its change at these poses */
@@ -20026,7 +20041,7 @@ MD_STATIC int md_project_couplings(mdyn_sim *sim)
             unsolved |= md_is_unsolved(sim);
 
             if (!apply)
-                code = md_check_motion(sim, velocity ? sim->dv : NULL, velocity ? NULL : sim->dv);
+                code = velocity ? md_check_v_motion(sim, sim->dv) : md_check_q_motion(sim, sim->dv);
             else if (velocity) md_integrate_v(sim, sim->dv);
             else md_integrate_q(sim, sim->dv);
         }
@@ -20131,7 +20146,7 @@ MD_STATIC int md_close_loops(mdyn_sim *sim, int *unsolved)
 
         /* q (+)= dq, and again with the rows and M of the new q */
         last_error = md_limit_newton_step(sim) ? infinite : error;
-        code = md_check_motion(sim, NULL, sim->dv);
+        code = md_check_q_motion(sim, sim->dv);
         if (code != MDYN_OK) break;
         md_integrate_q(sim, sim->dv);
     }
@@ -20148,7 +20163,7 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
     md_save_state(sim);
     code = md_close_loops(sim, &unsolved);
     if (code == MDYN_OK) code = md_solve_projection(sim, MD_MODE_VELOCITY);
-    if (code == MDYN_OK) code = md_check_motion(sim, sim->dv, NULL);
+    if (code == MDYN_OK) code = md_check_v_motion(sim, sim->dv);
     if (code != MDYN_OK) {
         md_restore_state(sim);
         return code;
