@@ -15371,6 +15371,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     const int32_t first = sim->iterations;
     const int follows = md_is_zero(omega) && !plainly;
     int k, go_on;
+    sim->residual = 0;
+    if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     step = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
     if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
     part = md_unit_of(tolerance, 0);
@@ -15396,8 +15398,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     }
 
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
-    sim->residual = !md_unit_less(noise, c.moved) ? 0
-        : md_to_wide(md_of_unit(md_unit_div(c.moved, c.largest), 0));
+    if (md_unit_less(noise, c.moved))
+        sim->residual = md_to_wide(md_of_unit(md_unit_div(c.moved, c.largest), 0));
     if (go_on) sim->unconverged = 1;
     return c.moved;
 }
