@@ -15452,11 +15452,11 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
    at least once, or until the block overflows. When sim->iterations, which counts them, reaches
-   `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that, which go to and fro
-   and would add up rounding errors. sim->residual is the largest change of the last iteration over
-   that maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
-   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
-   where they would not settle to the last digit. Returns the largest change. */
+   `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that,
+   which go to and fro and would add up rounding errors. sim->residual is the largest change of the
+   last iteration over that maximum, 0 at rounding level. Directions are followed unless the user
+   set `relaxation`, or `plainly`: where the drift of impulses is to be known (md_save_warm_start),
+   and in projection, where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
