@@ -4745,7 +4745,6 @@ MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
-MD_INLINE md_num md_abs(md_num a) { return md_less(a, MD_K(0)) ? md_neg(a) : a; }
 
 /* a 2^e for the exponents of blocks, which are 0. */
 MD_INLINE md_num md_ldexp(md_num a, int e) { (void)e; return a; }
@@ -4763,6 +4762,11 @@ MD_INLINE mdyn_real md_of_bits(md_bits x)
     union { mdyn_real real; md_bits bits; } u;
     u.bits = x;
     return u.real;
+}
+
+MD_INLINE md_num md_abs(md_num a)
+{
+    return MD_NUM(md_of_bits(md_bits_of(MD_RAW(a)) & MD_BITS_MAGNITUDE));
 }
 
 /* The sign bit of the result is set unless |x| < 2^23; infinity and NaN have larger bits. The | of
@@ -4941,7 +4945,10 @@ MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
-MD_INLINE md_unit md_unit_abs(md_unit a) { return MD_RAW(a) < 0 ? md_unit_neg(a) : a; }
+MD_INLINE md_unit md_unit_abs(md_unit a)
+{
+    return MD_UNIT(md_of_bits(md_bits_of(MD_RAW(a)) & MD_BITS_MAGNITUDE));
+}
 MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
 MD_INLINE md_overflow md_overflow_of(md_unit a) { (void)a; return 0; }
 MD_INLINE int md_has_overflowed(md_overflow s) { (void)s; return 0; }
