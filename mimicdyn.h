@@ -4745,7 +4745,6 @@ MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
-MD_INLINE md_num md_abs(md_num a) { return md_less(a, MD_K(0)) ? md_neg(a) : a; }
 
 /* a 2^e for the exponents of blocks, which are 0. */
 MD_INLINE md_num md_ldexp(md_num a, int e) { (void)e; return a; }
@@ -4763,6 +4762,11 @@ MD_INLINE mdyn_real md_of_bits(md_bits x)
     union { mdyn_real real; md_bits bits; } u;
     u.bits = x;
     return u.real;
+}
+
+MD_INLINE md_num md_abs(md_num a)
+{
+    return MD_NUM(md_of_bits(md_bits_of(MD_RAW(a)) & MD_BITS_MAGNITUDE));
 }
 
 /* The sign bit of the result is set unless |x| < 2^23; infinity and NaN have larger bits. The | of
@@ -4791,8 +4795,8 @@ MD_INLINE int md_wide_compare(mdyn_wide a, mdyn_wide b)
 /* Whether |x + d| < 8388600 = 2^23 - 8, the range that a step may reach. */
 MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
 {
-    const mdyn_real max = 8388600, y = x + MD_RAW(d);
-    return y < max && y > -max;
+    const mdyn_real max = 8388600;
+    return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
 
 /* ---- sums: md_sum = hi + lo ----
@@ -4941,7 +4945,10 @@ MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
-MD_INLINE md_unit md_unit_abs(md_unit a) { return MD_RAW(a) < 0 ? md_unit_neg(a) : a; }
+MD_INLINE md_unit md_unit_abs(md_unit a)
+{
+    return MD_UNIT(md_of_bits(md_bits_of(MD_RAW(a)) & MD_BITS_MAGNITUDE));
+}
 MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
 MD_INLINE md_overflow md_overflow_of(md_unit a) { (void)a; return 0; }
 MD_INLINE int md_has_overflowed(md_overflow s) { (void)s; return 0; }
@@ -5809,6 +5816,7 @@ MD_SHARED int md_any_differs(const mdyn_real *x, const mdyn_real *seen, int n)
 {
     md_bits differ = 0;
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) differ |= md_bits_of(x[k]) ^ md_bits_of(seen[k]);
     return differ != 0;
 }
@@ -5818,6 +5826,7 @@ MD_INLINE int md_all_in_range(const mdyn_real *x, int n)
 {
     md_bits excess = 0;
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) excess |= md_range_bits(x[k]);
     return excess <= MD_BITS_MAGNITUDE;
 }
@@ -6143,6 +6152,7 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     const mdyn_real *array[4];
     md_bits any = 0;
     int i, k;
+    MD_UNROLL
     for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
         any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
             | md_bits_of(sim->target_velocity[k]);
@@ -8575,8 +8585,8 @@ MD_STATIC int md_prepare_dynamics(mdyn_sim *sim, md_num dt)
             one coordinate, q exp(u/2) for quaternions, R u for the position of a free joint, whose
             velocity is in the body's axes.
    Writes:  q, v, q_tail, v_tail, q_seen, v_seen, kinematics_stale; shared.work.
-   Error:   MDYN_ERR_OVERFLOW by md_check_motion, which comes first and writes the culprit alone, if
-            anything would leave +-8388600.
+   Error:   MDYN_ERR_OVERFLOW by md_check_v_motion and md_check_q_motion, which come first and write
+            the culprit alone, if anything would leave +-8388600.
    Cost:    O(n).
 
    Half a step of a midpoint step, by joint:
@@ -8650,20 +8660,27 @@ MD_OWN_FRAME void md_integrate_quaternion(mdyn_real *q, md_tail *tail, const md_
     md_turn_quaternion(q, tail, c, s, e);
 }
 
-/* Whether v + dv (unless NULL) and q (+) u (unless NULL) stay in range; the culprit is the DoF, or
-   the coordinate of a free joint's position. */
-MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
+/* MDYN_ERR_OVERFLOW if v + dv leaves its range; the culprit is the DoF. */
+MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_stays_in_range(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    return MDYN_OK;
+}
+
+/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
+MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
     int i, k, c;
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        if ((dv && !md_stays_in_range(sim->v[k], dv[k]))
-            || (u && !md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k])))
+        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
 
     /* no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R */
-    for (i = 0; u && md_has_quaternions(sim) && i < sim->bodies; i++) {
+    for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
         md_num distance;
@@ -8678,20 +8695,23 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
     return MDYN_OK;
 }
 
-/* Whether q and v of DoF k are those of a leader, by a factor, after each step: md_follow. */
+/* Whether q and v of DoF k are those of a leader, by a factor, after each step, unless
+   sim->q_may_be_off: md_follow. */
 MD_INLINE int md_is_led(const mdyn_sim *sim, int k)
 {
-    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0 && !sim->q_may_be_off;
+    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0;
 }
 
 /* Joints of one coordinate: q += dt v, to all digits; with `all` also followers that md_follow
    sets. */
 MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
 {
+    const int leads = !all && !sim->q_may_be_off;
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
+        if (leads && md_is_led(sim, k)) continue;
         i = md_coordinate_of_dof(sim, k);
-        if (i >= 0 && (all || !md_is_led(sim, k)))
+        if (i >= 0)
             md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
     }
 }
@@ -8938,7 +8958,7 @@ MD_OWN_FRAME void md_drift_quaternions(mdyn_sim *sim)
     }
 }
 
-/* q := q (+) u for displacements u of all DoF that md_check_motion has passed. */
+/* q := q (+) u for displacements u of all DoF that md_check_q_motion has passed. */
 MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
 {
     md_displace_q(sim, u);
@@ -8947,7 +8967,7 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
     sim->kinematics_stale = 1;
 }
 
-/* v + dv, which md_check_motion has passed. */
+/* v + dv, which md_check_v_motion has passed. */
 MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
 {
     int k;
@@ -10675,9 +10695,10 @@ MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
    joints, and C = 0, to all digits. O(terms) */
 MD_OWN_FRAME void md_follow(mdyn_sim *sim)
 {
+    const int leads = !sim->q_may_be_off;
     int i, off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
-        if (md_is_led(sim, sim->tie[i].dof)) md_set_follower(sim, &sim->tie[i]);
+        if (leads && sim->tie[i].leader >= 0) md_set_follower(sim, &sim->tie[i]);
         else off |= md_lead_back(sim, i);
     }
     sim->q_may_be_off = (uint8_t)off;
@@ -15442,7 +15463,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     }
 
     sim->iterations += !md_unit_is_zero(i->moved);
-    if (!md_is_change(i, i->moved)) return 0;
+    if (!md_is_change(i, i->moved) || md_has_overflowed(sim->overflow)) return 0;
     i->close += !md_is_change(i, md_unit_mul(MD_U(0.25), i->moved));
     if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
     sim->unconverged = 1;
@@ -15453,23 +15474,25 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
     int k;
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
-    sim->residual = !md_unit_less(MD_CHANGE_NOISE, last->moved) ? 0
-        : md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
+    if (md_unit_less(MD_CHANGE_NOISE, last->moved))
+        sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   at least once. When sim->iterations, which counts them, reaches `end`, it ends with
-   sim->unconverged set; also after MD_CLOSE iterations within four times that, which go to and fro
-   and would add up rounding errors. sim->residual is the largest change of the last iteration over
-   that maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
-   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
-   where they would not settle to the last digit. Returns the largest change. */
+   at least once, or until the block overflows. When sim->iterations, which counts them, reaches
+   `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that,
+   which go to and fro and would add up rounding errors. sim->residual is the largest change of the
+   last iteration over that maximum, 0 at rounding level. Directions are followed unless the user
+   set `relaxation`, or `plainly`: where the drift of impulses is to be known (md_save_warm_start),
+   and in projection, where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
     md_direction direction = { 0, MD_DIRECTIONS, MD_K(0), MD_K(0) };
     md_iteration i;
+    sim->residual = 0;
+    if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
     if (!follows || end > i.first + 1 || sim->has_parallel) md_begin_direction(sim);
@@ -16095,14 +16118,14 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 }
 
 /* Solves the inequality rows in at most `most` iterations, activates those that the motion
-   violates, and repeats this until none is violated; gives sim->dv. All repetitions together may
-   take as many iterations again. */
+   violates, and repeats this until none is violated, or the block overflows; gives sim->dv. All
+   repetitions together may take as many iterations again. */
 MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
                                    enum md_bias_mode bias, int32_t most)
 {
     int32_t end = sim->iterations + most;
     int activated = 1, repeated = 0;
-    while (activated > 0) {
+    while (activated > 0 && !md_has_overflowed(sim->overflow)) {
         if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
@@ -17275,7 +17298,8 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
         if (MD_MOVES_APART && sim->has_displacement)
             sim->joint_force[k] = md_add(sim->joint_force[k], sim->displacement[k]);
     }
-    code = md_check_motion(sim, sim->dv, sim->joint_force);
+    code = md_check_v_motion(sim, sim->dv);
+    if (code == MDYN_OK) code = md_check_q_motion(sim, sim->joint_force);
     if (code != MDYN_OK) return code;
 
     /* v, and what the rows and trees need of its change at these poses */
@@ -20126,7 +20150,7 @@ MD_STATIC int md_project_couplings(mdyn_sim *sim)
             unsolved |= md_is_unsolved(sim);
 
             if (!apply)
-                code = md_check_motion(sim, velocity ? sim->dv : NULL, velocity ? NULL : sim->dv);
+                code = velocity ? md_check_v_motion(sim, sim->dv) : md_check_q_motion(sim, sim->dv);
             else if (velocity) md_integrate_v(sim, sim->dv);
             else md_integrate_q(sim, sim->dv);
         }
@@ -20231,7 +20255,7 @@ MD_STATIC int md_close_loops(mdyn_sim *sim, int *unsolved)
 
         /* q (+)= dq, and again with the rows and M of the new q */
         last_error = md_limit_newton_step(sim) ? infinite : error;
-        code = md_check_motion(sim, NULL, sim->dv);
+        code = md_check_q_motion(sim, sim->dv);
         if (code != MDYN_OK) break;
         md_integrate_q(sim, sim->dv);
     }
@@ -20248,7 +20272,7 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
     md_save_state(sim);
     code = md_close_loops(sim, &unsolved);
     if (code == MDYN_OK) code = md_solve_projection(sim, MD_MODE_VELOCITY);
-    if (code == MDYN_OK) code = md_check_motion(sim, sim->dv, NULL);
+    if (code == MDYN_OK) code = md_check_v_motion(sim, sim->dv);
     if (code != MDYN_OK) {
         md_restore_state(sim);
         return code;
