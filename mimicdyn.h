@@ -3879,6 +3879,19 @@ MD_SHARED md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return overflow;
 }
 
+/* The same where each six places fall by 1, which costs little beside products here. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
+                               const md_unit *u)
+{
+    return md_sparse_dot(entry, at, count, u);
+}
+
+MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
+                                    const md_place *at, int count)
+{
+    return md_sparse_axpy(u, a, entry, at, count);
+}
+
 /* ---- roots, sine and cosine ----
    Newton iterations from a polynomial and Taylor series, in Q29 to Q31: no table, no division. */
 
@@ -5040,6 +5053,46 @@ MD_INLINE md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     MD_UNROLL
     for (k = 0; k < count; k++)
         u[at[k]] = MD_UNIT(MD_RAW(u[at[k]]) + MD_RAW(a) * MD_RAW(entry[k]));
+    return 0;
+}
+
+/* *u += a b */
+MD_INLINE void md_add_product(md_unit *u, md_unit a, md_unit b)
+{
+    *u = MD_UNIT(MD_RAW(*u) + MD_RAW(a) * MD_RAW(b));
+}
+
+/* md_sparse_dot and md_sparse_axpy where each six places fall by 1: half of the cost. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
+                               const md_unit *u)
+{
+    const md_unit *end = entry + count;
+    md_unit s = MD_UNIT(0);
+    for (; entry < end; entry += 6, at += 6) {
+        const md_unit *x = &u[*at];
+        md_add_product(&s, entry[0], x[0]);
+        md_add_product(&s, entry[1], x[-1]);
+        md_add_product(&s, entry[2], x[-2]);
+        md_add_product(&s, entry[3], x[-3]);
+        md_add_product(&s, entry[4], x[-4]);
+        md_add_product(&s, entry[5], x[-5]);
+    }
+    return s;
+}
+
+MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
+                                    const md_place *at, int count)
+{
+    const md_unit *end = entry + count;
+    for (; entry < end; entry += 6, at += 6) {
+        md_unit *x = &u[*at];
+        md_add_product(&x[0], a, entry[0]);
+        md_add_product(&x[-1], a, entry[1]);
+        md_add_product(&x[-2], a, entry[2]);
+        md_add_product(&x[-3], a, entry[3]);
+        md_add_product(&x[-4], a, entry[4]);
+        md_add_product(&x[-5], a, entry[5]);
+    }
     return 0;
 }
 
@@ -14521,6 +14574,21 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
                           row->end - first);
 }
 
+/* Whether the entries of all inequality rows come in sixes whose places fall by 1, as those of rows
+   on free bodies do. The places of a row, but for its owned ones, fall. */
+MD_STATIC int md_are_sixes(const mdyn_sim *sim)
+{
+    const md_place *at = sim->entry_column;
+    int k, e;
+    if (!MD_HAS_CONTACTS) return 0;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        for (e = row->first + row->owned_count; e < row->end; e += 6)
+            if (row->end - e < 6 || at[e] - at[e + 5] != 5) return 0;
+    }
+    return 1;
+}
+
 /* Whether the bounds of a row keep its impulse below 1/4 of the block. */
 MD_STATIC int md_is_weak(const mdyn_sim *sim, const md_row *row)
 {
@@ -14632,6 +14700,7 @@ typedef struct md_iteration {
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
+    int sixes;          /* md_are_sixes */
 } md_iteration;
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
@@ -15255,6 +15324,9 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
 /* One visit of a row by itself. */
 MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
 {
+    const int first = row->first + row->owned_count, count = row->end - first;
+    const md_unit *entry = sim->shared.entry + first;
+    const md_place *at = sim->entry_column + first;
     md_unit d;
     if (md_has_leader(sim, row)) {
         const int cone = md_cone_of(sim, row);
@@ -15262,8 +15334,12 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
         if (cone == 1) md_visit_cone(sim, row, bound, i);
         if (cone > 0) return;
     }
-    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
-    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+    d = i->sixes ? md_dot_sixes(entry, at, count, sim->du)
+                 : md_sparse_dot(entry, at, count, sim->du);
+    d = md_unit_mul(row->along, md_visit(sim, row, d, i));
+    if (md_unit_is_zero(d)) return;
+    sim->overflow |= i->sixes ? md_axpy_sixes(sim->du, d, entry, at, count)
+                              : md_sparse_axpy(sim->du, d, entry, at, count);
 }
 
 /* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
@@ -15437,6 +15513,7 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
+    i->sixes = md_are_sixes(sim);
 }
 
 /* Smaller changes of an impulse change velocities by their rounding error, which would
@@ -15565,6 +15642,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     int pass, coarse;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
+    i.sixes = md_are_sixes(sim);
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
