@@ -10104,6 +10104,8 @@ MD_STATIC int md_lcp_iterate(md_lcp_work *s, const mdyn_lcp *p, md_num omega, md
    With v' the joint velocities after the step and lambda the impulse [N s, N m s] of the row:
       v_lo <= J v' + cfm lambda <= v_hi,   v' = v_free + M^-1 J^T lambda,
       lambda_min <= lambda <= lambda_max
+   Each kind of row has one function that fills in its md_spec (md_specify_..., and for rows on
+   bodies >>closures and >>contacts); one set of functions makes targets and bounds of any md_spec.
    In a midpoint step J and J v are those of its middle. A spring has its own law (md_set_spring):
    v_lo = v_hi contain parts of J v and of the target velocity, so that its force is of second
    order.
@@ -12036,7 +12038,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
    Given:   the terms or wrenches of a row, L with M = L^T L, the row's softness.
    Gives:   x in the coordinates u = L v, in which kinetic energy is |u|^2/2: there J v = x . u, an
             impulse lambda changes u by x lambda, and r = J M^-1 J^T = |x|^2. Also erp, cfm and the
-            bounds of the impulse; for rows on bodies the targets as well.
+            bounds of the impulse; of rows on bodies also C.
    Writes:  sim->row_x (x times row->scale, of length about 1), sim->row_J (0 on return),
             sim->overflow, sim->soft_mass; of the row scale, erp, cfm, lambda_min, lambda_max.
 
