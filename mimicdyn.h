@@ -1622,20 +1622,33 @@ typedef struct md_curves {
     md_num tie_error[MIMICDYN_MAX_COUPLINGS];   /* C at the start of the step, if above rounding */
 } md_curves;
 
+/* Forms of rows. A drive is an equality whose C counts from its target, and whose target velocity
+   is that of its damper. */
+enum md_form { MD_FORM_EQUALITY, MD_FORM_RANGE, MD_FORM_DRIVE };
+
+/* What a row demands, whatever its kind is: filled by one function for each kind, for the rooms
+   below, which read this and J alone. */
+typedef struct md_spec {
+    mdyn_softness softness;
+    mdyn_wide lower, upper;                    /* of C, or of C' at MDYN_VELOCITY */
+    md_num target_velocity, bias_acceleration; /* of C'; J' v */
+    md_num force_min, force_max;
+    uint8_t level, form;                       /* mdyn_level, md_form */
+    /* of a row on bodies; of others see md_specify_leader and md_evaluate_row */
+    int16_t leader;                            /* row whose impulse bounds this one; -1: none */
+    md_num mu, value;                          /* |force| <= mu |force of the leader|; C */
+} md_spec;
+
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
-    int16_t term_count, leader;                /* row whose impulse bounds this one; -1: none */
+    md_spec spec;
+    int16_t term_count;
     uint8_t unbounded;                         /* no bound on its impulse */
-    uint8_t level;                             /* mdyn_level */
     uint8_t cone;                              /* 1, 2: first, second tangent of a cone; else 0 */
     int16_t body[MIMICDYN_MAX_TERMS];
     uint8_t is_joint_term[MIMICDYN_MAX_TERMS]; /* `wrench` holds coefficients of joint velocities */
     md_force wrench[MIMICDYN_MAX_TERMS];       /* at the origin, world axes */
-    mdyn_softness softness;
-    mdyn_wide lower, upper;
-    md_num value, target_velocity, force_min, force_max, mu;
-    md_num bias_acceleration;                  /* J' v */
-    md_num value_size;                         /* magnitude of the terms of `value` */
+    md_num value_size;                         /* magnitude of the terms of C */
     md_num lever2;                             /* squared length of the longest arm of its forces */
     md_num max_length2;                        /* bound of the squared length of J, whitened */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
@@ -10187,6 +10200,8 @@ MD_STATIC int md_lcp_iterate(md_lcp_work *s, const mdyn_lcp *p, md_num omega, md
    With v' the joint velocities after the step and lambda the impulse [N s, N m s] of the row:
       v_lo <= J v' + cfm lambda <= v_hi,   v' = v_free + M^-1 J^T lambda,
       lambda_min <= lambda <= lambda_max
+   Each kind of row has one function that fills in its md_spec (md_specify_..., and for rows on
+   bodies >>closures and >>contacts); one set of functions makes targets and bounds of any md_spec.
    In a midpoint step J and J v are those of its middle. A spring has its own law (md_set_spring):
    v_lo = v_hi contain parts of J v and of the target velocity, so that its force is of second
    order.
@@ -10508,14 +10523,6 @@ MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
     return !md_row_is_eliminated(sim, row) && md_row_is_unbounded(sim, row);
 }
 
-/* |lambda| <= h effort, in each substep; an effort of 0 is no bound. */
-MD_STATIC void md_bound_impulse(const mdyn_sim *sim, md_row *row, mdyn_wide effort)
-{
-    if (md_wide_is_zero(effort)) return;
-    row->lambda_max = md_mul(sim->h, md_of_wide(effort));
-    row->lambda_min = md_neg(row->lambda_max);
-}
-
 /* The commanded force of a DoF, clamped to the effort of its actuator [N m or N]. A drive on the
    same DoF may exert what this leaves of the effort. */
 MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *b, int dof)
@@ -10525,6 +10532,121 @@ MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *
     effort = md_of_wide(b->effort);
     return md_max(md_neg(effort), md_min(effort, tau));
 }
+
+/* ---- what a row demands ---- */
+
+/* Whether a joint row is a range: a limit, or a coupling with lower < upper. */
+MD_INLINE int md_row_has_range(const mdyn_sim *sim, const md_row *row)
+{
+    return MD_ROW_IS(row, LIMIT)
+        || (MD_ROW_IS(row, COUPLING)
+            && !md_coupling_is_equality(md_coupling_at(sim, row->index)));
+}
+
+/* |force| <= effort; an effort of 0 is no bound. */
+MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
+{
+    if (md_wide_is_zero(effort)) return;
+    s->force_max = md_of_wide(effort);
+    s->force_min = md_neg(s->force_max);
+}
+
+MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
+{
+    const mdyn_coupling *c = md_coupling_at(sim, i);
+    s->softness = c->softness;
+    s->lower = c->lower;
+    s->upper = c->upper;
+    s->target_velocity = md_of_wide(c->target_velocity);
+    if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
+    s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
+    md_specify_effort(s, c->effort);
+}
+
+/* The effort bounds the sum of command and drive: |tau + lambda/h| <= effort. */
+MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
+{
+    const md_joint_values *b = md_values_of_dof(sim, dof);
+    s->form = MD_FORM_DRIVE;
+    s->target_velocity = md_of_real(sim->target_velocity[dof]);
+    s->softness.kind = MDYN_KP_KD;
+    s->softness.a = b->drive_kp;
+    s->softness.b = b->drive_kd;
+    md_specify_effort(s, b->effort);
+    if (md_wide_is_zero(b->effort)) return;
+    s->force_min = md_sub(s->force_min, md_commanded_force(sim, b, dof));
+    s->force_max = md_sub(s->force_max, md_commanded_force(sim, b, dof));
+}
+
+MD_INLINE void md_specify_limit(const mdyn_sim *sim, int dof, md_spec *s)
+{
+    s->lower = md_values_of_dof(sim, dof)->lower;
+    s->upper = md_values_of_dof(sim, dof)->upper;
+}
+
+/* Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its leader. */
+MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    s->level = MDYN_VELOCITY;
+    if (MD_ROW_IS(row, FRICTION)) md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
+}
+
+/* |lambda| <= mu |lambda of the leader| of a coupling or loss. A loss of efficiency e is Coulomb
+   friction on the first joint with mu = 2 (1 - e)/(1 + e): driving from either side, the part e of
+   the power arrives. */
+MD_INLINE void md_specify_leader(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    const mdyn_coupling *c;
+    md_num e;
+    if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return;
+    c = md_coupling_at(sim, row->index);
+    if (row->kind == MDYN_ROW_LOSS) {
+        e = md_of_wide(c->efficiency);
+        s->mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
+        s->leader = row->index;
+    } else if (md_has_mu(c)) {
+        s->mu = md_of_wide(c->mu);
+        s->leader = c->mu_of;
+    }
+}
+
+/* C = 0, hard, by any force. */
+MD_INLINE void md_clear_spec(md_spec *s)
+{
+    s->softness.kind = MDYN_DEFAULT;
+    s->softness.a = s->softness.b = MDYN_C(0);
+    s->lower = s->upper = MDYN_C(0);
+    s->target_velocity = s->bias_acceleration = MD_K(0);
+    s->force_min = MD_NO_MIN;
+    s->force_max = MD_NO_MAX;
+    s->level = MDYN_POSITION;
+    s->form = MD_FORM_EQUALITY;
+}
+
+MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    md_clear_spec(s);
+    if (md_row_has_range(sim, row)) s->form = MD_FORM_RANGE;
+    if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s);
+    else if (MD_ROW_IS(row, DRIVE)) md_specify_drive(sim, row->index, s);
+    else if (MD_ROW_IS(row, LIMIT)) md_specify_limit(sim, row->index, s);
+    else md_specify_friction(sim, row, s);
+    return s;
+}
+
+/* What a row demands: of a row on bodies as it has been filled in, of any other in *s. */
+MD_INLINE const md_spec *md_spec_of(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    return md_is_body_row(row) ? &md_body_row_at(sim, row)->spec
+                               : md_specify_joint_row(sim, row, s);
+}
+
+MD_INLINE int md_is_drive(const md_spec *s)
+{
+    return MD_HAS(DRIVE) && s->form == MD_FORM_DRIVE;
+}
+
+MD_INLINE int md_is_range(const md_spec *s) { return s->form == MD_FORM_RANGE; }
 
 /* ---- followers of eliminated couplings ---- */
 
@@ -10763,10 +10885,10 @@ MD_OWN_FRAME void md_follow(mdyn_sim *sim)
    without it, and a warm start must not carry it into the next step. */
 
 /* Whether any solve leaves out the bias of this row. */
-MD_INLINE int md_separates_bias(const mdyn_sim *sim, const md_row *row)
+MD_INLINE int md_separates_bias(const mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
     if (md_uses_relaxation(sim)) return 1;
-    return md_uses_warm_start(sim) && !MD_ROW_IS(row, DRIVE)
+    return md_uses_warm_start(sim) && !md_is_drive(s)
         && !(row->unbounded && !md_iterates_equalities(sim));
 }
 
@@ -10889,11 +11011,11 @@ MD_INLINE enum md_bias_mode md_final_bias_mode(const mdyn_sim *sim)
 
 /* Equality: v_lo = v_hi = velocity - erp C/h, with C in row->error. One substep removes the part
    erp of the error. */
-MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, md_num velocity)
+MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, const md_spec *s, md_num velocity)
 {
     md_num correction = md_mul(md_error_rate(sim, row), row->error);
     row->v_lo = row->v_hi = md_sub(velocity, correction);
-    if (md_separates_bias(sim, row)) md_set_position_bias(sim, row, md_neg(correction));
+    if (md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, md_neg(correction));
 }
 
 /* J x of a body row, x one number for each DoF. J is not stored with a row: it is summed again
@@ -10920,12 +11042,17 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
     return sum;
 }
 
+/* J x of any row; sim->terms are those of a joint row. */
+MD_INLINE md_num md_jacobian_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
+{
+    return md_is_body_row(row) ? md_body_row_dot(sim, row, x) : md_terms_dot(&sim->terms, x);
+}
+
 /* J v at the start of this substep. Reads sim->terms of a joint row, and sim->dv. */
 MD_INLINE md_num md_present_velocity(const mdyn_sim *sim, const md_row *row)
 {
     if (!MIMICDYN_SETTINGS || sim->substep == 0) return row->Jv;
-    return md_add(row->Jv, md_is_body_row(row) ? md_body_row_dot(sim, row, sim->dv)
-                                               : md_terms_dot(&sim->terms, sim->dv));
+    return md_add(row->Jv, md_jacobian_dot(sim, row, sim->dv));
 }
 
 /* low = high of a spring, for row->error. */
@@ -10957,29 +11084,28 @@ MD_STATIC md_num md_share_beyond(const mdyn_sim *sim, const md_row *row, md_num 
 
 /* The same for the bound of a range that C is beyond; *error: C - bound, negative at the lower
    bound. */
-MD_STATIC md_num md_share_beyond_range(const mdyn_sim *sim, const md_row *row, mdyn_wide lower,
-                                       mdyn_wide upper, md_num *error)
+MD_STATIC md_num md_share_beyond_range(const mdyn_sim *sim, const md_row *row, const md_spec *s,
+                                       md_num *error)
 {
     md_num share = MD_K(0);
-    if (md_has_lower(lower)) {
-        share = md_share_beyond(sim, row, md_neg(md_value_minus(sim, lower)), error);
+    if (md_has_lower(s->lower)) {
+        share = md_share_beyond(sim, row, md_neg(md_value_minus(sim, s->lower)), error);
         *error = md_neg(*error);
     }
-    if (md_is_zero(share) && md_has_upper(upper))
-        share = md_share_beyond(sim, row, md_value_minus(sim, upper), error);
+    if (md_is_zero(share) && md_has_upper(s->upper))
+        share = md_share_beyond(sim, row, md_value_minus(sim, s->upper), error);
     return share;
 }
 
 /* Compliant range: a spring at each bound, no force inside. In a step that crosses a bound the
    spring acts in the fraction of the step beyond it: with the mean error there, and with cfm
    divided by that fraction (md_share_spring). */
-MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide lower,
-                                    mdyn_wide upper)
+MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num error;
     row->v_lo = MD_NO_MIN;
     row->v_hi = MD_NO_MAX;
-    if (md_is_zero(md_share_beyond_range(sim, row, lower, upper, &error))) return;
+    if (md_is_zero(md_share_beyond_range(sim, row, s, &error))) return;
     row->error = error;
     md_target_spring(sim, row, MD_K(0));
     if (md_less(error, MD_K(0))) row->v_hi = MD_K(1e30);
@@ -10989,40 +11115,24 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wi
 /* Divides cfm of a coupling with a compliant range by the fraction of the step in which it acts:
    the impulse of a spring that acts for phi h is that of a spring phi times as stiff over the step.
    Without this the velocity after a contact has an error of dt/2 kd v/m, with it one of second
-   order in dt. Reads sim->value. */
-MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row)
+   order in dt. Reads sim->value, which rows on bodies do not have yet. */
+MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    const mdyn_coupling *c;
     md_num share, error;
-    if (!md_row_is_spring(row) || !MD_ROW_IS(row, COUPLING)) return;
-    c = md_coupling_at(sim, row->index);
-    if (md_is_of_velocity(c) || md_coupling_is_equality(c)) return;
-    share = md_share_beyond_range(sim, row, c->lower, c->upper, &error);
+    if (!md_row_is_spring(row) || md_is_body_row(row)) return;
+    if (!md_is_range(s) || s->level == MDYN_VELOCITY) return;
+    share = md_share_beyond_range(sim, row, s, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
-}
-
-/* Drive, C = q - target: md_target_spring. With MDYN_EXPLICIT
-      cfm lambda = (1 - erp) target_velocity - erp C/h - v',
-   the spring and damper evaluated at the end of the step (implicit Euler). */
-MD_OWN_FRAME void md_target_drive(mdyn_sim *sim, md_row *row)
-{
-    md_sum_add_velocity(&sim->value.sum, MDYN_C(-1), sim->target[row->index]);
-    row->error = md_add(md_sum_to_num(&sim->value.sum), sim->value.displacement);
-    if (md_row_is_spring(row))
-        md_target_spring(sim, row, md_of_real(sim->target_velocity[row->index]));
-    else
-        md_target_equality(sim, row, md_mul(md_sub(MD_K(1), md_gains_of(sim, row)->erp),
-                                            md_of_real(sim->target_velocity[row->index])));
 }
 
 /* Activated limit (row->active_side): C' >= 0 away from the bound, and all of the violation beyond
    the deadband is corrected within one substep. ArtiSynth (4.29). */
-MD_OWN_FRAME void md_target_activated(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+MD_OWN_FRAME void md_target_activated(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     const int at_lower = row->active_side > 0;
     md_num zero = MD_K(0), violation, bias;
 
-    violation = md_value_minus(sim, at_lower ? lower : upper);
+    violation = md_value_minus(sim, at_lower ? s->lower : s->upper);
     violation = md_max(zero, at_lower ? md_neg(violation) : violation);
     bias = md_max(zero, md_sub(violation, md_of_wide(sim->solver.deadband)));
     bias = md_mul(bias, sim->inverse_h);
@@ -11048,55 +11158,53 @@ MD_INLINE md_num md_target_bound(const mdyn_sim *sim, md_row *row, md_num x, int
 }
 
 /* Hard range: C stays within [lower, upper], and returns there by the part erp in a substep. */
-MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, mdyn_wide lower,
-                                       mdyn_wide upper)
+MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num zero = MD_K(0), x, bias = zero;
     row->v_lo = MD_NO_MIN;
     row->v_hi = MD_NO_MAX;
 
     /* each bound that is meant, and the bias that brings back what has passed it */
-    if (md_has_lower(lower)) {
-        x = md_value_minus(sim, lower);
+    if (md_has_lower(s->lower)) {
+        x = md_value_minus(sim, s->lower);
         row->v_lo = md_target_bound(sim, row, x, md_less(x, zero), &bias);
     }
-    if (md_has_upper(upper)) {
-        x = md_value_minus(sim, upper);
+    if (md_has_upper(s->upper)) {
+        x = md_value_minus(sim, s->upper);
         row->v_hi = md_target_bound(sim, row, x, md_less(zero, x), &bias);
     }
-    if (!md_is_zero(bias) && md_separates_bias(sim, row)) md_set_position_bias(sim, row, bias);
+    if (!md_is_zero(bias) && md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, bias);
 }
 
-MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && row->active_side)
-        md_target_activated(sim, row, lower, upper);
+        md_target_activated(sim, row, s);
     else if (MD_HAS(RANGE) && md_row_is_spring(row))
-        md_target_soft_range(sim, row, lower, upper);
+        md_target_soft_range(sim, row, s);
     else
-        md_target_hard_range(sim, row, lower, upper);
+        md_target_hard_range(sim, row, s);
 }
 
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
    lower = upper = 0 with a bounded force. No position is corrected. */
-MD_OWN_FRAME void md_target_velocity(md_row *row, md_num velocity, mdyn_wide lower,
-                                              mdyn_wide upper)
+MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 {
-    row->v_lo = md_has_lower(lower) ? md_add(velocity, md_of_wide(lower)) : MD_NO_MIN;
-    row->v_hi = md_has_upper(upper) ? md_add(velocity, md_of_wide(upper)) : MD_NO_MAX;
+    const md_num velocity = s->target_velocity;
+    row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
+    row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
 
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
    the step, but C and C' shall be 0 at the end of the substep. Returns the part of v_lo and v_hi;
    *error is that of C. */
-MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, md_num gamma, const mdyn_softness *s,
-                                     md_num *error)
+MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_spec *s, md_num *error)
 {
-    const md_num half = md_mul(MD_K(0.5), sim->h);
+    const md_num half = md_mul(MD_K(0.5), sim->h), gamma = s->bias_acceleration;
     md_num middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     *error = MD_K(0);
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || md_is_zero(gamma)
-        || !md_softness_is_hard(s)) return MD_K(0);
+        || !md_softness_is_hard(&s->softness)) return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
@@ -11110,71 +11218,6 @@ MD_STATIC void md_turn_range(md_row *row, md_num turn)
 {
     if (md_has_min(row->v_lo)) row->v_lo = md_add(row->v_lo, turn);
     if (md_has_max(row->v_hi)) row->v_hi = md_add(row->v_hi, turn);
-}
-
-/* sim->value = C of the joint row in sim->terms, if it is a constraint on positions. Friction,
-   losses and couplings of velocities have no C. */
-MD_INLINE void md_evaluate_row(mdyn_sim *sim, const md_row *row)
-{
-    if (MD_ROW_IS(row, COUPLING)
-            ? !md_is_of_velocity(md_coupling_at(sim, row->index))
-            : MD_ROW_IS(row, DRIVE) || MD_ROW_IS(row, LIMIT))
-        md_evaluate_position(sim, row);
-}
-
-/* Terms, J v and C of a joint row: sim->terms, row->Jv, sim->value. */
-MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
-{
-    md_find_row_terms(sim, row, &sim->terms);
-    row->Jv = md_row_velocity(sim, row, &sim->terms);
-    md_evaluate_row(sim, row);
-}
-
-/* What J' v adds to v_lo and v_hi of a coupling with curves; sim->value gets its part of C, from
-   the middle of the step to the end of the substep. */
-MD_STATIC md_num md_turn_of_curves(mdyn_sim *sim, int i)
-{
-    md_num error, turn = md_curvature_target(sim, md_sum_bends(sim, i, MD_BEND_RATE),
-                                             &md_coupling_at(sim, i)->softness, &error);
-    sim->value.displacement = md_add(sim->value.displacement, error);
-    return turn;
-}
-
-/* The target of a joint row in a step or substep, from sim->value: md_evaluate_row comes first. */
-MD_INLINE void md_target_row(mdyn_sim *sim, md_row *row)
-{
-    const mdyn_coupling *c = NULL;
-    md_num turn;
-    row->error = row->v_lo = row->v_hi = row->position_bias = MD_K(0);
-
-    /* friction and losses: J v' = 0, with bounds on the impulse */
-    if (md_row_is_loss(row) || MD_ROW_IS(row, FRICTION)) return;
-    if (MD_ROW_IS(row, COUPLING)) {
-        c = md_coupling_at(sim, row->index);
-        if (md_is_of_velocity(c)) {
-            md_target_velocity(row, md_of_wide(c->target_velocity), c->lower, c->upper);
-            return;
-        }
-    }
-
-    /* drive; limit; coupling with a range; coupling as an equality */
-    if (MD_ROW_IS(row, DRIVE)) {
-        md_target_drive(sim, row);
-    } else if (!c) {
-        const md_joint_values *b = md_values_of_dof(sim, row->index);
-        if (MD_HAS(LIMIT)) md_target_range(sim, row, b->lower, b->upper);
-    } else if (!md_coupling_is_equality(c)) {
-        turn = md_turn_of_curves(sim, row->index);
-        md_target_range(sim, row, c->lower, c->upper);
-        if (md_coupling_is_curved(sim, row->index)) md_turn_range(row, turn);
-    } else {
-        turn = md_of_wide(c->target_velocity);
-        if (md_coupling_is_curved(sim, row->index))
-            turn = md_add(turn, md_turn_of_curves(sim, row->index));
-        row->error = md_value_minus(sim, c->lower);
-        if (md_row_is_spring(row)) md_target_spring(sim, row, turn);
-        else md_target_equality(sim, row, turn);
-    }
 }
 
 /* ---- rows on bodies: closures, user rows, contacts ----
@@ -11200,16 +11243,12 @@ MD_INLINE md_body_row *md_body_row_of(mdyn_sim *sim, const md_row *row)
 MD_STATIC md_body_row *md_clear_body_row(mdyn_sim *sim, int j, const mdyn_softness *softness)
 {
     md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
+    md_clear_spec(&r->spec);
+    r->spec.softness = *softness;
     r->term_count = 0;
-    r->leader = -1;
     r->unbounded = 0;
-    r->level = MDYN_POSITION;
-    r->softness = *softness;
-    r->lower = r->upper = MDYN_C(0);
-    r->value = r->target_velocity = r->mu = r->bias_acceleration = r->value_size = MD_K(0);
-    r->lever2 = MD_K(0);
-    r->force_min = MD_NO_MIN;
-    r->force_max = MD_NO_MAX;
+    r->spec.leader = -1;
+    r->spec.mu = r->spec.value = r->value_size = r->lever2 = MD_K(0);
     return r;
 }
 
@@ -11238,25 +11277,6 @@ MD_STATIC void md_add_wrench_pair(md_body_row *r, int a, int b, const md_vec *ar
         if (arm) r->lever2 = md_max(r->lever2, md_dot(&arm[side], &arm[side]));
         md_add_wrench_term(r, side ? b : a, 0, &f);
     }
-}
-
-/* Whether a body row is a range of C, or of C' at MDYN_VELOCITY; else an equality. */
-MD_INLINE int md_body_row_has_range(const md_body_row *r)
-{
-    return !md_is_zero(md_sub(md_of_wide(r->upper), md_of_wide(r->lower)));
-}
-
-MD_INLINE int md_body_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
-{
-    return md_body_row_at(sim, row)->level == MDYN_VELOCITY;
-}
-
-/* Whether a row is a user's range of positions: MDYN_ENGAGED treats it like a limit. */
-MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
-{
-    return MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER
-        && md_body_row_at(sim, row)->level == MDYN_POSITION
-        && md_body_row_has_range(md_body_row_at(sim, row));
 }
 
 /* sim->row_jacobian[k] += S_k^T f for the DoFs from a body to the world. sim->row_jacobian_size[k]
@@ -11400,7 +11420,7 @@ MD_INLINE md_num md_time_to_middle(const mdyn_sim *sim)
 MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
 {
     sim->terms.count = 0;
-    md_sum_set(&sim->value.sum, md_to_wide(md_body_row_at(sim, row)->value));
+    md_sum_set(&sim->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
     sim->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
         sim->value.displacement = md_body_row_dot(sim, row, sim->displacement);
@@ -11409,18 +11429,28 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
                                          md_mul(md_time_to_middle(sim), row->Jv));
 }
 
-/* C, J v and scale of a body row that is not set up. */
-MD_STATIC void md_evaluate_body_row(mdyn_sim *sim, md_row *row)
+/* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms, of a
+   drive less its target. */
+MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
-    md_body_row_jacobian(sim, md_body_row_of(sim, row), row);
-    md_evaluate_body_position(sim, row);
+    if (s->level == MDYN_VELOCITY) return;
+    if (md_is_body_row(row)) md_evaluate_body_position(sim, row);
+    else md_evaluate_position(sim, row);
+    if (md_is_drive(s))
+        md_sum_add_velocity(&sim->value.sum, MDYN_C(-1), sim->target[row->index]);
 }
 
-MD_INLINE void md_body_row_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
-                                 mdyn_wide *upper)
+/* J v and C of a row: row->Jv, sim->value. Of a joint row also sim->terms, of one on bodies its
+   scale. */
+MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    *lower = md_body_row_at(sim, row)->lower;
-    *upper = md_body_row_at(sim, row)->upper;
+    if (md_is_body_row(row)) {
+        md_body_row_jacobian(sim, md_body_row_of(sim, row), row);
+    } else {
+        md_find_row_terms(sim, row, &sim->terms);
+        row->Jv = md_row_velocity(sim, row, &sim->terms);
+    }
+    md_evaluate_row(sim, row, s);
 }
 
 /* J' v of a user row, from J v' of the last step, whose v' is the v of this one. Without it each
@@ -11428,60 +11458,25 @@ MD_INLINE void md_body_row_range(const mdyn_sim *sim, const md_row *row, mdyn_wi
 MD_STATIC void md_estimate_curvature(mdyn_sim *sim, const md_row *row)
 {
     md_body_row *r = md_body_row_of(sim, row);
-    r->bias_acceleration = MD_K(0);
+    r->spec.bias_acceleration = MD_K(0);
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
         || row->last_step != sim->step_count) return;
-    r->bias_acceleration = md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
-}
-
-/* The target of a body row in a step or substep; evaluates C itself. */
-MD_STATIC void md_target_body_row(mdyn_sim *sim, md_row *row)
-{
-    const md_body_row *r = md_body_row_at(sim, row);
-    md_num turn, error;
-    row->error = row->position_bias = MD_K(0);
-    if (r->level == MDYN_VELOCITY) {
-        md_target_velocity(row, r->target_velocity, r->lower, r->upper);
-        return;
-    }
-
-    /* the turn of J in the step counts as a part of the error and of the velocity */
-    md_evaluate_body_position(sim, row);
-    if (row->kind == MDYN_ROW_USER && sim->substep == 0) md_estimate_curvature(sim, row);
-    turn = md_curvature_target(sim, r->bias_acceleration, &r->softness, &error);
-    sim->value.displacement = md_add(sim->value.displacement, error);
-    if (md_body_row_has_range(r)) {
-        md_target_range(sim, row, r->lower, r->upper);
-        md_turn_range(row, turn);
-        return;
-    }
-    row->error = md_add(md_sub(r->value, md_of_wide(r->lower)), sim->value.displacement);
-    if (md_row_is_spring(row)) md_target_spring(sim, row, r->target_velocity);
-    else md_target_equality(sim, row, md_add(r->target_velocity, turn));
-}
-
-MD_INLINE const mdyn_softness *md_body_row_softness(const mdyn_sim *sim, const md_row *row)
-{
-    return &md_body_row_at(sim, row)->softness;
+    r->spec.bias_acceleration = md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
 }
 
 /* ---- properties of a row, and targets in a mode ---- */
-
-/* Whether a joint row is a range: a limit, or a coupling with lower < upper. */
-MD_INLINE int md_row_has_range(const mdyn_sim *sim, const md_row *row)
-{
-    return MD_ROW_IS(row, LIMIT)
-        || (MD_ROW_IS(row, COUPLING)
-            && !md_coupling_is_equality(md_coupling_at(sim, row->index)));
-}
 
 /* Whether MDYN_ENGAGED activates a row when a bound of C is violated: ranges of positions, those
    of user rows too. */
 MD_INLINE int md_row_activates(const mdyn_sim *sim, const md_row *row)
 {
-    if (MD_ROW_IS(row, COUPLING)
-        && md_is_of_velocity(md_coupling_at(sim, row->index))) return 0;
-    return md_row_has_range(sim, row) || md_user_row_activates(sim, row);
+    if (md_is_body_row(row)) {
+        const md_spec *s = &md_body_row_at(sim, row)->spec;
+        return MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER && md_is_range(s)
+            && s->level == MDYN_POSITION;
+    }
+    return md_row_has_range(sim, row) && !(MD_ROW_IS(row, COUPLING)
+        && md_is_of_velocity(md_coupling_at(sim, row->index)));
 }
 
 /* Whether a coupling row or its loss row belongs to a coupling that is released. */
@@ -11497,25 +11492,48 @@ MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const mdyn_coupling *c)
         && md_wide_is_zero(c->effort) && !md_has_mu(c) && !sim->released[c - sim->coupling];
 }
 
-/* The target of a joint row in a mode; md_set_up_body_row sets those of body rows. The rows of
-   modes other than MD_MODE_STEP are couplings; their targets are those of enum md_mode plus J v,
-   because every solve is for the change of the velocities. */
-MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
+/* The target of a row in a step or substep, from sim->value: md_evaluate_row comes first. The turn
+   of J in the step counts as a part of the error and of the velocity. */
+MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    const mdyn_coupling *c;
-    if (md_is_body_row(row)) return;
-    md_target_row(sim, row);
+    md_num turn, error, velocity = s->target_velocity;
+    row->error = row->position_bias = MD_K(0);
+    if (s->level == MDYN_VELOCITY) {
+        md_target_velocity(row, s);
+        return;
+    }
+
+    turn = md_curvature_target(sim, s, &error);
+    sim->value.displacement = md_add(sim->value.displacement, error);
+    if (md_is_range(s)) {
+        md_target_range(sim, row, s);
+        md_turn_range(row, turn);
+        return;
+    }
+
+    /* an equality; a drive by implicit Euler: cfm lambda = (1 - erp) velocity - erp C/h - v' */
+    row->error = md_value_minus(sim, s->lower);
+    if (md_row_is_spring(row)) {
+        md_target_spring(sim, row, velocity);
+        return;
+    }
+    if (md_is_drive(s)) velocity = md_mul(md_sub(MD_K(1), md_gains_of(sim, row)->erp), velocity);
+    md_target_equality(sim, row, s, md_add(velocity, turn));
+}
+
+/* The target of a row in a mode. The targets of modes other than MD_MODE_STEP are those of enum
+   md_mode plus J v, because every solve is for the change of the velocities. */
+MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode)
+{
+    md_target_row(sim, row, s);
     if (mode == MD_MODE_STEP) return;
 
-    /* J a = - J' v, which is 0 without curves: J is constant */
-    c = md_coupling_at(sim, row->index);
     row->position_bias = MD_K(0);
-    if (mode == MD_MODE_ACCELERATION)
-        row->v_lo = md_sub(row->Jv, md_sum_bends(sim, row->index, MD_BEND_RATE));
+    if (mode == MD_MODE_ACCELERATION) row->v_lo = md_sub(row->Jv, s->bias_acceleration);
     if (mode == MD_MODE_POSITION) row->v_lo = md_sub(row->Jv, row->error);
     if (mode == MD_MODE_VELOCITY) {
-        row->v_lo = md_of_wide(c->target_velocity);
-        if (md_is_of_velocity(c)) row->v_lo = md_add(row->v_lo, md_of_wide(c->lower));
+        row->v_lo = s->target_velocity;
+        if (s->level == MDYN_VELOCITY) row->v_lo = md_add(row->v_lo, md_of_wide(s->lower));
     }
     row->v_hi = row->v_lo;
 }
@@ -11658,15 +11676,15 @@ MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
     md_body_row *r = md_clear_body_row(sim, j, &c->softness);
     md_num effort = md_of_wide(c->effort);
     md_add_wrench_pair(r, c->a, c->b, arm, n);
-    r->value = value;
+    r->spec.value = value;
     r->value_size = arm ? l->length : MD_K(1);
-    r->bias_acceleration = md_dot(n, arm ? &l->acc : &l->alpha);
+    r->spec.bias_acceleration = md_dot(n, arm ? &l->acc : &l->alpha);
 
     /* |force| <= effort; 0: no bound */
     r->unbounded = (uint8_t)(md_is_zero(effort) && !md_softness_is_forceless(&c->softness));
     if (md_is_zero(effort)) return r;
-    r->force_max = effort;
-    r->force_min = md_neg(effort);
+    r->spec.force_max = effort;
+    r->spec.force_min = md_neg(effort);
     return r;
 }
 
@@ -11701,7 +11719,7 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
         r = md_closure_row(sim, c, l, j + k, NULL, &n, md_dot(&n, &misalignment));
         if (c->b < 0) continue;
         md_cross(&n_rate, &MD_TREE(sim)->body_state[c->b].omega, &n);
-        r->bias_acceleration = md_add(r->bias_acceleration, md_dot(&n_rate, &omega));
+        r->spec.bias_acceleration = md_add(r->spec.bias_acceleration, md_dot(&n_rate, &omega));
     }
 }
 
@@ -11766,7 +11784,7 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     }
     along = md_dot(&n, &v);
     square = md_sub(md_dot(&v, &v), md_mul(along, along));
-    r->bias_acceleration = md_add(r->bias_acceleration, md_div(square, d));
+    r->spec.bias_acceleration = md_add(r->spec.bias_acceleration, md_div(square, d));
 }
 
 /* Each step reads the table of closure i: MDYN_OK if it is still valid and needs the rows that
@@ -11816,12 +11834,14 @@ MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j,
     int k, has_no_bounds;
 
     /* C and its target */
-    r->value = md_of_wide(user->value);
-    r->value_size = md_abs(r->value);
-    r->target_velocity = md_of_wide(user->target_velocity);
-    r->level = (uint8_t)user->level;
-    r->lower = user->lower;
-    r->upper = user->upper;
+    r->spec.value = md_of_wide(user->value);
+    r->value_size = md_abs(r->spec.value);
+    r->spec.target_velocity = md_of_wide(user->target_velocity);
+    r->spec.level = (uint8_t)user->level;
+    r->spec.lower = user->lower;
+    r->spec.upper = user->upper;
+    if (!md_is_zero(md_sub(md_of_wide(user->upper), md_of_wide(user->lower))))
+        r->spec.form = MD_FORM_RANGE;
 
     /* terms that are not zero, turned to world axes */
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
@@ -11842,16 +11862,16 @@ MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j,
     /* Bounds: |force| <= mu |force of row mu_of|, or [force_min, force_max]; both 0: none. Without
        bounds an equality is solved with the other unbounded rows. */
     if (!md_wide_is_zero(user->mu)) {
-        r->mu = md_of_wide(user->mu);
-        r->leader = (int16_t)(sim->joint_row_count + base + user->mu_of);
+        r->spec.mu = md_of_wide(user->mu);
+        r->spec.leader = (int16_t)(sim->joint_row_count + base + user->mu_of);
         return;
     }
     has_no_bounds = md_wide_is_zero(user->force_min) && md_wide_is_zero(user->force_max);
-    r->unbounded = (uint8_t)(has_no_bounds && !md_body_row_has_range(r)
+    r->unbounded = (uint8_t)(has_no_bounds && !md_is_range(&r->spec)
         && !md_softness_is_forceless(&user->softness));
     if (has_no_bounds) return;
-    if (md_has_lower(user->force_min)) r->force_min = md_of_wide(user->force_min);
-    if (md_has_upper(user->force_max)) r->force_max = md_of_wide(user->force_max);
+    if (md_has_lower(user->force_min)) r->spec.force_min = md_of_wide(user->force_min);
+    if (md_has_upper(user->force_max)) r->spec.force_max = md_of_wide(user->force_max);
 }
 
 /* Fills in all user rows, from body row j on: for each a copy of the table's row, or zeros, then
@@ -11878,9 +11898,9 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
     /* A row that bounds another is solved together with it, so not as an unbounded one. It must not
        be bounded by a third. */
     for (i = 0; i < MD_BODY_ROWS(sim)->user_rows; i++) {
-        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].leader;
+        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].spec.leader;
         if (leader < 0) continue;
-        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].leader >= 0)
+        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].spec.leader >= 0)
             return md_blame(sim, MDYN_ERR_USER_ROW, i);
         MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].unbounded = 0;
     }
@@ -11937,13 +11957,14 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
         md_body_row *r = md_clear_body_row(sim, j + k, k ? &hard : &c->softness);
         md_add_wrench_pair(r, c->a, c->b, c->arm, &c->direction[k]);
         if (k) {
-            r->level = MDYN_VELOCITY;
-            r->leader = (int16_t)(sim->joint_row_count + j);
-            r->mu = c->mu;
+            r->spec.level = MDYN_VELOCITY;
+            r->spec.leader = (int16_t)(sim->joint_row_count + j);
+            r->spec.mu = c->mu;
             continue;
         }
-        r->value = md_neg(c->depth);
-        r->upper = MDYN_UNLIMITED;
+        r->spec.value = md_neg(c->depth);
+        r->spec.upper = MDYN_UNLIMITED;
+        r->spec.form = MD_FORM_RANGE;
     }
 }
 
@@ -12116,7 +12137,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
    Given:   the terms or wrenches of a row, L with M = L^T L, the row's softness.
    Gives:   x in the coordinates u = L v, in which kinetic energy is |u|^2/2: there J v = x . u, an
             impulse lambda changes u by x lambda, and r = J M^-1 J^T = |x|^2. Also erp, cfm and the
-            bounds of the impulse; for rows on bodies the targets as well.
+            bounds of the impulse; of rows on bodies also C.
    Writes:  sim->row_x (x times row->scale, of length about 1), sim->row_J (0 on return),
             sim->overflow, sim->soft_mass; of the row scale, erp, cfm, lambda_min, lambda_max.
 
@@ -12259,14 +12280,15 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 }
 
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
-   `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
-   zero, or a frequency on a row that moves no mass. */
+   `free`; -1: md_soft_mass is known. Returns 0 if the row exerts no force: gains of zero, or a
+   frequency on a row that moves no mass. */
 MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
                                    int free)
 {
     md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
     md_num *erp = &md_gains_of(sim, row)->erp;
     *erp = MD_K(0.2);
+    row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
     if (md_softness_is_hard(s)) {
@@ -12275,7 +12297,8 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
     }
 
     /* soft rows */
-    if (md_uses_midpoint(sim)) *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
+    if (md_uses_midpoint(sim) && free >= 0)
+        *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
         *erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
@@ -12286,45 +12309,12 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
     return md_set_gains(sim, row, a, b);
 }
 
-/* Bounds of a drive's impulse by the effort that the command leaves: |tau + lambda/h| <= effort. */
-MD_OWN_FRAME void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_values *b)
-{
-    md_num effort, tau;
-    if (md_wide_is_zero(b->effort)) return;
-    effort = md_of_wide(b->effort);
-    tau = md_commanded_force(sim, b, row->index);
-    row->lambda_min = md_mul(sim->h, md_neg(md_add(effort, tau)));
-    row->lambda_max = md_mul(sim->h, md_sub(effort, tau));
-}
-
-/* Bounds of the impulse of a joint row. Those of a row with a leader are set during the solve
+/* Bounds of the impulse. Those of a row with a leader are set during the solve
    (md_follow_leader). */
-MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    row->lambda_min = MD_NO_MIN;
-    row->lambda_max = MD_NO_MAX;
-    if (MD_ROW_IS(row, COUPLING))
-        md_bound_impulse(sim, row, md_coupling_at(sim, row->index)->effort);
-    if (MD_ROW_IS(row, DRIVE)) md_bound_drive(sim, row, md_values_of_dof(sim, row->index));
-    if (MD_ROW_IS(row, FRICTION))
-        md_bound_impulse(sim, row, md_values_of_dof(sim, row->index)->friction);
-}
-
-/* erp and cfm of the joint row in sim->row_x, whose hard equality rows end at `free`; -1:
-   md_soft_mass is known. Returns 0 if it exerts no force. The softness of a coupling is given;
-   that of a drive is made of its gains; friction, limits and losses are hard. */
-MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
-{
-    const md_joint_values *b;
-    row->cfm = MD_K(0);
-    md_gains_of(sim, row)->erp = MD_K(0.2);
-    if (MD_ROW_IS(row, COUPLING))
-        return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free);
-    if (!MD_ROW_IS(row, DRIVE)) return 1;
-    b = md_values_of_dof(sim, row->index);
-    if (md_uses_midpoint(sim) && free >= 0)
-        *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
-    return md_set_gains(sim, row, md_of_wide(b->drive_kp), md_of_wide(b->drive_kd));
+    row->lambda_min = md_has_min(s->force_min) ? md_mul(sim->h, s->force_min) : s->force_min;
+    row->lambda_max = md_has_max(s->force_max) ? md_mul(sim->h, s->force_max) : s->force_max;
 }
 
 /* DoF k of the substitution x += L^-T b with b = sim->row_J, x = sim->row_x:
@@ -12446,31 +12436,17 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
     sim->overflow |= before;
 }
 
-MD_INLINE void md_whiten_row_on_bodies(mdyn_sim *sim, md_row *row)
+/* sim->row_x = row->scale L^-T J^T of a row. A row on bodies finds its J here, and then sim->value
+   and J' v. */
+MD_INLINE void md_whiten_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
+    if (!md_is_body_row(row)) {
+        row->scale = md_whiten_joint_row(sim, &sim->terms);
+        return;
+    }
     md_whiten_body_row(sim, row, md_body_row_of(sim, row));
-}
-
-/* Sets up a body row in sim->row_x for a mode: compliance, bounds of the impulse, and targets. The
-   targets of modes other than MD_MODE_STEP are those of md_set_targets with the bias acceleration
-   J' v, which joint rows do not have. Returns 0 if the row exerts no force. */
-MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
-                                 int free)
-{
-    md_body_row *r = md_body_row_of(sim, row);
-    int has_force;
-    row->cfm = MD_K(0);
-    has_force = md_set_compliance(sim, &r->softness, row, free);
-    row->lambda_min = md_has_min(r->force_min) ? md_mul(sim->h, r->force_min) : r->force_min;
-    row->lambda_max = md_has_max(r->force_max) ? md_mul(sim->h, r->force_max) : r->force_max;
-    md_target_body_row(sim, row);
-    if (mode == MD_MODE_STEP) return has_force;
-
-    row->cfm = row->position_bias = MD_K(0);
-    row->v_lo = mode == MD_MODE_ACCELERATION ? md_sub(row->Jv, r->bias_acceleration)
-        : mode == MD_MODE_POSITION ? md_sub(row->Jv, row->error) : r->target_velocity;
-    row->v_hi = row->v_lo;
-    return has_force;
+    md_evaluate_row(sim, row, s);
+    if (row->kind == MDYN_ROW_USER && s->level != MDYN_VELOCITY) md_estimate_curvature(sim, row);
 }
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
@@ -12807,16 +12783,15 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. (Without
    a bound, alone means without the hard rows too: what they leave of a row may be so little that
    its impulse were far above all others.) */
-MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num lambda;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
-        row->velocity_given = md_sub(row->Jv, md_is_body_row(row)
-            ? md_body_row_dot(sim, row, sim->off) : md_terms_dot(&sim->terms, sim->off));
+        row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_less(row->v_lo, row->v_hi)) return;
-    if (!row->unbounded && !MD_ROW_IS(row, DRIVE)
+    if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
     lambda = md_sub(row->v_lo, row->Jv);
     lambda = row->in_equality
@@ -12829,11 +12804,11 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
 /* Whether row k, with the terms in sim->terms, keeps its vector, compliance and bounds from step to
    step: without a tree J and M are constant. Not constant are the cfm of a soft range, which acts
    in a part of the step, and bounds by the impulse of another row. */
-MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
+MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
     return !MIMICDYN_TREE && !sim->has_coupled_bounds && !md_has_overflowed(sim->overflow)
         && !md_has_curves(sim)
-        && !(md_row_is_spring(row) && md_row_has_range(sim, row));
+        && !(md_row_is_spring(row) && md_is_range(s));
 }
 
 /* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
@@ -12865,13 +12840,12 @@ MD_INLINE void md_reverse_row(md_row *row)
 
 /* Compliance and bounds of a row for a mode; `free` as in md_set_compliance. Returns 0 if it exerts
    no force. */
-MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, enum md_mode mode, int free)
+MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode,
+                              int free)
 {
-    int has_force;
-    if (md_is_body_row(row)) return md_set_up_body_row(sim, row, mode, free);
-    md_set_bounds(sim, row);
-    has_force = md_set_joint_compliance(sim, row, free);
-    md_share_spring(sim, row);
+    const int has_force = md_set_compliance(sim, &s->softness, row, free);
+    md_set_bounds(sim, row, s);
+    md_share_spring(sim, row, s);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
     return has_force;
 }
@@ -12879,7 +12853,8 @@ MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, enum md_mode mode, int
 /* Vector, compliance and bounds of row k; as an equality row if `direct`, else as an inequality
    row. Of rows that are parallel the first one finds the vector. Returns whether the row takes
    part, and whether it depends on earlier rows: MD_STANDS_... */
-MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
+MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, enum md_mode mode,
+                                      int direct)
 {
     md_row *row = md_row_at(sim, k);
     md_vector *vector = &sim->vector;
@@ -12891,8 +12866,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) sim->terms.dof[0] = (int16_t)direction;
-        if (md_is_body_row(row)) md_whiten_row_on_bodies(sim, row);
-        else row->scale = md_whiten_joint_row(sim, &sim->terms);
+        md_whiten_row(sim, row, s);
         if (is_tied) sim->terms.dof[0] = row->index;
         free = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
         free = md_reflect_by_owners(sim, row->first, free, 1);
@@ -12903,9 +12877,9 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
 
     /* compliance, by the remainder of the row after the hard equality rows */
     if (is_tied) row->scale = md_div(row->scale, md_abs(sim->G[sim->G_first[row->index]]));
-    if (!is_new && MD_ROW_IS(row, DRIVE))
+    if (!is_new && md_is_drive(s))
         *md_soft_mass(sim, row) = md_shared_inverse_mass(sim, row);
-    has_force = md_set_up_force(sim, row, mode, free);
+    has_force = md_set_up_force(sim, row, s, mode, free);
     if (is_new) md_orthogonalize_row(sim, k, direct, free);
 
     if (direct) {
@@ -12925,28 +12899,30 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
 MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     int is = row->standing, in;
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
     if (MIMICDYN_SETTINGS) sim->lambda_sum[k] = MD_K(0);
-    if (!md_is_body_row(row)) md_look_at_row(sim, row);
+    if (!md_is_body_row(row)) md_look_at_row(sim, row, s);
 
     /* what does not change from step to step */
     if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !(is & MD_STANDING))) {
-        is = md_set_up_vector(sim, k, mode, direct);
-        if (md_row_may_stand(sim, row)) is |= MD_STANDING;
+        is = md_set_up_vector(sim, k, s, mode, direct);
+        if (md_row_may_stand(sim, row, s)) is |= MD_STANDING;
         row->standing = (uint8_t)is;
-    } else if (MD_ROW_IS(row, DRIVE)) {
-        md_bound_drive(sim, row, md_values_of_dof(sim, row->index));
+    } else if (md_is_drive(s)) {
+        md_set_bounds(sim, row, s);
     }
     in = (is & MD_STANDS_IN) != 0;
     row->in_equality = (uint8_t)(direct && in);
     row->in_inequality = (uint8_t)(!direct && in);
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
-    md_set_targets(sim, row, mode);
-    md_set_given_impulse(sim, row);
+    md_set_targets(sim, row, s, mode);
+    md_set_given_impulse(sim, row, s);
 }
 
 /* ---- rows and pivots: the product with a column of R ---- */
@@ -13238,21 +13214,6 @@ MD_INLINE md_row *md_ordered_row(const mdyn_sim *sim, int i)
 
 /* ---- activation of limits ---- */
 
-/* The range of C of a row of md_row_activates. */
-MD_STATIC void md_activation_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
-                                   mdyn_wide *upper)
-{
-    if (md_is_body_row(row)) {
-        md_body_row_range(sim, row, lower, upper);
-    } else if (MD_ROW_IS(row, LIMIT)) {
-        *lower = md_values_of_dof(sim, row->index)->lower;
-        *upper = md_values_of_dof(sim, row->index)->upper;
-    } else {
-        *lower = md_coupling_at(sim, row->index)->lower;
-        *upper = md_coupling_at(sim, row->index)->upper;
-    }
-}
-
 /* How far C lies within a bound, rounded to mdyn_real: if q cannot represent a state nearer to the
    bound, C is at the bound. */
 MD_INLINE md_num md_distance_inside(const mdyn_sim *sim, mdyn_wide bound, int is_lower)
@@ -13269,28 +13230,22 @@ MD_INLINE md_num md_distance_inside(const mdyn_sim *sim, mdyn_wide bound, int is
 MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_impulse)
 {
     const int side = row->last_side, at_lower = side > 0;
-    mdyn_wide lower, upper;
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_num zero = MD_K(0), inside, velocity, stopped = zero;
     if (side != 0) stopped = md_abs(md_div(last_impulse, md_mul(row->scale, row->scale)));
-    md_activation_range(sim, row, &lower, &upper);
-    if (md_is_body_row(row)) {
-        md_evaluate_body_row(sim, row);
-    } else {
-        md_find_row_terms(sim, row, &sim->terms);
-        md_evaluate_position(sim, row);
-        row->Jv = md_row_velocity(sim, row, &sim->terms);
-    }
+    md_look_at_row(sim, row, s);
 
     /* active so far: does it stay? */
     if (side != 0) {
-        inside = md_distance_inside(sim, at_lower ? lower : upper, at_lower);
+        inside = md_distance_inside(sim, at_lower ? s->lower : s->upper, at_lower);
         velocity = at_lower ? row->Jv : md_neg(row->Jv);
         velocity = md_sub(velocity, md_mul(MD_K(64 * MD_EPSILON), stopped));
         if (!(md_less(zero, inside) && md_less(zero, velocity) && (side > 1 || side < -1)))
             return (int8_t)(at_lower ? 2 : -2);
     }
-    if (md_has_lower(lower) && md_less(md_distance_inside(sim, lower, 1), zero)) return 1;
-    if (md_has_upper(upper) && md_less(md_distance_inside(sim, upper, 0), zero)) return -1;
+    if (md_has_lower(s->lower) && md_less(md_distance_inside(sim, s->lower, 1), zero)) return 1;
+    if (md_has_upper(s->upper) && md_less(md_distance_inside(sim, s->upper, 0), zero)) return -1;
     return 0;
 }
 
@@ -13300,12 +13255,12 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
    MD_MODE_POSITION without couplings of velocities. */
 MD_STATIC int md_row_in_mode(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
-    if (!row->unbounded) return 0;
-    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
-        return md_softness_is_hard(md_body_row_softness(sim, row));
-    return MD_ROW_IS(row, COUPLING)
-        && md_softness_is_hard(&md_coupling_at(sim, row->index)->softness)
-        && (mode != MD_MODE_POSITION || !md_is_of_velocity(md_coupling_at(sim, row->index)));
+    md_spec room;
+    const md_spec *s;
+    if (!row->unbounded || row->kind == MDYN_ROW_USER) return 0;
+    s = md_spec_of(sim, row, &room);
+    return md_softness_is_hard(&s->softness)
+        && (mode != MD_MODE_POSITION || s->level != MDYN_VELOCITY);
 }
 
 /* Whether no row of a mode is solved directly: equality rows are iterated like the others. */
@@ -13452,14 +13407,14 @@ enum { MD_RANK_COMPLIANT = 4, MD_RANK_ELIMINATED, MD_RANK_INEQUALITY, MD_RANKS }
 /* The place of a row in the order of set-up: a smaller rank comes first. */
 MD_STATIC int md_setup_rank(const mdyn_sim *sim, const md_row *row)
 {
+    md_spec room;
+    const md_spec *s;
     if (md_row_is_eliminated(sim, row)) return MD_RANK_ELIMINATED;
     if (!row->unbounded) return MD_RANK_INEQUALITY;
-    if (md_is_body_row(row) && md_softness_is_hard(md_body_row_softness(sim, row)))
-        return row->kind == MDYN_ROW_CLOSURE ? 1 : 3;
-    if (!MD_ROW_IS(row, COUPLING)
-        || !md_softness_is_hard(&md_coupling_at(sim, row->index)->softness))
-        return MD_RANK_COMPLIANT;
-    return md_is_of_velocity(md_coupling_at(sim, row->index)) ? 2 : 0;
+    s = md_spec_of(sim, row, &room);
+    if (!md_softness_is_hard(&s->softness)) return MD_RANK_COMPLIANT;
+    if (md_is_body_row(row)) return row->kind == MDYN_ROW_CLOSURE ? 1 : 3;
+    return s->level == MDYN_VELOCITY ? 2 : 0;
 }
 
 /* The first row that is parallel to row k for any q; k if there is none before it. O(k) */
@@ -14445,43 +14400,28 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
 
 /* ---- bounds that follow the impulse of another row ---- */
 
-/* The row whose impulse bounds that of a coupling or loss: |lambda| <= mu |its lambda|. Returns -1
-   if there is none. A loss of efficiency e is Coulomb friction on the first joint with
-   mu = 2 (1 - e)/(1 + e): driving from either side, the part e of the power arrives. */
-MD_STATIC int md_coupling_leader(const mdyn_sim *sim, const md_row *row, md_num *mu)
-{
-    const mdyn_coupling *c = md_coupling_at(sim, row->index);
-    md_num e = md_of_wide(c->efficiency);
-    if (row->kind == MDYN_ROW_LOSS) {
-        *mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
-        return row->index;
-    }
-    *mu = md_of_wide(c->mu);
-    return MD_ROW_IS(row, COUPLING) && !md_is_zero(*mu) ? c->mu_of : -1;
-}
-
 /* The leader of a row, whose impulse bounds that of the row: of tangents of contacts, user rows
    with mu, losses, couplings with mu. u_mu is the bound of u_lambda for a unit of the leader's.
    Returns -1 if there is none. */
 MD_INLINE int md_leader(const mdyn_sim *sim, const md_row *row, md_num *u_mu)
 {
-    int leader = -1;
+    md_spec s;
     *u_mu = MD_K(0);
     if (md_is_body_row(row)) {
         *u_mu = md_body_row_at(sim, row)->u_mu;
-        return md_body_row_at(sim, row)->leader;
+        return md_body_row_at(sim, row)->spec.leader;
     }
-    if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return -1;
-    leader = md_coupling_leader(sim, row, u_mu);
-    if (leader >= 0)
-        *u_mu = md_mul(*u_mu, md_mul(md_row_at(sim, leader)->scale, row->length));
-    return leader;
+    s.leader = -1;
+    md_specify_leader(sim, row, &s);
+    if (s.leader >= 0)
+        *u_mu = md_mul(s.mu, md_mul(md_row_at(sim, s.leader)->scale, row->length));
+    return s.leader;
 }
 
 MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
 {
     md_num u_mu;
-    if (md_is_body_row(row)) return md_body_row_at(sim, row)->leader >= 0;
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->spec.leader >= 0;
     return md_leader(sim, row, &u_mu) >= 0;
 }
 
@@ -15099,14 +15039,14 @@ MD_STATIC void md_prepare_friction(mdyn_sim *sim)
         md_row *row = md_row_at(sim, k);
         md_body_row *r = md_body_row_of(sim, row);
         r->cone = 0;
-        if (r->leader < 0) continue;
+        if (r->spec.leader < 0) continue;
 
         /* rows of a contact: index % 3 = 0 the normal, 1 and 2 the tangents */
         if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 1
             && sim->solver.friction_law == MDYN_CONE) md_pair_cone(sim, row);
         else if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 2)
             r->cone = (uint8_t)(2 * (md_body_row_of(sim, row - 1)->cone == 1));
-        r->u_mu = md_div(md_mul(r->mu, sim->row[r->leader].scale), row->scale);
+        r->u_mu = md_div(md_mul(r->spec.mu, sim->row[r->spec.leader].scale), row->scale);
     }
 }
 
@@ -16090,47 +16030,32 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 /* ---- the active set ---- */
 
 /* Whether an inactive row has to be activated: the motion sim->dv takes C out of [lower, upper], or
-   C is outside already. For a range of velocities: C' is outside. The caller has filled sim->terms
-   and sim->value for a coupling; for a limit this function sets sim->value. */
+   C is outside already. For a range of velocities: C' is outside. */
 MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 {
-    mdyn_wide lower, upper;
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_num change, below, above;
-    md_terms *t = &sim->terms;
-    int k;
 
     /* C' = J (v + dv) */
-    if (MD_ROW_IS(row, LIMIT)) {
-        const md_joint_values *b = md_values_of_dof(sim, row->index);
-        const int c = md_coordinate_of_dof(sim, row->index);
-        lower = b->lower;
-        upper = b->upper;
-        md_sum_set_real(&sim->value.sum, sim->q[c], sim->q_tail[c]);
-        sim->value.displacement = md_has_displacement(sim)
-            ? sim->displacement[row->index] : MD_K(0);
-        change = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
-    } else {
-        const mdyn_coupling *c = md_coupling_at(sim, row->index);
-        lower = c->lower;
-        upper = c->upper;
-        change = md_row_velocity(sim, row, t);
-        for (k = 0; k < t->count; k++)
-            change = md_add(change, md_mul(t->factor[k], sim->dv[t->dof[k]]));
-        if (md_is_of_velocity(c)) {
-            change = md_sub(change, md_of_wide(c->target_velocity));
-            return (md_has_lower(lower) && md_less(change, md_of_wide(lower)))
-                || (md_has_upper(upper) && md_less(md_of_wide(upper), change));
-        }
+    md_find_row_terms(sim, row, &sim->terms);
+    change = md_row_velocity(sim, row, &sim->terms);
+    change = md_add(change, md_terms_dot(&sim->terms, sim->dv));
+    if (s->level == MDYN_VELOCITY) {
+        change = md_sub(change, s->target_velocity);
+        return (md_has_lower(s->lower) && md_less(change, md_of_wide(s->lower)))
+            || (md_has_upper(s->upper) && md_less(md_of_wide(s->upper), change));
     }
 
     /* C + h C' beyond the bound that C moves towards, or C beyond the other one */
+    md_evaluate_position(sim, row);
     change = md_mul(sim->h, change);
-    below = md_value_minus(sim, lower);
-    above = md_value_minus(sim, upper);
+    below = md_value_minus(sim, s->lower);
+    above = md_value_minus(sim, s->upper);
     if (md_less(change, MD_K(0))) below = md_add(below, change);
     else above = md_add(above, change);
-    return (md_less(below, MD_K(0)) && md_has_lower(lower))
-        || (md_less(MD_K(0), above) && md_has_upper(upper));
+    return (md_less(below, MD_K(0)) && md_has_lower(s->lower))
+        || (md_less(MD_K(0), above) && md_has_upper(s->upper));
 }
 
 /* Whether a joint stays so far within its limits in this substep that no rounding matters. */
@@ -16153,10 +16078,6 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
         const md_row *row = md_row_at(sim, k);
         if (!row->inactive) continue;
         if (MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
-        if (MD_ROW_IS(row, COUPLING)) {
-            md_find_row_terms(sim, row, &sim->terms);
-            md_evaluate_row(sim, row);
-        }
         if (md_row_is_violated(sim, row)) return k;
     }
     return k;
@@ -16499,6 +16420,8 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
     for (i = 0; i < md_active_count(sim); i++) {
         const int k = sim->active[i];
         md_row *row = md_row_at(sim, k);
+        const md_spec *s;
+        md_spec room;
         sim->lambda_sum[MIMICDYN_SETTINGS ? k : 0] = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
         else row->flags |= md_saturation(row);
@@ -16506,13 +16429,10 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
 
         /* the targets of a single substep stay */
         if (!MIMICDYN_SETTINGS) continue;
-        if (md_is_body_row(row)) {
-            md_target_body_row(sim, row);
-        } else {
-            md_find_row_terms(sim, row, &sim->terms);
-            md_evaluate_row(sim, row);
-        }
-        md_set_targets(sim, row, MD_MODE_STEP);
+        s = md_spec_of(sim, row, &room);
+        if (!md_is_body_row(row)) md_find_row_terms(sim, row, &sim->terms);
+        md_evaluate_row(sim, row, s);
+        md_set_targets(sim, row, s, MD_MODE_STEP);
     }
 }
 
@@ -16857,11 +16777,11 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_body_row *r)
 {
     const md_num half = md_mul(MD_K(0.5), sim->dt);
-    md_num value = md_add(r->value, md_mul(half, r->velocity_after));
-    if (!md_uses_midpoint(sim)) return r->value;
+    md_num value = md_add(r->spec.value, md_mul(half, r->velocity_after));
+    if (!md_uses_midpoint(sim)) return r->spec.value;
     if (row->kind == MDYN_ROW_CONTACT) value = md_add(value, md_mul(half, row->Jv));
     if (sim->has_displacement) value = md_add(value, md_body_row_dot(sim, row, sim->displacement));
-    return md_add(value, md_mul(md_mul(MD_K(0.5), md_mul(half, half)), r->bias_acceleration));
+    return md_add(value, md_mul(md_mul(MD_K(0.5), md_mul(half, half)), r->spec.bias_acceleration));
 }
 
 /* Sets velocity_after of each row on bodies, J v' at the poses of the step, by which
@@ -16902,7 +16822,7 @@ MD_INLINE md_num md_body_row_velocity(const mdyn_sim *sim, const md_row *row)
 MD_INLINE md_num md_body_row_turn(const mdyn_sim *sim, const md_row *row)
 {
     if (!md_uses_midpoint(sim)) return MD_K(0);
-    return md_mul(md_mul(MD_K(0.5), sim->dt), md_body_row_at(sim, row)->bias_acceleration);
+    return md_mul(md_mul(MD_K(0.5), sim->dt), md_body_row_at(sim, row)->spec.bias_acceleration);
 }
 
 /* value = C after the step */
@@ -19854,7 +19774,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
         MD_BODY_ROWS(sim)->lasting_row_count
             = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
-        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].leader;
+        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].spec.leader;
         if (*leader >= 0) *leader = (int16_t)(*leader + by);
     }
 }
@@ -20856,7 +20776,7 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
 {
     const mdyn_user_row *rows = MD_BODY_ROWS(sim)->user_row_table;
     const mdyn_user_row *table = rows ? &rows[index] : NULL;
-    const int range = md_body_row_has_range(r);
+    const int range = md_is_range(&r->spec);
     int k;
 
     /* Name of the table, bodies of the callback */
@@ -20869,24 +20789,24 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
     if (r->term_count == 0) md_print(out, "no body");
 
     /* Equality: C and target velocity. Range: its bounds, of C or of C' - target velocity */
-    if (r->level != MDYN_VELOCITY) md_print_value(out, "; C ", r->value, "");
-    if (r->level == MDYN_VELOCITY || !range)
-        md_print_value(out, "; target velocity ", r->target_velocity, "");
-    if (range && md_has_lower(r->lower))
-        md_print_value(out, ", lower ", md_of_wide(r->lower), "");
-    if (range && md_has_upper(r->upper))
-        md_print_value(out, ", upper ", md_of_wide(r->upper), "");
-    md_print_softness(out, &r->softness);
+    if (r->spec.level != MDYN_VELOCITY) md_print_value(out, "; C ", r->spec.value, "");
+    if (r->spec.level == MDYN_VELOCITY || !range)
+        md_print_value(out, "; target velocity ", r->spec.target_velocity, "");
+    if (range && md_has_lower(r->spec.lower))
+        md_print_value(out, ", lower ", md_of_wide(r->spec.lower), "");
+    if (range && md_has_upper(r->spec.upper))
+        md_print_value(out, ", upper ", md_of_wide(r->spec.upper), "");
+    md_print_softness(out, &r->spec.softness);
 
     /* Bounds of the force: mu times that of another user row, or a range that may be one-sided */
-    if (r->leader >= 0) {
-        md_print_value(out, ", |force| <= ", r->mu, " |force of user row ");
-        md_print_int(out, sim->row[r->leader].index);
+    if (r->spec.leader >= 0) {
+        md_print_value(out, ", |force| <= ", r->spec.mu, " |force of user row ");
+        md_print_int(out, sim->row[r->spec.leader].index);
         md_print(out, "|");
         return;
     }
-    if (md_less(MD_K(-1e29), r->force_min)) md_print_value(out, ", force >= ", r->force_min, "");
-    if (md_less(r->force_max, MD_K(1e29))) md_print_value(out, ", force <= ", r->force_max, "");
+    if (md_has_min(r->spec.force_min)) md_print_value(out, ", force >= ", r->spec.force_min, "");
+    if (md_has_max(r->spec.force_max)) md_print_value(out, ", force <= ", r->spec.force_max, "");
 }
 
 /* Row index % 3 of contact index / 3: row 0 is the gap along the normal; rows 1 and 2 are Coulomb
@@ -21152,23 +21072,15 @@ MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
     return md_row_velocity(sim, md_row_at(sim, k), &t);
 }
 
-/* Whether a row constrains C, and not C' alone. */
-MD_INLINE int md_row_has_position(const mdyn_sim *sim, const md_row *row)
-{
-    if (md_is_body_row(row)) return !md_body_row_is_of_velocity(sim, row);
-    if (row->kind == MDYN_ROW_COUPLING)
-        return md_coupling_at(sim, row->index)->level == MDYN_POSITION;
-    return row->kind == MDYN_ROW_DRIVE || row->kind == MDYN_ROW_LIMIT;
-}
-
 /* The error of a row in the present state; for a range, how far outside it. */
 MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
 {
     md_terms t;
-    mdyn_wide lower = MDYN_C(0), upper = MDYN_C(0);
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_value C;
     md_num above, below;
-    if (!md_row_has_position(sim, row)) return MD_K(0);
+    if (s->level == MDYN_VELOCITY) return MD_K(0);
 
     /* C at the present state */
     if (md_is_body_row(row)) {
@@ -21179,15 +21091,11 @@ MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
     }
 
     /* less its target, or beyond the bounds of its range */
-    if (row->kind == MDYN_ROW_DRIVE)
-        md_sum_add_velocity(&C.sum, MDYN_C(-1), sim->target[row->index]);
-    else if (md_is_body_row(row) || md_row_has_range(sim, row) || row->kind == MDYN_ROW_COUPLING)
-        md_activation_range(sim, row, &lower, &upper);
-
-    below = md_sum_minus(&C.sum, lower);
-    above = md_sum_minus(&C.sum, upper);
-    if (md_has_lower(lower) && md_less(below, MD_K(0))) return below;
-    return md_has_upper(upper) && md_less(MD_K(0), above) ? above : MD_K(0);
+    if (md_is_drive(s)) md_sum_add_velocity(&C.sum, MDYN_C(-1), sim->target[row->index]);
+    below = md_sum_minus(&C.sum, s->lower);
+    above = md_sum_minus(&C.sum, s->upper);
+    if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
+    return md_has_upper(s->upper) && md_less(MD_K(0), above) ? above : MD_K(0);
 }
 
 /* C' at the end of a midpoint step minus J v' at its middle. */
@@ -21207,8 +21115,7 @@ MD_STATIC int md_acting_bound(const mdyn_sim *sim, int k)
     const md_row *row = md_row_at(sim, k);
     const md_num lambda = sim->row_result[k].impulse;
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) || md_is_zero(lambda)) return 0;
-    if (row->kind != MDYN_ROW_LIMIT && (row->kind != MDYN_ROW_COUPLING
-        || md_coupling_is_equality(md_coupling_at(sim, row->index)))) return 0;
+    if (!md_row_has_range(sim, row)) return 0;
     return md_less(lambda, MD_K(0)) ? MDYN_ROW_AT_UPPER : MDYN_ROW_AT_LOWER;
 }
 
@@ -21425,7 +21332,7 @@ MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
     for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
         const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
         ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
-            && md_is_between(-1, r->leader, sim->rows - 1);
+            && md_is_between(-1, r->spec.leader, sim->rows - 1);
         for (p = 0; ok && p < r->term_count; p++)
             ok = md_is_between(0, r->body[p], sim->bodies - 1);
     }
