@@ -14563,29 +14563,36 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                               min, max);
 }
 
-/* What an iteration changes: the largest change of an impulse, the largest change or impulse, and
-   the sum of the squares of the changes. */
-typedef struct md_changes { md_unit moved, largest; md_squares squares; } md_changes;
+/* An iteration. */
+typedef struct md_iteration {
+    md_unit omega;      /* relaxation */
+    md_unit part;       /* of `largest`, by which impulses may change at its end */
+    md_unit moved;      /* largest change of an impulse */
+    md_unit largest;    /* largest change or impulse, or what the caller begins with */
+    md_squares squares; /* sum of the squares of the changes */
+    md_unit motion;     /* |du|, 0 before the second iteration */
+    int32_t first, end; /* sim->iterations at the first; the most that there may be */
+    int close;          /* iterations that changed nearly as little as is allowed */
+} md_iteration;
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
-MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_changes *c)
+MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iteration *i)
 {
     const md_unit change = md_unit_sub(row->u_lambda, old);
     const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
-    if (md_unit_less(c->moved, d)) c->moved = d;
-    if (md_unit_less(c->largest, size)) c->largest = size;
-    c->squares = md_add_square(c->squares, change);
+    if (md_unit_less(i->moved, d)) i->moved = d;
+    if (md_unit_less(i->largest, size)) i->largest = size;
+    i->squares = md_add_square(i->squares, change);
     return change;
 }
 
 /* One Gauss-Seidel step of a row where n.du = `velocity`. Returns the change of its impulse. */
-MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_unit omega,
-                                  md_changes *c)
+MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_iteration *i)
 {
     const md_unit old = row->u_lambda;
-    row->u_lambda = md_next_impulse(row, velocity, omega, row->u_lambda_min, row->u_lambda_max);
+    row->u_lambda = md_next_impulse(row, velocity, i->omega, row->u_lambda_min, row->u_lambda_max);
     sim->overflow |= md_overflow_of(row->u_lambda);
-    return md_note_visit(row, old, c);
+    return md_note_visit(row, old, i);
 }
 
 /* ---- parallel rows: drive, dry friction and limit of one joint ----
@@ -14599,12 +14606,14 @@ MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, 
    is piecewise linear. */
 
 typedef struct md_parallel {
-    int from, end;     /* their places among the active rows */
-    int soft;          /* how many of them are soft */
-    int at_target;     /* w is a target of a hard row */
+    int16_t from, end; /* their places among the active rows */
+    int16_t soft;      /* how many of them are soft */
+    int16_t at_target; /* w is a target of a hard row */
     md_unit velocity;  /* n.du at present */
     md_unit rest;      /* n.du without their impulses */
     md_unit low, high; /* w is between them, or equal to both */
+    md_unit start;     /* n.du without the impulses of soft rows: md_start_at */
+    md_unit answer;    /* n.du with them: md_answer */
     md_num pull, part; /* several soft rows at no bound: w = part (start + pull) */
 } md_parallel;
 
@@ -14651,10 +14660,9 @@ MD_STATIC md_unit md_answer_of_one(const md_row *row, md_unit start)
 
 /* A step of Newton's method for several soft rows, where w = start + sum: w plus what the sum at w
    misses, over 1 + sum of along^2/beside of the rows that are at no bound. */
-MD_STATIC md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *p, md_unit start,
-                                     md_unit w)
+MD_OWN_FRAME md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *p)
 {
-    md_unit miss = md_unit_sub(start, w);
+    md_unit miss = md_unit_sub(p->start, p->answer);
     md_num slope = MD_K(1);
     int k;
     for (k = p->from; k < p->end; k++) {
@@ -14662,12 +14670,12 @@ MD_STATIC md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *p, 
         const md_num along = md_of_unit(row->along, 0);
         md_unit u;
         if (!row->in_inequality || !md_is_soft_in_block(row)) continue;
-        u = md_soft_impulse_at(row, w);
+        u = md_soft_impulse_at(row, p->answer);
         miss = md_unit_add(miss, md_unit_mul(row->along, u));
         if (md_unit_less(row->u_lambda_min, u) && md_unit_less(u, row->u_lambda_max))
             slope = md_add(slope, md_div(md_mul(along, along), md_of_unit(row->beside, 0)));
     }
-    return md_unit_add(w, md_unit_mul_num(miss, md_div(MD_K(1), slope)));
+    return md_unit_add(p->answer, md_unit_mul_num(miss, md_div(MD_K(1), slope)));
 }
 
 MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
@@ -14677,22 +14685,21 @@ MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
 
 /* w = start + sum of several soft rows, to rounding, from an estimate on: by Newton's method, or by
    halves where that leaves the range that is left. */
-MD_OWN_FRAME md_unit md_balance_soft_rows(const mdyn_sim *sim, const md_parallel *p,
-                                          md_unit start, md_unit w)
+MD_OWN_FRAME void md_balance_soft_rows(const mdyn_sim *sim, md_parallel *p)
 {
     md_unit low = md_unit_of(MD_NO_MIN, 0), high = md_unit_of(MD_NO_MAX, 0);
-    md_unit next;
     int tries;
-    for (tries = 0; tries < 100; tries++, w = next) {
-        next = md_newton_velocity(sim, p, start, w);
+    for (tries = 0; tries < 100; tries++) {
+        const md_unit w = p->answer;
+        md_unit next = md_newton_velocity(sim, p);
         if (md_unit_less(w, next)) low = w;
         if (md_unit_less(next, w)) high = w;
         if (!md_unit_less(low, next) || !md_unit_less(next, high))
             next = md_middle_velocity(low, high);
+        p->answer = next;
         if (!md_unit_less(md_unit_rounding(md_unit_abs(w)), md_unit_abs(md_unit_sub(next, w))))
             break;
     }
-    return next;
 }
 
 /* Whether a soft row is at no bound where n.du is w, and has one target. */
@@ -14704,19 +14711,21 @@ MD_INLINE int md_is_free_at(const md_row *row, md_unit w)
         && !md_unit_less(row->u_lo, row->u_hi);
 }
 
-/* n.du when the soft rows answer to n.du = start without impulses of their own. */
-MD_STATIC md_unit md_answer(const mdyn_sim *sim, const md_parallel *p, md_unit start)
+/* p->answer := n.du when the soft rows answer to p->start. Returns whether that needs to be
+   balanced: one of several is at a bound. */
+MD_OWN_FRAME int md_answer(const mdyn_sim *sim, md_parallel *p)
 {
-    const md_num sum = md_add(md_of_unit(start, 0), p->pull);
-    md_unit w = p->soft > 1 ? md_unit_of(md_mul(sum, p->part), 0) : start;
+    const md_num sum = md_add(md_of_unit(p->start, 0), p->pull);
     int k;
+    p->answer = p->soft > 1 ? md_unit_of(md_mul(sum, p->part), 0) : p->start;
     for (k = p->from; k < p->end; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || !md_is_soft_in_block(row)) continue;
-        if (p->soft == 1) return md_unit_add(w, md_answer_of_one(row, start));
-        if (!md_is_free_at(row, w)) return md_balance_soft_rows(sim, p, start, w);
+        if (p->soft > 1 && md_is_free_at(row, p->answer)) continue;
+        if (p->soft > 1) return 1;
+        p->answer = md_unit_add(p->start, md_answer_of_one(row, p->start));
     }
-    return w;
+    return 0;
 }
 
 /* Whether an impulse that a hard row has off its targets is without end: no row can hold there. */
@@ -14726,12 +14735,12 @@ MD_INLINE int md_is_endless(const md_row *row, md_unit u)
         : md_unit_less(u, MD_U(0)) && !md_has_min(row->lambda_min);
 }
 
-/* n.du when the soft rows answer to the impulses that the hard rows have at w: the smallest sum of
-   them, or the largest. */
-MD_OWN_FRAME md_unit md_answer_at(const mdyn_sim *sim, const md_parallel *p, md_unit w, int largest)
+/* p->start := n.du with the impulses that the hard rows have at w: the smallest sum of them, or the
+   largest. Returns whether it has no end. */
+MD_OWN_FRAME int md_start_at(const mdyn_sim *sim, md_parallel *p, md_unit w, int largest)
 {
-    md_unit start = p->rest;
     int k;
+    p->start = p->rest;
     for (k = p->from; k < p->end; k++) {
         const md_row *row = md_active_row(sim, k);
         const int reversed = md_unit_less(row->along, MD_U(0));
@@ -14740,24 +14749,33 @@ MD_OWN_FRAME md_unit md_answer_at(const mdyn_sim *sim, const md_parallel *p, md_
         if (!row->in_inequality || md_is_soft_in_block(row)) continue;
         at = md_hard_impulses_at(row, w);
         u = reversed == largest ? at.least : at.most;
-        if (md_is_endless(row, u) && (md_unit_less(MD_U(0), u) != reversed) == largest)
-            return md_unit_of(largest ? MD_NO_MAX : MD_NO_MIN, 0);
-        start = md_unit_add(start, md_unit_mul(row->along, u));
+        if (md_is_endless(row, u) && (md_unit_less(MD_U(0), u) != reversed) == largest) return 1;
+        p->start = md_unit_add(p->start, md_unit_mul(row->along, u));
     }
-    return md_answer(sim, p, start);
+    return 0;
+}
+
+/* p->answer := n.du when the soft rows answer to md_start_at. */
+MD_OWN_FRAME void md_answer_at(const mdyn_sim *sim, md_parallel *p, md_unit w, int largest)
+{
+    if (md_start_at(sim, p, w, largest))
+        p->answer = md_unit_of(largest ? MD_NO_MAX : MD_NO_MIN, 0);
+    else if (md_answer(sim, p)) md_balance_soft_rows(sim, p);
 }
 
 /* Narrows [low, high] to the side of a target on which the solution lies. Returns whether that is
    the target. */
-MD_STATIC int md_try_target(const mdyn_sim *sim, md_parallel *p, md_unit w)
+MD_OWN_FRAME int md_try_target(const mdyn_sim *sim, md_parallel *p, md_unit w)
 {
     if (!md_unit_less(p->low, w) || !md_unit_less(w, p->high)) return 0;
-    if (md_unit_less(w, md_answer_at(sim, p, w, 0))) {
+    md_answer_at(sim, p, w, 0);
+    if (md_unit_less(w, p->answer)) {
         p->low = w;
         return 0;
     }
     p->high = w;
-    if (md_unit_less(md_answer_at(sim, p, w, 1), w)) return 0;
+    md_answer_at(sim, p, w, 1);
+    if (md_unit_less(p->answer, w)) return 0;
     p->low = w;
     return 1;
 }
@@ -14779,7 +14797,7 @@ MD_OWN_FRAME void md_give_visit(mdyn_sim *sim, md_parallel *p, md_row *row)
 
 /* Impulses where w is a target: first those of the other rows, then by visits of the hard rows that
    are at it, which share what is left, and keep what they can. */
-MD_STATIC void md_take_at_target(mdyn_sim *sim, md_parallel *p)
+MD_OWN_FRAME void md_take_at_target(mdyn_sim *sim, md_parallel *p)
 {
     int k;
     for (k = p->from; k < p->end; k++) {
@@ -14807,10 +14825,8 @@ MD_STATIC void md_take_at_target(mdyn_sim *sim, md_parallel *p)
 
 /* Impulses where w is off all targets: of the hard rows, then of the soft rows, which end with a
    visit. */
-MD_STATIC void md_take_off_target(mdyn_sim *sim, md_parallel *p)
+MD_OWN_FRAME void md_take_off_target(mdyn_sim *sim, md_parallel *p, md_unit middle)
 {
-    const md_unit middle = md_middle_velocity(p->low, p->high);
-    const md_unit w = p->soft > 1 ? md_answer_at(sim, p, middle, 0) : middle;
     int k;
     for (k = p->from; k < p->end; k++) {
         md_row *row = md_active_row(sim, k);
@@ -14818,7 +14834,7 @@ MD_STATIC void md_take_off_target(mdyn_sim *sim, md_parallel *p)
         if (!md_is_soft_in_block(row))
             md_give_impulse(sim, p, row, md_hard_impulses_at(row, middle).least);
         else if (p->soft > 1)
-            md_give_impulse(sim, p, row, md_soft_impulse_at(row, w));
+            md_give_impulse(sim, p, row, md_soft_impulse_at(row, p->answer));
     }
     for (k = p->from; k < p->end; k++) {
         md_row *row = md_active_row(sim, k);
@@ -14827,7 +14843,7 @@ MD_STATIC void md_take_off_target(mdyn_sim *sim, md_parallel *p)
 }
 
 /* Whether hard rows contradict each other: off their targets one would push without end. */
-MD_STATIC int md_parallel_contradict(const mdyn_sim *sim, const md_parallel *p)
+MD_OWN_FRAME int md_parallel_contradict(const mdyn_sim *sim, const md_parallel *p)
 {
     const md_unit w = md_middle_velocity(p->low, p->high);
     int k;
@@ -14860,38 +14876,49 @@ MD_STATIC void md_join_soft_rows(const mdyn_sim *sim, md_parallel *p)
     p->part = md_div(MD_K(1), slope);
 }
 
-/* Solves parallel rows, the active ones from `from` to before `end`, where n.du is `velocity`;
-   those that contradict each other stay as they are. Returns what it becomes. */
-MD_OWN_FRAME md_unit md_solve_parallel(mdyn_sim *sim, int from, int end, md_unit velocity)
+/* What is known of parallel rows before they are solved; sim->du has the impulses before. */
+MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
+{
+    int k;
+    p->soft = p->at_target = 0;
+    p->velocity = p->rest = md_dot_free(sim, md_active_row(sim, p->from), sim->du);
+    p->low = md_unit_of(MD_NO_MIN, 0);
+    p->high = md_unit_of(MD_NO_MAX, 0);
+    for (k = p->from; k < p->end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
+        if (!row->in_inequality) continue;
+        p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
+        p->rest = md_unit_sub(p->rest, md_unit_mul(row->along, row->u_before));
+        p->velocity = md_unit_add(p->velocity, md_unit_mul(row->along, change));
+    }
+    p->pull = p->part = MD_K(0);
+    if (p->soft > 1) md_join_soft_rows(sim, p);
+}
+
+/* Solves parallel rows, the active ones from `from` to before `end`; those that contradict each
+   other stay as they are. */
+MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
 {
     md_parallel p;
     int k;
-    p.from = from;
-    p.end = end;
-    p.soft = p.at_target = 0;
-    p.velocity = p.rest = velocity;
-    p.low = md_unit_of(MD_NO_MIN, 0);
-    p.high = md_unit_of(MD_NO_MAX, 0);
-    for (k = from; k < end; k++) {
-        const md_row *row = md_active_row(sim, k);
-        if (!row->in_inequality) continue;
-        p.soft += md_is_soft_in_block(row);
-        p.rest = md_unit_sub(p.rest, md_unit_mul(row->along, row->u_lambda));
-    }
-    p.pull = p.part = MD_K(0);
-    if (p.soft > 1) md_join_soft_rows(sim, &p);
-
+    p.from = (int16_t)from;
+    p.end = (int16_t)end;
+    md_begin_parallel(sim, &p);
     for (k = from; k < end && !p.at_target; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || md_is_soft_in_block(row)) continue;
-        p.at_target = md_try_target(sim, &p, md_unit_mul(row->along, row->u_lo))
-            || md_try_target(sim, &p, md_unit_mul(row->along, row->u_hi));
+        p.at_target = (int16_t)(md_try_target(sim, &p, md_unit_mul(row->along, row->u_lo))
+                                || md_try_target(sim, &p, md_unit_mul(row->along, row->u_hi)));
     }
 
-    if (md_parallel_contradict(sim, &p)) return velocity;
+    if (md_parallel_contradict(sim, &p)) return;
     if (p.at_target) md_take_at_target(sim, &p);
-    else md_take_off_target(sim, &p);
-    return p.velocity;
+    else {
+        const md_unit middle = md_middle_velocity(p.low, p.high);
+        if (p.soft > 1) md_answer_at(sim, &p, middle, 0);
+        md_take_off_target(sim, &p, middle);
+    }
 }
 
 /* ---- Coulomb friction of contacts and user rows ---- */
@@ -14987,14 +15014,13 @@ MD_INLINE int md_cone_of(const mdyn_sim *sim, const md_row *row)
 }
 
 /* One visit of the two rows of a cone of the radius `bound`, of which `row` is the first. */
-MD_STATIC void md_visit_cone(mdyn_sim *sim, md_row *row, md_unit omega, md_unit bound,
-                             md_changes *c)
+MD_STATIC void md_visit_cone(mdyn_sim *sim, md_row *row, md_unit bound, md_iteration *i)
 {
     md_unit to[2];
     int k;
 
     /* outside the circle the bounds of each row become its own component, for the report */
-    const int slides = md_next_in_cone(sim, row, omega, bound, to);
+    const int slides = md_next_in_cone(sim, row, i->omega, bound, to);
     for (k = 0; k < 2; k++) {
         row[k].u_lambda_max = slides ? md_unit_abs(to[k]) : bound;
         row[k].u_lambda_min = md_unit_neg(row[k].u_lambda_max);
@@ -15002,7 +15028,7 @@ MD_STATIC void md_visit_cone(mdyn_sim *sim, md_row *row, md_unit omega, md_unit 
     for (k = 0; k < 2; k++) {
         const md_unit old = row[k].u_lambda;
         md_set_impulse(sim, &row[k], to[k]);
-        (void)md_note_visit(&row[k], old, c);
+        (void)md_note_visit(&row[k], old, i);
     }
 }
 
@@ -15109,76 +15135,97 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
 
 /* ---- the iteration ---- */
 
-/* Visits parallel rows, the active ones from `from` on: one after the other, where each sees the
-   velocity along their vector that the one before it leaves; if that changes more than the first
-   one, by more than `part` of the motion, all together. Returns the place behind them. (A row
-   without entries, for which all of this is 0, may have the end of the row before.) */
-MD_OWN_FRAME int md_visit_parallel(mdyn_sim *sim, int from, md_unit part, md_changes *motion)
+/* The place behind the active rows that are parallel to the one at `from`. (A row without entries,
+   for which all that follows is 0, may have the end of the row before.) */
+MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
 {
-    const md_row *head = md_active_row(sim, from);
-    const md_unit velocity = md_dot_free(sim, head, sim->du);
-    md_changes m = *motion;
-    md_unit now = velocity, d;
-    md_row *row;
-    int k, unsettled = 0;
-    for (k = from; k < md_active_count(sim); k++) {
-        row = md_active_row(sim, k);
-        if (row->end != head->end) break;
-        if (!row->in_inequality) continue;
-        d = md_visit(sim, row, now, MD_U(1), &m);
-        if (md_unit_is_zero(d)) continue;
-        now = md_unit_add(now, md_unit_mul(row->along, d));
-        if (k > from) unsettled |= md_unit_less(
-            md_unit_add(md_unit_mul(part, m.largest), md_unit_ldexp(MD_U_ROUNDING, 2)),
-            md_unit_abs(d));
-    }
-
-    if (unsettled) {
-        int i;
-        now = md_solve_parallel(sim, from, k, now);
-        m = *motion;
-        for (i = from; i < k; i++) {
-            row = md_active_row(sim, i);
-            if (row->in_inequality) (void)md_note_visit(row, row->u_before, &m);
-        }
-    }
-    d = md_unit_sub(now, velocity);
-    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, head, d, sim->du);
-    *motion = m;
+    int k = from + 1;
+    while (k < md_active_count(sim)
+           && md_active_row(sim, k)->end == md_active_row(sim, from)->end) k++;
     return k;
 }
 
-/* One visit of each inequality row. Parallel rows stand together: each sees the velocity along
-   their vector that the one before it leaves, and du follows after the last. *c gets what changes;
-   c->largest becomes at least that. row->u_before is the impulse before. */
-MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_unit omega, md_unit part,
-                                md_changes *c)
+/* Visits parallel rows one after the other, where each sees the velocity along their vector that
+   the one before it leaves. Returns whether they disagree: one but the first changes by more than
+   `part` of the largest change or impulse. */
+MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_unit part, md_unit largest)
+{
+    md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
+    int k, disagree = 0;
+    for (k = from; k < end; k++) {
+        md_row *row = md_active_row(sim, k);
+        md_unit d;
+        if (!row->in_inequality) continue;
+        row->u_lambda = md_next_impulse(row, velocity, MD_U(1), row->u_lambda_min,
+                                        row->u_lambda_max);
+        d = md_unit_sub(row->u_lambda, row->u_before);
+        if (md_unit_is_zero(d)) continue;
+        velocity = md_unit_add(velocity, md_unit_mul(row->along, d));
+        if (md_unit_less(largest, md_unit_abs(row->u_lambda)))
+            largest = md_unit_abs(row->u_lambda);
+        if (k > from) disagree |= md_unit_less(
+            md_unit_add(md_unit_mul(part, largest), md_unit_ldexp(MD_U_ROUNDING, 2)),
+            md_unit_abs(d));
+    }
+    return disagree;
+}
+
+/* sim->du follows the impulses of parallel rows. */
+MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
+{
+    md_unit d = MD_U(0);
+    int k;
+    for (k = from; k < end; k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality) continue;
+        sim->overflow |= md_overflow_of(row->u_lambda);
+        d = md_unit_add(d, md_unit_mul(row->along, md_note_visit(row, row->u_before, i)));
+    }
+    if (!md_unit_is_zero(d))
+        sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
+}
+
+/* One visit of parallel rows: in turn or, if they disagree, all together. */
+MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
+{
+    if (md_visit_in_turn(sim, from, end, i->part, i->largest)) md_solve_parallel(sim, from, end);
+    md_follow_parallel(sim, from, end, i);
+}
+
+/* One visit of a row by itself. */
+MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
+{
+    md_unit d;
+    if (md_has_leader(sim, row)) {
+        const int cone = md_cone_of(sim, row);
+        const md_unit bound = cone == 2 ? MD_U(0) : md_follow_leader(sim, row, e);
+        if (cone == 1) md_visit_cone(sim, row, bound, i);
+        if (cone > 0) return;
+    }
+    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+}
+
+/* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
+   before. */
+MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
 {
     const int count = md_active_count(sim);
     const int shared = MD_CAN_BE_PARALLEL && sim->has_parallel ? count : 0;
-    md_changes m = { MD_U(0), c->largest, 0 };
     int k = md_equality_count(sim);
+    i->moved = MD_U(0);
+    i->squares = 0;
     while (k < count) {
         md_row *row = md_active_row(sim, k++);
-        md_unit d;
         if (k < shared && md_active_row(sim, k)->end == row->end) {
-            k = md_visit_parallel(sim, k - 1, part, &m);
-            continue;
+            const int from = k - 1;
+            k = md_parallel_end(sim, from);
+            md_visit_parallel(sim, from, k, i);
+        } else if (row->in_inequality) {
+            md_visit_row(sim, row, e, i);
         }
-        if (!row->in_inequality) continue;
-
-        if (md_has_leader(sim, row)) {
-            const int cone = md_cone_of(sim, row);
-            const md_unit bound = cone == 2 ? MD_U(0) : md_follow_leader(sim, row, e);
-            if (cone == 1) md_visit_cone(sim, row, omega, bound, &m);
-            if (cone > 0) continue;
-        }
-        d = md_unit_mul(row->along,
-                        md_visit(sim, row, md_dot_free(sim, row, sim->du), omega, &m));
-        if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
     }
-    if (md_unit_less(m.largest, m.moved)) m.largest = m.moved;
-    *c = m;
+    if (md_unit_less(i->largest, i->moved)) i->largest = i->moved;
 }
 
 /* How many numbers of sim->du the inequality rows may change. */
@@ -15305,10 +15352,10 @@ MD_INLINE int md_shrinks_steadily(md_num part, md_num last)
         && md_less(md_abs(md_sub(part, last)), md_mul(MD_K(0.1), md_sub(MD_K(1), part)));
 }
 
-/* Between two iterations, the last one with the changes c. */
-MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_changes *c, md_direction *d)
+/* Between two iterations. */
+MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d)
 {
-    const md_num squares = md_squares_value(c->squares), last = d->squares, before = d->part;
+    const md_num squares = md_squares_value(i->squares), last = d->squares, before = d->part;
     md_num least;
     d->squares = squares;
     d->part = MD_K(0);
@@ -15328,54 +15375,81 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_changes *c, md_direction *d)
     md_follow_direction(sim, d->part);
 }
 
+MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
+{
+    const md_num omega = md_of_wide(sim->solver.relaxation);
+    const md_num tolerance = md_of_wide(sim->solver.tolerance);
+    i->omega = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
+    i->part = md_unit_of(md_is_zero(tolerance) ? MD_K(8 * MD_EPSILON) : tolerance, 0);
+    i->largest = i->motion = MD_U(0);
+    i->first = sim->iterations;
+    i->close = 0;
+}
+
+/* Smaller changes of an impulse change velocities by their rounding error, which would
+   accumulate. */
+#define MD_CHANGE_NOISE md_unit_ldexp(MD_U_ROUNDING, 2)
+
+/* Whether a change of impulses is more than an iteration may end with. */
+MD_INLINE int md_is_change(const md_iteration *i, md_unit moved)
+{
+    return md_unit_less(md_unit_add(md_unit_mul(i->part, i->largest), MD_CHANGE_NOISE), moved);
+}
+
+#define MD_CLOSE 128
+
+/* Whether another iteration is needed and allowed. |du| is measured once, after the second one,
+   when errors of the warm start no longer enlarge it, and only if the impulses alone have not
+   converged. */
+MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
+{
+    if (sim->iterations == i->first + 1
+        && md_unit_less(md_unit_mul(i->part, i->largest), i->moved)) {
+        i->motion = md_units_max_abs(sim->du, sim->dofs);
+        if (md_unit_less(i->largest, i->motion)) i->largest = i->motion;
+    }
+
+    sim->iterations += !md_unit_is_zero(i->moved);
+    if (!md_is_change(i, i->moved)) return 0;
+    i->close += !md_is_change(i, md_unit_mul(MD_U(0.25), i->moved));
+    if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
+    sim->unconverged = 1;
+    return 0;
+}
+
+MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
+{
+    int k;
+    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    sim->residual = !md_unit_less(MD_CHANGE_NOISE, last->moved) ? 0
+        : md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
+}
+
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
    at least once. When sim->iterations, which counts them, reaches `end`, it ends with
-   sim->unconverged set. sim->residual is the largest change of the last iteration over that
-   maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
+   sim->unconverged set; also after MD_CLOSE iterations within four times that, which go to and fro
+   and would add up rounding errors. sim->residual is the largest change of the last iteration over
+   that maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
    `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
    where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
-    const md_settings *solver = &sim->solver;
-    md_num omega = md_of_wide(solver->relaxation), tolerance = md_of_wide(solver->tolerance);
+    const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
     md_direction direction = { 0, MD_DIRECTIONS, MD_K(0), MD_K(0) };
-    md_unit step, part, motion = MD_U(0);
-    md_changes c;
-    /* Smaller changes of an impulse change velocities by their rounding error, which would
-       accumulate. */
-    const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 2);
-    const int32_t first = sim->iterations;
-    const int follows = md_is_zero(omega) && !plainly;
-    int k, go_on;
-    step = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
-    if (md_is_zero(tolerance)) tolerance = MD_K(8 * MD_EPSILON);
-    part = md_unit_of(tolerance, 0);
-
-    if (!follows || end > first + 1 || sim->has_parallel) md_begin_direction(sim);
+    md_iteration i;
+    md_begin_iterations(sim, &i);
+    i.end = end;
+    if (!follows || end > i.first + 1 || sim->has_parallel) md_begin_direction(sim);
     for (;;) {
-        c.largest = motion;
-        md_visit_rows(sim, e, step, part, &c);
-
-        /* |du| is measured once, after the second iteration, when errors of the warm start no
-           longer enlarge it, and only if the impulses alone have not converged. */
-        if (sim->iterations == first + 1 && md_unit_less(md_unit_mul(part, c.largest), c.moved)) {
-            motion = md_units_max_abs(sim->du, sim->dofs);
-            if (md_unit_less(c.largest, motion)) c.largest = motion;
-        }
-
-        sim->iterations += !md_unit_is_zero(c.moved);
-        go_on = md_unit_less(md_unit_add(md_unit_mul(part, c.largest), noise), c.moved);
-        if (!go_on || sim->iterations >= end) break;
-        if (follows) md_go_on(sim, &c, &direction);
+        i.largest = i.motion;
+        md_visit_rows(sim, e, &i);
+        if (!md_needs_iteration(sim, &i)) break;
+        if (follows) md_go_on(sim, &i, &direction);
         else md_begin_direction(sim);
     }
-
-    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
-    sim->residual = !md_unit_less(noise, c.moved) ? 0
-        : md_to_wide(md_of_unit(md_unit_div(c.moved, c.largest), 0));
-    if (go_on) sim->unconverged = 1;
-    return c.moved;
+    md_end_iterations(sim, &i);
+    return i.moved;
 }
 
 /* ============================================================================= // >>dantzig
@@ -15432,9 +15506,11 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     /* several rows share a body */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 4);
     md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), solved, limit;
-    md_changes c;
+    md_iteration i;
     int pass, coarse;
-    c.largest = d;
+    i.omega = MD_U(1);
+    i.part = MD_U(MD_DANTZIG_TOLERANCE);
+    i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
     limit = md_unit_add(md_unit_mul(MD_U(64 * MD_DANTZIG_TOLERANCE), motion), noise);
@@ -15442,19 +15518,19 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 
     for (pass = 0; pass < 16; pass++) {
         md_begin_direction(sim);
-        md_visit_rows(sim, e, MD_U(1), MD_U(MD_DANTZIG_TOLERANCE), &c);
-        if (coarse && !md_unit_is_zero(c.moved)) {
+        md_visit_rows(sim, e, &i);
+        if (coarse && !md_unit_is_zero(i.moved)) {
             *has_none = 0;
             return 0;
         }
-        d = md_unit_less(motion, c.moved) ? c.moved : motion;
-        sim->residual = !md_unit_less(noise, c.moved) ? 0
-            : md_to_wide(md_of_unit(md_unit_div(c.moved, d), 0));
+        d = md_unit_less(motion, i.moved) ? i.moved : motion;
+        sim->residual = !md_unit_less(noise, i.moved) ? 0
+            : md_to_wide(md_of_unit(md_unit_div(i.moved, d), 0));
         if (*has_none && pass == 1) break;
         if (*has_none) continue;
-        if (md_unit_less(limit, c.moved)) return 0;
-        if (md_unit_less(solved, c.moved)) continue;
-        if (pass > 2 || !md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), c.moved)) return 1;
+        if (md_unit_less(limit, i.moved)) return 0;
+        if (md_unit_less(solved, i.moved)) continue;
+        if (pass > 2 || !md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), i.moved)) return 1;
     }
     if (*has_none) *has_none = md_mark_contradictory(sim, e, solved) > 0;
     return *has_none || pass < 16;
