@@ -10662,36 +10662,14 @@ typedef struct md_tie_values { md_num error, velocity; } md_tie_values;
 
 MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
-    const mdyn_term *term = c->terms;
-    int left = sim->term_count[tie->coupling];
+    const md_row *row = md_row_at(sim, tie->coupling);
     md_tie_values values;
-    md_sum C, velocity;
-    md_sum_set(&C, c->offset);
-    md_sum_set(&velocity, MDYN_C(0));
-    if (!md_wide_is_zero(sim->offset_rest[tie->coupling]))
-        md_sum_add_product(&C, sim->offset_rest[tie->coupling], MDYN_R(1), 0);
-
-    if (md_coupling_is_curved(sim, tie->coupling)) {
-        const md_row *row = md_row_at(sim, tie->coupling);
-        md_terms t;
-        md_find_row_terms(sim, row, &t);
-        md_sum_curves(sim, tie->coupling, &C);
-        values.error = md_sum_minus(&C, c->lower);
-        values.velocity = md_row_velocity(sim, row, &t);
-        return values;
-    }
-
-    /* the terms that are there; the search ends with the last of them */
-    for (; left > 0; term++) {
-        const int at = md_coordinate_of(sim, term->body);
-        if (md_wide_is_zero(term->coefficient)) continue;
-        left--;
-        md_sum_add_velocity(&velocity, term->coefficient, sim->v[md_dof_of(sim, term->body)]);
-        md_sum_add_product(&C, term->coefficient, sim->q[at], sim->q_tail[at]);
-    }
-    values.error = md_sum_minus(&C, c->lower);
-    values.velocity = md_sum_to_num(&velocity);
+    md_terms t;
+    md_sum C;
+    md_find_row_terms(sim, row, &t);
+    md_sum_position(sim, row, &t, &C);
+    values.error = md_sum_minus(&C, md_coupling_at(sim, tie->coupling)->lower);
+    values.velocity = md_row_velocity(sim, row, &t);
     return values;
 }
 
@@ -11018,6 +10996,12 @@ MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, const md_spec *
     if (md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, md_neg(correction));
 }
 
+/* The k-th of the six coefficients of joint velocities that a term holds in place of a wrench. */
+MD_INLINE md_num md_joint_coefficient(const md_force *f, int k)
+{
+    return md_vec_get(k < 3 ? &f->ang : &f->lin, k % 3);
+}
+
 /* J x of a body row, x one number for each DoF. J is not stored with a row: it is summed again
    from the wrenches, shifted as in md_add_wrench_jacobian. O(terms depth). */
 MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
@@ -11029,8 +11013,7 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
         const md_link *link = &sim->link[r->body[p]];
         md_force f = r->wrench[p];
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-            sum = md_add(sum, md_mul(x[link->dof + k],
-                                     md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
+            sum = md_add(sum, md_mul(x[link->dof + k], md_joint_coefficient(&f, k)));
 
         for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
             link = &sim->link[i];
@@ -11329,8 +11312,8 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
         if (!r->is_joint_term[p]) md_add_wrench_jacobian(sim, r->body[p], &r->wrench[p],
                                                          r->lever2);
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++) {
-            const md_vec *c = k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin;
-            md_num x = md_vec_get(c, k % 3), *size = &rows->row_jacobian_size[link->dof + k];
+            md_num x = md_joint_coefficient(&r->wrench[p], k);
+            md_num *size = &rows->row_jacobian_size[link->dof + k];
             rows->row_jacobian[link->dof + k] = md_add(rows->row_jacobian[link->dof + k], x);
             *size = md_max(*size, md_mul(x, x));
         }
@@ -11347,6 +11330,7 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
             md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
             md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
             if (!md_is_follower(sim, k)) continue;
+
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
                 const int y = sim->G_y[i];
                 J[y] = md_add(J[y], md_mul(sim->G[i], J[k]));
@@ -11933,6 +11917,7 @@ MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
     for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) {
         md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
         const md_num least2 = md_mul(rounding, md_dot(&c->point, &c->point));
+
         for (k = 0; k < 2; k++) {
             const int body = k ? c->b : c->a;
             md_vec_zero(&c->arm[k]);
@@ -13592,6 +13577,7 @@ MD_STATIC md_span md_mark_fill_in(mdyn_sim *sim, int k, int before)
         for (hit_lone = 0, e = lone; e < shared; e++) hit_lone |= sim->mark[sim->entry_column[e]];
         for (hit = hit_lone; e < end; e++) hit |= sim->mark[sim->entry_column[e]];
         if (!hit) continue;
+
         for (e = hit_lone ? lone : shared; e < end; e++) {
             sim->mark[sim->entry_column[e]] = 1;
             md_widen_span(&span, sim->entry_column[e]);
@@ -14269,6 +14255,7 @@ MD_STATIC int md_find_weaker(const mdyn_sim *sim, int i)
         if (!owner->in_equality || !md_are_of_one_closure(row, owner)) continue;
         part = md_div(md_mul(part, owner->scale), row->scale);
         if (!md_less(most, part)) continue;
+
         most = part;
         for (j = i - 1; sim->setup_order[j] != k;) j--;
         found = j;
@@ -15348,6 +15335,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim)
         slope = md_add(slope, md_mul(P, md_of_unit(sim->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
     }
+
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         const md_num p = md_of_unit(row->u_direction, 0);
@@ -15392,6 +15380,7 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
         row->u_before = row->u_lambda = md_unit_add(row->u_lambda, step);
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
+
     for (k = 0; k < md_whitened_count(sim); k++) {
         const md_unit step = md_unit_mul(part, sim->row_x[k]);
         sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
@@ -15429,6 +15418,7 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
     md_num least;
     d->squares = squares;
     d->part = MD_K(0);
+
     if (++d->count > 1 && md_less(squares, last)) {
         d->part = md_div(squares, last);
         least = md_least_on_direction(sim);
@@ -15961,44 +15951,47 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
 
 #if MIMICDYN_MAX_DANTZIG > 0
 
-/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. A problem that
-   Dantzig does not solve counts as unsolved. If it has no solution, Dantzig's impulses are kept;
-   otherwise PGS solves it, starting at 0. */
-MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+/* Solves the inequality rows by pivoting, if that is the method. Returns 0 if they are left to PGS.
+   A problem that Dantzig does not solve counts as unsolved. If it has no solution, Dantzig's
+   impulses are kept; otherwise PGS solves it, starting at 0. */
+MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
 {
-    if (MD_SETTING_IS(sim, method, MDYN_DANTZIG)) {
-        md_unit motion;
-        int solved, has_none = 0;
-        md_clear_impulses(sim);
-        motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
-        md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
-        sim->misses = 0;
+    md_unit motion;
+    int solved, has_none = 0;
+    if (!MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return 0;
+    md_clear_impulses(sim);
+    motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
+    md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
+    sim->misses = 0;
 
-        solved = md_solve_dantzig(sim, e, &has_none)
-            && md_verify_impulses(sim, e, motion, &has_none);
-        if (solved && !has_none) return;
-        if (sim->unsolved < INT16_MAX) sim->unsolved++;
-        if (solved) {
-            sim->has_no_solution = 1;
-            return;
-        }
-        /* not by subtraction, which leaves the rounding of impulses that may be huge */
-        md_clear_impulses(sim);
-        md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
-    }
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end,
-                                                          md_has_target_velocity(sim)));
+    solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
+    if (solved && !has_none) return 1;
+    if (sim->unsolved < INT16_MAX) sim->unsolved++;
+    if (solved) return sim->has_no_solution = 1;
+
+    /* not by subtraction, which leaves the rounding of impulses that may be huge */
+    md_clear_impulses(sim);
+    md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
+    return 0;
 }
 
 #else
 
-MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+MD_INLINE int md_solve_by_pivoting(const mdyn_sim *sim, md_scale e)
 {
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end,
-                                                          md_has_target_velocity(sim)));
+    (void)sim;
+    (void)e;
+    return 0;
 }
 
 #endif
+
+/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. */
+MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+{
+    if (md_solve_by_pivoting(sim, e)) return;
+    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end, md_has_target_velocity(sim)));
+}
 
 /* Whether friction is solved in two stages. */
 MD_INLINE int md_has_two_stages(const mdyn_sim *sim)
@@ -16208,13 +16201,12 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     sim->has_error_displacement = 0;
 }
 
-/* The scale of a block for a biased solve: the velocities that correct position errors may be far
-   larger than those that stay in v. */
-MD_OWN_FRAME md_scale md_biased_scale(const mdyn_sim *sim, md_scale e)
+/* e, or the larger scale that the estimates of the active rows need. */
+MD_STATIC md_scale md_scale_of_rows(const mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k;
     for (k = 0; k < md_active_count(sim); k++)
-        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], MD_BIAS_ALL), 0);
+        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
     return e;
 }
 
@@ -16226,13 +16218,14 @@ MD_INLINE int md_solves_twice(const mdyn_sim *sim)
     return md_position_error(sim) >= (all ? MD_ERROR_OF_EQUALITY : MD_ERROR_OF_INEQUALITY);
 }
 
-/* Solves twice on the free motion sim->free_du: first with all position biases, for q alone, then
-   without them, for v. sim->error_displacement is h times the difference. */
+/* Solves twice on the free motion sim->free_du: first with all position biases, for q alone, in a
+   block of its own, for they may be far larger than v; then without them, for v.
+   sim->error_displacement is h times the difference. */
 MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
-    md_scale coarse = md_biased_scale(sim, e);
+    md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
     int k, tries = 0;
 
     /* the motion with all position biases, in exponents that grow until it fits */
@@ -16302,40 +16295,63 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     sim->has_error_displacement = 1;
 }
 
+/* The solve of a pass with relaxation. Returns the count of iterations before the solve that gave
+   the impulses. */
+MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e)
+{
+    const enum md_bias_mode bias = md_final_bias_mode(sim);
+    int32_t before = sim->iterations;
+    md_copy_units(sim->free_du, sim->du, sim->dofs, 0);
+    if (!md_solves_twice(sim) || md_has_two_stages(sim))
+        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+    md_solve_frictionless(sim, e);
+    if (!md_solves_twice(sim))
+        md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
+
+    /* also if a row with a position error has been activated */
+    if (!md_solves_twice(sim)) return before;
+    before = sim->iterations;
+    md_solve_relaxed(sim, e);
+    return before;
+}
+
+/* Saves the warm starts of the inequality rows: impulses without the part that corrects positions,
+   if the solve was `unbiased`; without their drift. A row that drifts with its bias keeps the warm
+   start that it had. Returns whether they are saved. */
+MD_INLINE int md_save_warm_starts(mdyn_sim *sim, md_scale e, int unbiased, int relax,
+                                  int32_t iterations)
+{
+    const int drifts = !relax && sim->unconverged && md_position_error(sim);
+    const int saved = unbiased
+        || (md_uses_warm_start(sim) && (md_has_target_velocity(sim) || drifts));
+    int k = unbiased || !drifts ? md_equality_count(sim) : md_active_count(sim);
+    for (; saved && k < md_active_count(sim); k++)
+        md_save_warm_start(sim, md_active_row(sim, k), e, iterations);
+    return saved;
+}
+
 /* One pass: solves the active rows on the free motion sim->du of exponent e, with the position bias
    as described at the top of this room. Gives sim->dv, the impulses, and sim->error_displacement if
    position errors are corrected apart from v. */
 MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 {
-    const int relax = mode == MD_MODE_STEP && md_uses_relaxation(sim);
-    const int unbiased = mode == MD_MODE_STEP && !relax && md_uses_warm_start(sim)
-        && sim->was_unconverged;
+    const int is_step = mode == MD_MODE_STEP, relax = is_step && md_uses_relaxation(sim);
+    const int unbiased = is_step && !relax && md_uses_warm_start(sim) && sim->was_unconverged;
     const int restores = unbiased && md_position_error(sim);
-    const enum md_bias_mode first = unbiased ? MD_BIAS_NONE
-        : relax && md_position_error(sim) ? MD_BIAS_COMPLIANT : MD_BIAS_ALL;
-    const int restarts = relax && md_solves_twice(sim) && !md_has_two_stages(sim);
     int32_t before = sim->iterations;
-    int k, saved, drifts;
+    int saved;
 
     /* equality rows, then the active inequality rows */
-    if (relax) md_copy_units(sim->free_du, sim->du, sim->dofs, 0);
-    if (!restarts) md_start_solve(sim, e, first, md_uses_warm_start(sim));
-    if (mode == MD_MODE_STEP) md_solve_frictionless(sim, e);
-    if (!relax || !md_solves_twice(sim))
-        md_solve_active_set(sim, mode, e, first,
+    if (relax) {
+        before = md_solve_with_relaxation(sim, e);
+    } else {
+        const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
+        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+        if (is_step) md_solve_frictionless(sim, e);
+        md_solve_active_set(sim, mode, e, bias,
                             restores ? md_first_iterations(sim) : md_most_iterations(sim));
-    /* also if a row with such an error has been activated */
-    if (relax && md_solves_twice(sim)) {
-        before = sim->iterations;
-        md_solve_relaxed(sim, e);
     }
-
-    /* the warm start of the next step: impulses without the part that corrects positions */
-    drifts = !relax && sim->unconverged && md_position_error(sim);
-    saved = unbiased || (md_uses_warm_start(sim) && (md_has_target_velocity(sim) || drifts));
-    k = unbiased || !drifts ? md_equality_count(sim) : md_active_count(sim);
-    for (; saved && k < md_active_count(sim); k++)
-        md_save_warm_start(sim, md_active_row(sim, k), e, sim->iterations - before);
+    saved = md_save_warm_starts(sim, e, unbiased, relax, sim->iterations - before);
 
     /* the same rows with their position biases */
     if (restores) {
@@ -16355,13 +16371,10 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 MD_OWN_FRAME md_scale md_block_scale(const mdyn_sim *sim, enum md_mode mode, md_scale free_scale)
 {
     const enum md_bias_mode bias = mode == MD_MODE_STEP ? md_final_bias_mode(sim) : MD_BIAS_ALL;
-    md_scale e = free_scale, all = free_scale;
-    int k;
-    for (k = 0; k < md_active_count(sim); k++)
-        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
+    const md_scale e = md_scale_of_rows(sim, free_scale, bias);
+    md_scale all;
     if (bias == MD_BIAS_ALL || md_substeps(sim) <= 1) return e;
-    for (k = 0; k < md_active_count(sim); k++)
-        all = md_scale_to_hold(all, md_row_magnitude(sim, sim->active[k], MD_BIAS_ALL), 0);
+    all = md_scale_of_rows(sim, free_scale, MD_BIAS_ALL);
     return e < all - 4 * MD_HEADROOM ? (md_scale)(all - 4 * MD_HEADROOM) : e;
 }
 
@@ -16526,8 +16539,7 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
 
         /* a joint term: along the columns of that joint alone */
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-            to[link->dof + k] = md_add(to[link->dof + k],
-                                       md_mul(s, md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
+            to[link->dof + k] = md_add(to[link->dof + k], md_mul(s, md_joint_coefficient(&f, k)));
 
         /* a wrench: along the columns of the body and of all that carry it */
         for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
@@ -16805,8 +16817,7 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
                                                    md_dot(&f->lin, &m->lin)));
             for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
                 r->velocity_after = md_add(r->velocity_after,
-                    md_mul(md_of_real(sim->v[link->dof + k]),
-                           md_vec_get(k < 3 ? &f->ang : &f->lin, k % 3)));
+                    md_mul(md_of_real(sim->v[link->dof + k]), md_joint_coefficient(f, k)));
         }
         r->value_after = md_value_after_step(sim, row, r);
     }
@@ -17030,7 +17041,7 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
         if (!r->is_joint_term[p]) md_add_root_impulse(sim, r->body[p], &r->wrench[p], lambda);
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
             md_add_dof_impulse(sim, link->dof + k,
-                md_mul(lambda, md_vec_get(k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin, k % 3)));
+                               md_mul(lambda, md_joint_coefficient(&r->wrench[p], k)));
     }
 }
 
@@ -18467,6 +18478,7 @@ MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, 
     const md_num none = up ? MD_K(1e12) : MD_K(-1e12);
     md_num best = md_neg(none), end = from;
     if (!md_can_look_at(c, from, to)) return none;
+
     do { /* f is monotone between places where it is level */
         md_curve_value p;
         md_num value;
@@ -19474,6 +19486,8 @@ MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
     for (k = 0; k < sizeof *sim; k++) ((unsigned char *)sim)[k] = 0;
     md_take_tables(sim, model);
     md_set_time_step(sim);
+
+    /* bodies, couplings, rows */
     for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
     for (i = 0; i < sim->bodies; i++)
         if (MIMICDYN_TREE && !md_is_welded(&sim->link[i])) md_weld(sim, i);
@@ -19830,6 +19844,7 @@ MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_outcome *o, int back
     for (k = sim->couplings; k < sim->joint_row_count; k++) {
         md_row *row = md_row_at(sim, k);
         if (row->kind < MDYN_ROW_DRIVE || md_body_of(sim, row->index) != i) continue;
+
         if (back) {
             sim->row_result[k] = o->result;
             row->last_step = o->last_step;
