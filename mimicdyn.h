@@ -3060,6 +3060,21 @@ MD_OWN_FRAME md_num md_of_int32(int32_t x, int32_t e)
 /* An mdyn_wide is (x >> 8) 2^e with e in the lower 8 bits, sign-extended here. */
 MD_ALWAYS_INLINE int md_wide_exponent(mdyn_wide x) { return ((int)(x & 255) ^ 128) - 128; }
 
+/* Whether an exponent is far from where sums of exponents would overflow. */
+MD_STATIC int md_is_exponent(int32_t e) { return e >= -0x100000 && e <= 0x100000; }
+
+/* Whether the bits of n md_nums are numbers: operations overflow on others. */
+MD_STATIC int md_are_nums(const md_num *x, size_t n)
+{
+    int ok = 1;
+    for (; n > 0; n--, x++) {
+        const int32_t m = md_mantissa(MD_RAW(*x));
+        ok &= MD_RAW(*x) == 0 || ((m >= 0x40000000 || (m <= -0x40000000 && m >= -0x7FFFFFFF))
+                                  && md_is_exponent(md_exponent(MD_RAW(*x))));
+    }
+    return ok;
+}
+
 /* x as an md_num: of 56 bits 31 are left, rounded. */
 MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
 {
@@ -4556,6 +4571,24 @@ MD_OWN_FRAME void md_mat_of_rates(md_mat *B, const md_vec *omega, const md_vec *
     md_block_normalize_bits(m, 9, bits | md_abs_bits(m[5]) | md_abs_bits(m[6]) | md_abs_bits(m[7]));
 }
 
+/* Whether the bits of a block of n integers with their exponent are one; the same of n vectors and
+   of matrices. Elements of rotations exceed 1 by the rounding of a chain of products. */
+MD_STATIC int md_is_block(const int32_t *m, int n)
+{
+    const int32_t max = ((int32_t)1 << MD_PRODUCT_BITS) + 0x10000;
+    int ok = md_is_exponent(m[n]);
+    for (n--; n >= 0; n--) ok &= m[n] >= -max && m[n] <= max;
+    return ok;
+}
+MD_STATIC int md_are_vecs(const md_vec *a, size_t n)
+{
+    int ok = 1;
+    for (; n > 0; n--, a++) ok &= md_is_block(a->m, 3);
+    return ok;
+}
+MD_STATIC int md_is_mat(const md_mat *a) { return md_is_block(a->m, 9); }
+MD_STATIC int md_is_sym(const md_sym *a) { return md_is_block(a->m, 6); }
+
 /* Whether a rotation is 1: its diagonal is, in Q29. */
 MD_INLINE int md_mat_is_identity(const md_mat *a)
 {
@@ -4811,6 +4844,10 @@ MD_INLINE int md_wide_in_range(mdyn_wide x)
 {
     return (md_bits_of(x) & MD_BITS_MAGNITUDE) < MD_BITS_2_50;
 }
+
+/* Whether the bits of n md_nums are numbers. Operations on any float are defined, and NaN is told by
+   the steps. */
+MD_INLINE int md_are_nums(const md_num *x, size_t n) { return (void)x, (void)n, 1; }
 
 /* -1, 0, 1 for a < b, a = b, a > b; 2 if one is NaN. */
 MD_INLINE int md_wide_compare(mdyn_wide a, mdyn_wide b)
@@ -5368,6 +5405,11 @@ MD_INLINE void md_mat_set_column(md_mat *m, int k, const md_vec *a)
     x[1] = a->y;
     x[2] = a->z;
 }
+
+/* Any vectors and matrices will do: see md_are_nums. */
+MD_INLINE int md_are_vecs(const md_vec *a, size_t n) { return (void)a, (void)n, 1; }
+MD_INLINE int md_is_mat(const md_mat *a) { return (void)a, 1; }
+MD_INLINE int md_is_sym(const md_sym *a) { return (void)a, 1; }
 
 /* Whether a rotation is 1: its diagonal is. */
 MD_INLINE int md_mat_is_identity(const md_mat *m)
@@ -21198,7 +21240,8 @@ MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
 
 /* ---- is the sim as the calls have left it? ----
    Constants are compared with their sum. Every index and every count that steps change must lie
-   within its array; no other number can make a call leave an array. */
+   within its array; no other number can make a call leave an array. The bits of a number must be
+   some that operations are defined on: md_are_nums. */
 
 MD_STATIC int md_is_between(int lower, int x, int upper) { return lower <= x && x <= upper; }
 
@@ -21221,6 +21264,7 @@ MD_STATIC int md_dofs_are_valid(const mdyn_sim *sim)
 MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, const md_tie *tie)
 {
     md_tie t = *tie;
+    if (!md_are_nums(&t.inverse, 1)) return 0;
     md_find_leader(sim, &t);
     return t.leader == tie->leader && md_wide_compare(t.ratio, tie->ratio) == 0;
 }
@@ -21230,7 +21274,8 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
     int j, k, n = 0, ok = md_is_between(0, sim->tie_count, sim->couplings)
         && md_is_between(sim->dofs, sim->G_count, MDYN_G_SIZE_);
-    for (k = 0; ok && k < sim->G_count; k++) ok = sim->G_y[k] < sim->dofs;
+    for (k = 0; ok && k < sim->G_count; k++)
+        ok = md_is_between(0, sim->G_y[k], sim->dofs - 1);
     for (k = 0; ok && k < md_tie_count(sim); k++)
         ok = md_is_between(0, sim->tie[k].coupling, sim->couplings - 1)
             && sim->eliminated[sim->tie[k].coupling] == 1
@@ -21272,7 +21317,8 @@ MD_STATIC int md_counts_are_valid(const mdyn_sim *sim)
     /* no row stands twice in a plan; contacts, which come and go, stand behind this part of it */
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) seen[k] = 0;
     for (k = 0; ok && sim->planned_count >= 0 && k < sim->joint_row_count; k++)
-        ok = sim->setup_order[k] < sim->rows && seen[sim->setup_order[k]]++ == 0;
+        ok = md_is_between(0, sim->setup_order[k], sim->rows - 1)
+            && seen[sim->setup_order[k]]++ == 0;
 
     /* indices that other arrays are read by */
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++)
@@ -21367,6 +21413,81 @@ MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
+/* Whether the numbers of an array of md_num are, and those of a struct from the member `first` on
+   to `last`. */
+#define MD_ARE_NUMS(array) md_are_nums(array, sizeof(array) / sizeof(md_num))
+#define MD_ARE_FIELDS(p, first, last) \
+    md_are_nums(&(p)->first, (size_t)(&(p)->last - &(p)->first) + 1)
+
+/* Numbers of DoFs that a call takes from the one before. */
+MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
+{
+    int k, ok = MD_ARE_NUMS(sim->damping_theta) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
+        && MD_ARE_NUMS(sim->y_force) && MD_ARE_NUMS(sim->inverse_diagonal)
+        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force)
+        && MD_ARE_NUMS(sim->displacement) && MD_ARE_NUMS(sim->error_displacement);
+    if (!MIMICDYN_TREE) return ok;
+
+    ok = ok && MD_ARE_NUMS(MD_TREE(sim)->last_dv) && MD_ARE_NUMS(MD_TREE(sim)->middle_dv)
+        && MD_ARE_NUMS(MD_TREE(sim)->bias_velocity);
+    for (k = 0; k < sim->dofs; k++)
+        ok &= md_are_nums(&MD_COLUMN(&sim->dof[k])->pitch, 1)
+            && md_are_vecs(&MD_COLUMN(&sim->dof[k])->axis, 1);
+    return ok;
+}
+
+/* Numbers of bodies and floating trees. */
+MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
+{
+    int i, ok = 1;
+    for (i = 0; MIMICDYN_TREE && i < sim->bodies; i++) {
+        const md_body_state *s = &MD_TREE(sim)->body_state[i];
+        ok &= md_is_mat(&s->rotation) && md_are_vecs(&s->arm, 1)
+            && md_are_vecs(&s->first_moment, 1) && md_is_sym(&s->inertia)
+            && md_are_vecs(&s->omega, 1);
+    }
+    for (i = 0; MD_FLOATING_TREES && i < MIMICDYN_MAX_DOFS / 6; i++) {
+        const md_momentum *m = &MD_MOMENTA(sim)->momentum[i];
+        ok &= MD_ARE_NUMS(m->ang) && MD_ARE_NUMS(m->lin) && md_are_vecs(&m->com, 1)
+            && MD_ARE_NUMS(m->travel);
+    }
+    return ok;
+}
+
+/* Numbers of rows and curves. */
+MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
+{
+    int k, ok = MD_ARE_NUMS(sim->soft_mass) && MD_ARE_NUMS(sim->lambda_sum);
+    for (k = 0; k < MIMICDYN_MAX_ROWS; k++)
+        ok &= MD_ARE_FIELDS(&sim->row[k], error, length)
+            && MD_ARE_FIELDS(&sim->row_result[k], error, warm_start);
+    for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], erp, of_target);
+    if (!MD_HAS_CURVES) return ok;
+
+    for (k = 0; k < MIMICDYN_MAX_CURVES; k++)
+        ok &= MD_ARE_FIELDS(&MD_CURVES(sim)->bend[k], value, step_rate);
+    return ok && MD_ARE_NUMS(MD_CURVES(sim)->tie_error);
+}
+
+/* Numbers of rows on bodies and of contacts. */
+MD_STATIC int md_body_row_numbers_are_valid(const mdyn_sim *sim)
+{
+    int k, p, ok = 1;
+    for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
+        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[k];
+        ok &= MD_ARE_FIELDS(r, value, value_after);
+        for (p = 0; p < r->term_count; p++)
+            ok &= md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);
+    }
+    for (k = 0; MD_HAS_CONTACTS && k < MIMICDYN_MAX_CONTACTS; k++) {
+        const md_contact_point *c = &MD_CONTACTS(sim)->contact[k];
+        ok &= md_are_vecs(&c->point, 1) && md_are_vecs(c->direction, 3)
+            && md_are_vecs(c->arm, 2) && MD_ARE_FIELDS(c, depth, mu)
+            && md_are_vecs(&MD_CONTACTS(sim)->contact_cache[k].impulse, 1);
+    }
+    return ok;
+}
+
 /* MDYN_ERR_TABLES with the index of an edited body, or -1 for another table; or MDYN_OK. */
 MD_STATIC int md_verify_tables(mdyn_sim *sim)
 {
@@ -21382,7 +21503,9 @@ MD_STATIC int md_is_sound(const mdyn_sim *sim)
 {
     return md_sum_constants(sim) == sim->constants_sum && md_dofs_are_valid(sim)
         && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim)
-        && md_contacts_are_valid(sim);
+        && md_contacts_are_valid(sim) && md_dof_numbers_are_valid(sim)
+        && md_body_numbers_are_valid(sim) && md_row_numbers_are_valid(sim)
+        && md_body_row_numbers_are_valid(sim);
 }
 
 /* The whole of mdyn_verify. */
