@@ -21475,7 +21475,8 @@ MD_STATIC int md_body_row_numbers_are_valid(const mdyn_sim *sim)
     int k, p, ok = 1;
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
         const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[k];
-        ok &= MD_ARE_FIELDS(r, value, value_after);
+        ok &= MD_ARE_FIELDS(&r->spec, target_velocity, force_max)
+            && MD_ARE_FIELDS(&r->spec, mu, value) && MD_ARE_FIELDS(r, value_size, value_after);
         for (p = 0; p < r->term_count; p++)
             ok &= md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);
     }
