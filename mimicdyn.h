@@ -4815,8 +4815,8 @@ MD_INLINE int md_wide_in_range(mdyn_wide x)
     return (md_bits_of(x) & MD_BITS_MAGNITUDE) < MD_BITS_2_50;
 }
 
-/* Whether the bits of n md_nums are numbers. Operations on any float are defined, and NaN is told by
-   the steps. */
+/* Whether the bits of n md_nums are numbers. Operations on any float are defined, and steps tell
+   NaN. */
 MD_INLINE int md_are_nums(const md_num *x, size_t n) { return (void)x, (void)n, 1; }
 
 /* -1, 0, 1 for a < b, a = b, a > b; 2 if one is NaN. */
