@@ -1622,20 +1622,33 @@ typedef struct md_curves {
     md_num tie_error[MIMICDYN_MAX_COUPLINGS];   /* C at the start of the step, if above rounding */
 } md_curves;
 
+/* Forms of rows. A drive is an equality whose C counts from its target, and whose target velocity
+   is that of its damper. */
+enum md_form { MD_FORM_EQUALITY, MD_FORM_RANGE, MD_FORM_DRIVE };
+
+/* What a row demands, whatever its kind is: filled by one function for each kind, for the rooms
+   below, which read this and J alone. */
+typedef struct md_spec {
+    mdyn_softness softness;
+    mdyn_wide lower, upper;                    /* of C, or of C' at MDYN_VELOCITY */
+    md_num target_velocity, bias_acceleration; /* of C'; J' v */
+    md_num force_min, force_max;
+    uint8_t level, form;                       /* mdyn_level, md_form */
+    /* of a row on bodies; of others see md_specify_leader and md_evaluate_row */
+    int16_t leader;                            /* row whose impulse bounds this one; -1: none */
+    md_num mu, value;                          /* |force| <= mu |force of the leader|; C */
+} md_spec;
+
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
-    int16_t term_count, leader;                /* row whose impulse bounds this one; -1: none */
+    md_spec spec;
+    int16_t term_count;
     uint8_t unbounded;                         /* no bound on its impulse */
-    uint8_t level;                             /* mdyn_level */
     uint8_t cone;                              /* 1, 2: first, second tangent of a cone; else 0 */
     int16_t body[MIMICDYN_MAX_TERMS];
     uint8_t is_joint_term[MIMICDYN_MAX_TERMS]; /* `wrench` holds coefficients of joint velocities */
     md_force wrench[MIMICDYN_MAX_TERMS];       /* at the origin, world axes */
-    mdyn_softness softness;
-    mdyn_wide lower, upper;
-    md_num value, target_velocity, force_min, force_max, mu;
-    md_num bias_acceleration;                  /* J' v */
-    md_num value_size;                         /* magnitude of the terms of `value` */
+    md_num value_size;                         /* magnitude of the terms of C */
     md_num lever2;                             /* squared length of the longest arm of its forces */
     md_num max_length2;                        /* bound of the squared length of J, whitened */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
@@ -3047,6 +3060,21 @@ MD_OWN_FRAME md_num md_of_int32(int32_t x, int32_t e)
 /* An mdyn_wide is (x >> 8) 2^e with e in the lower 8 bits, sign-extended here. */
 MD_ALWAYS_INLINE int md_wide_exponent(mdyn_wide x) { return ((int)(x & 255) ^ 128) - 128; }
 
+/* Whether an exponent is far from where sums of exponents would overflow. */
+MD_STATIC int md_is_exponent(int32_t e) { return e >= -0x100000 && e <= 0x100000; }
+
+/* Whether the bits of n md_nums are numbers: operations overflow on others. */
+MD_STATIC int md_are_nums(const md_num *x, size_t n)
+{
+    int ok = 1;
+    for (; n > 0; n--, x++) {
+        const int32_t m = md_mantissa(MD_RAW(*x));
+        ok &= MD_RAW(*x) == 0 || ((m >= 0x40000000 || (m <= -0x40000000 && m >= -0x7FFFFFFF))
+                                  && md_is_exponent(md_exponent(MD_RAW(*x))));
+    }
+    return ok;
+}
+
 /* x as an md_num: of 56 bits 31 are left, rounded. */
 MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
 {
@@ -3879,6 +3907,19 @@ MD_SHARED md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return overflow;
 }
 
+/* The same where each six places fall by 1, which costs little beside products here. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
+                               const md_unit *u)
+{
+    return md_sparse_dot(entry, at, count, u);
+}
+
+MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
+                                    const md_place *at, int count)
+{
+    return md_sparse_axpy(u, a, entry, at, count);
+}
+
 /* ---- roots, sine and cosine ----
    Newton iterations from a polynomial and Taylor series, in Q29 to Q31: no table, no division. */
 
@@ -4530,6 +4571,24 @@ MD_OWN_FRAME void md_mat_of_rates(md_mat *B, const md_vec *omega, const md_vec *
     md_block_normalize_bits(m, 9, bits | md_abs_bits(m[5]) | md_abs_bits(m[6]) | md_abs_bits(m[7]));
 }
 
+/* Whether the bits of a block of n integers with their exponent are one; the same of n vectors and
+   of matrices. Elements of rotations exceed 1 by the rounding of a chain of products. */
+MD_STATIC int md_is_block(const int32_t *m, int n)
+{
+    const int32_t max = ((int32_t)1 << MD_PRODUCT_BITS) + 0x10000;
+    int ok = md_is_exponent(m[n]);
+    for (n--; n >= 0; n--) ok &= m[n] >= -max && m[n] <= max;
+    return ok;
+}
+MD_STATIC int md_are_vecs(const md_vec *a, size_t n)
+{
+    int ok = 1;
+    for (; n > 0; n--, a++) ok &= md_is_block(a->m, 3);
+    return ok;
+}
+MD_STATIC int md_is_mat(const md_mat *a) { return md_is_block(a->m, 9); }
+MD_STATIC int md_is_sym(const md_sym *a) { return md_is_block(a->m, 6); }
+
 /* Whether a rotation is 1: its diagonal is, in Q29. */
 MD_INLINE int md_mat_is_identity(const md_mat *a)
 {
@@ -4746,7 +4805,6 @@ MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
-MD_INLINE md_num md_abs(md_num a) { return md_less(a, MD_K(0)) ? md_neg(a) : a; }
 
 /* a 2^e for the exponents of blocks, which are 0. */
 MD_INLINE md_num md_ldexp(md_num a, int e) { (void)e; return a; }
@@ -4766,6 +4824,11 @@ MD_INLINE mdyn_real md_of_bits(md_bits x)
     return u.real;
 }
 
+MD_INLINE md_num md_abs(md_num a)
+{
+    return MD_NUM(md_of_bits(md_bits_of(MD_RAW(a)) & MD_BITS_MAGNITUDE));
+}
+
 /* The sign bit of the result is set unless |x| < 2^23; infinity and NaN have larger bits. The | of
    many results tells whether any is out of range. */
 MD_INLINE md_bits md_range_bits(mdyn_real x)
@@ -4783,6 +4846,10 @@ MD_INLINE int md_wide_in_range(mdyn_wide x)
     return (md_bits_of(x) & MD_BITS_MAGNITUDE) < MD_BITS_2_50;
 }
 
+/* Whether the bits of n md_nums are numbers. Operations on any float are defined, and NaN is told
+   by the steps. */
+MD_INLINE int md_are_nums(const md_num *x, size_t n) { return (void)x, (void)n, 1; }
+
 /* -1, 0, 1 for a < b, a = b, a > b; 2 if one is NaN. */
 MD_INLINE int md_wide_compare(mdyn_wide a, mdyn_wide b)
 {
@@ -4792,8 +4859,8 @@ MD_INLINE int md_wide_compare(mdyn_wide a, mdyn_wide b)
 /* Whether |x + d| < 8388600 = 2^23 - 8, the range that a step may reach. */
 MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
 {
-    const mdyn_real max = 8388600, y = x + MD_RAW(d);
-    return y < max && y > -max;
+    const mdyn_real max = 8388600;
+    return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
 
 /* ---- sums: md_sum = hi + lo ----
@@ -4942,7 +5009,10 @@ MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
-MD_INLINE md_unit md_unit_abs(md_unit a) { return MD_RAW(a) < 0 ? md_unit_neg(a) : a; }
+MD_INLINE md_unit md_unit_abs(md_unit a)
+{
+    return MD_UNIT(md_of_bits(md_bits_of(MD_RAW(a)) & MD_BITS_MAGNITUDE));
+}
 MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
 MD_INLINE md_overflow md_overflow_of(md_unit a) { (void)a; return 0; }
 MD_INLINE int md_has_overflowed(md_overflow s) { (void)s; return 0; }
@@ -5034,6 +5104,46 @@ MD_INLINE md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     MD_UNROLL
     for (k = 0; k < count; k++)
         u[at[k]] = MD_UNIT(MD_RAW(u[at[k]]) + MD_RAW(a) * MD_RAW(entry[k]));
+    return 0;
+}
+
+/* *u += a b */
+MD_INLINE void md_add_product(md_unit *u, md_unit a, md_unit b)
+{
+    *u = MD_UNIT(MD_RAW(*u) + MD_RAW(a) * MD_RAW(b));
+}
+
+/* md_sparse_dot and md_sparse_axpy where each six places fall by 1: half of the cost. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
+                               const md_unit *u)
+{
+    const md_unit *end = entry + count;
+    md_unit s = MD_UNIT(0);
+    for (; entry < end; entry += 6, at += 6) {
+        const md_unit *x = &u[*at];
+        md_add_product(&s, entry[0], x[0]);
+        md_add_product(&s, entry[1], x[-1]);
+        md_add_product(&s, entry[2], x[-2]);
+        md_add_product(&s, entry[3], x[-3]);
+        md_add_product(&s, entry[4], x[-4]);
+        md_add_product(&s, entry[5], x[-5]);
+    }
+    return s;
+}
+
+MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
+                                    const md_place *at, int count)
+{
+    const md_unit *end = entry + count;
+    for (; entry < end; entry += 6, at += 6) {
+        md_unit *x = &u[*at];
+        md_add_product(&x[0], a, entry[0]);
+        md_add_product(&x[-1], a, entry[1]);
+        md_add_product(&x[-2], a, entry[2]);
+        md_add_product(&x[-3], a, entry[3]);
+        md_add_product(&x[-4], a, entry[4]);
+        md_add_product(&x[-5], a, entry[5]);
+    }
     return 0;
 }
 
@@ -5296,6 +5406,11 @@ MD_INLINE void md_mat_set_column(md_mat *m, int k, const md_vec *a)
     x[1] = a->y;
     x[2] = a->z;
 }
+
+/* Any vectors and matrices will do: see md_are_nums. */
+MD_INLINE int md_are_vecs(const md_vec *a, size_t n) { return (void)a, (void)n, 1; }
+MD_INLINE int md_is_mat(const md_mat *a) { return (void)a, 1; }
+MD_INLINE int md_is_sym(const md_sym *a) { return (void)a, 1; }
 
 /* Whether a rotation is 1: its diagonal is. */
 MD_INLINE int md_mat_is_identity(const md_mat *m)
@@ -5810,6 +5925,7 @@ MD_SHARED int md_any_differs(const mdyn_real *x, const mdyn_real *seen, int n)
 {
     md_bits differ = 0;
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) differ |= md_bits_of(x[k]) ^ md_bits_of(seen[k]);
     return differ != 0;
 }
@@ -5819,6 +5935,7 @@ MD_INLINE int md_all_in_range(const mdyn_real *x, int n)
 {
     md_bits excess = 0;
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) excess |= md_range_bits(x[k]);
     return excess <= MD_BITS_MAGNITUDE;
 }
@@ -6144,6 +6261,7 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     const mdyn_real *array[4];
     md_bits any = 0;
     int i, k;
+    MD_UNROLL
     for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
         any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
             | md_bits_of(sim->target_velocity[k]);
@@ -8121,9 +8239,26 @@ MD_SHARED int md_parent_y(const mdyn_sim *sim, int k)
 }
 
 /* Numbers of row k of L: k and its ancestors; 0 for a follower. */
-MD_INLINE int md_L_length(const mdyn_sim *sim, int k)
+MD_ALWAYS_INLINE int md_L_length(const mdyn_sim *sim, int k)
 {
-    return sim->L_first[k + 1] - sim->L_first[k];
+    return MD_HAS(SHARED) ? sim->L_first[k + 1] - sim->L_first[k] : !md_is_follower(sim, k);
+}
+
+/* The numbers of DoF k in G. */
+MD_ALWAYS_INLINE int md_first_of_G(const mdyn_sim *sim, int k)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_first[k] : k;
+}
+
+MD_ALWAYS_INLINE int md_end_of_G(const mdyn_sim *sim, int k)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_end[k] : k + 1;
+}
+
+/* The independent DoF of number i. */
+MD_ALWAYS_INLINE int md_y_of_G(const mdyn_sim *sim, int i)
+{
+    return MD_HAS(ELIMINATED) ? sim->G_y[i] : i;
 }
 
 /* ---- sums over independent DoFs ---- */
@@ -8142,11 +8277,12 @@ MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
     int i, j;
 
     /* of an independent DoF the number in G is 1 */
-    for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
+    for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
         const md_num x = md_is_follower(sim, k) ? md_mul(s, sim->G[i]) : s;
-        for (j = 0; j < r->count && r->dof[j] != sim->G_y[i]; j++) { }
+        const int y = md_y_of_G(sim, i);
+        for (j = 0; j < r->count && r->dof[j] != y; j++) { }
         if (j == r->count) {
-            r->dof[r->count++] = (int16_t)sim->G_y[i];
+            r->dof[r->count++] = (int16_t)y;
             r->factor[j] = r->size[j] = MD_K(0);
         }
         r->factor[j] = md_add(r->factor[j], x);
@@ -8558,8 +8694,8 @@ MD_STATIC int md_prepare_dynamics(mdyn_sim *sim, md_num dt)
             one coordinate, q exp(u/2) for quaternions, R u for the position of a free joint, whose
             velocity is in the body's axes.
    Writes:  q, v, q_tail, v_tail, q_seen, v_seen, kinematics_stale; shared.work.
-   Error:   MDYN_ERR_OVERFLOW by md_check_motion, which comes first and writes the culprit alone, if
-            anything would leave +-8388600.
+   Error:   MDYN_ERR_OVERFLOW by md_check_v_motion and md_check_q_motion, which come first and write
+            the culprit alone, if anything would leave +-8388600.
    Cost:    O(n).
 
    Half a step of a midpoint step, by joint:
@@ -8633,20 +8769,27 @@ MD_OWN_FRAME void md_integrate_quaternion(mdyn_real *q, md_tail *tail, const md_
     md_turn_quaternion(q, tail, c, s, e);
 }
 
-/* Whether v + dv (unless NULL) and q (+) u (unless NULL) stay in range; the culprit is the DoF, or
-   the coordinate of a free joint's position. */
-MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *u)
+/* MDYN_ERR_OVERFLOW if v + dv leaves its range; the culprit is the DoF. */
+MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_stays_in_range(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    return MDYN_OK;
+}
+
+/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
+MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
     int i, k, c;
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        if ((dv && !md_stays_in_range(sim->v[k], dv[k]))
-            || (u && !md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k])))
+        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
 
     /* no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R */
-    for (i = 0; u && md_has_quaternions(sim) && i < sim->bodies; i++) {
+    for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
         md_num distance;
@@ -8661,20 +8804,23 @@ MD_OWN_FRAME int md_check_motion(mdyn_sim *sim, const md_num *dv, const md_num *
     return MDYN_OK;
 }
 
-/* Whether q and v of DoF k are those of a leader, by a factor, after each step: md_follow. */
+/* Whether q and v of DoF k are those of a leader, by a factor, after each step, unless
+   sim->q_may_be_off: md_follow. */
 MD_INLINE int md_is_led(const mdyn_sim *sim, int k)
 {
-    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0 && !sim->q_may_be_off;
+    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0;
 }
 
 /* Joints of one coordinate: q += dt v, to all digits; with `all` also followers that md_follow
    sets. */
 MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
 {
+    const int leads = !all && !sim->q_may_be_off;
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
+        if (leads && md_is_led(sim, k)) continue;
         i = md_coordinate_of_dof(sim, k);
-        if (i >= 0 && (all || !md_is_led(sim, k)))
+        if (i >= 0)
             md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
     }
 }
@@ -8921,7 +9067,7 @@ MD_OWN_FRAME void md_drift_quaternions(mdyn_sim *sim)
     }
 }
 
-/* q := q (+) u for displacements u of all DoF that md_check_motion has passed. */
+/* q := q (+) u for displacements u of all DoF that md_check_q_motion has passed. */
 MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
 {
     md_displace_q(sim, u);
@@ -8930,7 +9076,7 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
     sim->kinematics_stale = 1;
 }
 
-/* v + dv, which md_check_motion has passed. */
+/* v + dv, which md_check_v_motion has passed. */
 MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
 {
     int k;
@@ -10097,6 +10243,8 @@ MD_STATIC int md_lcp_iterate(md_lcp_work *s, const mdyn_lcp *p, md_num omega, md
    With v' the joint velocities after the step and lambda the impulse [N s, N m s] of the row:
       v_lo <= J v' + cfm lambda <= v_hi,   v' = v_free + M^-1 J^T lambda,
       lambda_min <= lambda <= lambda_max
+   Each kind of row has one function that fills in its md_spec (md_specify_..., and for rows on
+   bodies >>closures and >>contacts); one set of functions makes targets and bounds of any md_spec.
    In a midpoint step J and J v are those of its middle. A spring has its own law (md_set_spring):
    v_lo = v_hi contain parts of J v and of the target velocity, so that its force is of second
    order.
@@ -10418,14 +10566,6 @@ MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
     return !md_row_is_eliminated(sim, row) && md_row_is_unbounded(sim, row);
 }
 
-/* |lambda| <= h effort, in each substep; an effort of 0 is no bound. */
-MD_STATIC void md_bound_impulse(const mdyn_sim *sim, md_row *row, mdyn_wide effort)
-{
-    if (md_wide_is_zero(effort)) return;
-    row->lambda_max = md_mul(sim->h, md_of_wide(effort));
-    row->lambda_min = md_neg(row->lambda_max);
-}
-
 /* The commanded force of a DoF, clamped to the effort of its actuator [N m or N]. A drive on the
    same DoF may exert what this leaves of the effort. */
 MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *b, int dof)
@@ -10435,6 +10575,121 @@ MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *
     effort = md_of_wide(b->effort);
     return md_max(md_neg(effort), md_min(effort, tau));
 }
+
+/* ---- what a row demands ---- */
+
+/* Whether a joint row is a range: a limit, or a coupling with lower < upper. */
+MD_INLINE int md_row_has_range(const mdyn_sim *sim, const md_row *row)
+{
+    return MD_ROW_IS(row, LIMIT)
+        || (MD_ROW_IS(row, COUPLING)
+            && !md_coupling_is_equality(md_coupling_at(sim, row->index)));
+}
+
+/* |force| <= effort; an effort of 0 is no bound. */
+MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
+{
+    if (md_wide_is_zero(effort)) return;
+    s->force_max = md_of_wide(effort);
+    s->force_min = md_neg(s->force_max);
+}
+
+MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
+{
+    const mdyn_coupling *c = md_coupling_at(sim, i);
+    s->softness = c->softness;
+    s->lower = c->lower;
+    s->upper = c->upper;
+    s->target_velocity = md_of_wide(c->target_velocity);
+    if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
+    s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
+    md_specify_effort(s, c->effort);
+}
+
+/* The effort bounds the sum of command and drive: |tau + lambda/h| <= effort. */
+MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
+{
+    const md_joint_values *b = md_values_of_dof(sim, dof);
+    s->form = MD_FORM_DRIVE;
+    s->target_velocity = md_of_real(sim->target_velocity[dof]);
+    s->softness.kind = MDYN_KP_KD;
+    s->softness.a = b->drive_kp;
+    s->softness.b = b->drive_kd;
+    md_specify_effort(s, b->effort);
+    if (md_wide_is_zero(b->effort)) return;
+    s->force_min = md_sub(s->force_min, md_commanded_force(sim, b, dof));
+    s->force_max = md_sub(s->force_max, md_commanded_force(sim, b, dof));
+}
+
+MD_INLINE void md_specify_limit(const mdyn_sim *sim, int dof, md_spec *s)
+{
+    s->lower = md_values_of_dof(sim, dof)->lower;
+    s->upper = md_values_of_dof(sim, dof)->upper;
+}
+
+/* Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its leader. */
+MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    s->level = MDYN_VELOCITY;
+    if (MD_ROW_IS(row, FRICTION)) md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
+}
+
+/* |lambda| <= mu |lambda of the leader| of a coupling or loss. A loss of efficiency e is Coulomb
+   friction on the first joint with mu = 2 (1 - e)/(1 + e): driving from either side, the part e of
+   the power arrives. */
+MD_INLINE void md_specify_leader(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    const mdyn_coupling *c;
+    md_num e;
+    if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return;
+    c = md_coupling_at(sim, row->index);
+    if (row->kind == MDYN_ROW_LOSS) {
+        e = md_of_wide(c->efficiency);
+        s->mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
+        s->leader = row->index;
+    } else if (md_has_mu(c)) {
+        s->mu = md_of_wide(c->mu);
+        s->leader = c->mu_of;
+    }
+}
+
+/* C = 0, hard, by any force. */
+MD_INLINE void md_clear_spec(md_spec *s)
+{
+    s->softness.kind = MDYN_DEFAULT;
+    s->softness.a = s->softness.b = MDYN_C(0);
+    s->lower = s->upper = MDYN_C(0);
+    s->target_velocity = s->bias_acceleration = MD_K(0);
+    s->force_min = MD_NO_MIN;
+    s->force_max = MD_NO_MAX;
+    s->level = MDYN_POSITION;
+    s->form = MD_FORM_EQUALITY;
+}
+
+MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    md_clear_spec(s);
+    if (md_row_has_range(sim, row)) s->form = MD_FORM_RANGE;
+    if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s);
+    else if (MD_ROW_IS(row, DRIVE)) md_specify_drive(sim, row->index, s);
+    else if (MD_ROW_IS(row, LIMIT)) md_specify_limit(sim, row->index, s);
+    else md_specify_friction(sim, row, s);
+    return s;
+}
+
+/* What a row demands: of a row on bodies as it has been filled in, of any other in *s. */
+MD_INLINE const md_spec *md_spec_of(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    return md_is_body_row(row) ? &md_body_row_at(sim, row)->spec
+                               : md_specify_joint_row(sim, row, s);
+}
+
+MD_INLINE int md_is_drive(const md_spec *s)
+{
+    return MD_HAS(DRIVE) && s->form == MD_FORM_DRIVE;
+}
+
+MD_INLINE int md_is_range(const md_spec *s) { return s->form == MD_FORM_RANGE; }
 
 /* ---- followers of eliminated couplings ---- */
 
@@ -10450,36 +10705,14 @@ typedef struct md_tie_values { md_num error, velocity; } md_tie_values;
 
 MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
-    const mdyn_term *term = c->terms;
-    int left = sim->term_count[tie->coupling];
+    const md_row *row = md_row_at(sim, tie->coupling);
     md_tie_values values;
-    md_sum C, velocity;
-    md_sum_set(&C, c->offset);
-    md_sum_set(&velocity, MDYN_C(0));
-    if (!md_wide_is_zero(sim->offset_rest[tie->coupling]))
-        md_sum_add_product(&C, sim->offset_rest[tie->coupling], MDYN_R(1), 0);
-
-    if (md_coupling_is_curved(sim, tie->coupling)) {
-        const md_row *row = md_row_at(sim, tie->coupling);
-        md_terms t;
-        md_find_row_terms(sim, row, &t);
-        md_sum_curves(sim, tie->coupling, &C);
-        values.error = md_sum_minus(&C, c->lower);
-        values.velocity = md_row_velocity(sim, row, &t);
-        return values;
-    }
-
-    /* the terms that are there; the search ends with the last of them */
-    for (; left > 0; term++) {
-        const int at = md_coordinate_of(sim, term->body);
-        if (md_wide_is_zero(term->coefficient)) continue;
-        left--;
-        md_sum_add_velocity(&velocity, term->coefficient, sim->v[md_dof_of(sim, term->body)]);
-        md_sum_add_product(&C, term->coefficient, sim->q[at], sim->q_tail[at]);
-    }
-    values.error = md_sum_minus(&C, c->lower);
-    values.velocity = md_sum_to_num(&velocity);
+    md_terms t;
+    md_sum C;
+    md_find_row_terms(sim, row, &t);
+    md_sum_position(sim, row, &t, &C);
+    values.error = md_sum_minus(&C, md_coupling_at(sim, tie->coupling)->lower);
+    values.velocity = md_row_velocity(sim, row, &t);
     return values;
 }
 
@@ -10658,9 +10891,10 @@ MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
    joints, and C = 0, to all digits. O(terms) */
 MD_OWN_FRAME void md_follow(mdyn_sim *sim)
 {
+    const int leads = !sim->q_may_be_off;
     int i, off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
-        if (md_is_led(sim, sim->tie[i].dof)) md_set_follower(sim, &sim->tie[i]);
+        if (leads && sim->tie[i].leader >= 0) md_set_follower(sim, &sim->tie[i]);
         else off |= md_lead_back(sim, i);
     }
     sim->q_may_be_off = (uint8_t)off;
@@ -10672,10 +10906,10 @@ MD_OWN_FRAME void md_follow(mdyn_sim *sim)
    without it, and a warm start must not carry it into the next step. */
 
 /* Whether any solve leaves out the bias of this row. */
-MD_INLINE int md_separates_bias(const mdyn_sim *sim, const md_row *row)
+MD_INLINE int md_separates_bias(const mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
     if (md_uses_relaxation(sim)) return 1;
-    return md_uses_warm_start(sim) && !MD_ROW_IS(row, DRIVE)
+    return md_uses_warm_start(sim) && !md_is_drive(s)
         && !(row->unbounded && !md_iterates_equalities(sim));
 }
 
@@ -10798,11 +11032,17 @@ MD_INLINE enum md_bias_mode md_final_bias_mode(const mdyn_sim *sim)
 
 /* Equality: v_lo = v_hi = velocity - erp C/h, with C in row->error. One substep removes the part
    erp of the error. */
-MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, md_num velocity)
+MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, const md_spec *s, md_num velocity)
 {
     md_num correction = md_mul(md_error_rate(sim, row), row->error);
     row->v_lo = row->v_hi = md_sub(velocity, correction);
-    if (md_separates_bias(sim, row)) md_set_position_bias(sim, row, md_neg(correction));
+    if (md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, md_neg(correction));
+}
+
+/* The k-th of the six coefficients of joint velocities that a term holds in place of a wrench. */
+MD_INLINE md_num md_joint_coefficient(const md_force *f, int k)
+{
+    return md_vec_get(k < 3 ? &f->ang : &f->lin, k % 3);
 }
 
 /* J x of a body row, x one number for each DoF. J is not stored with a row: it is summed again
@@ -10816,8 +11056,7 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
         const md_link *link = &sim->link[r->body[p]];
         md_force f = r->wrench[p];
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-            sum = md_add(sum, md_mul(x[link->dof + k],
-                                     md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
+            sum = md_add(sum, md_mul(x[link->dof + k], md_joint_coefficient(&f, k)));
 
         for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
             link = &sim->link[i];
@@ -10829,12 +11068,17 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
     return sum;
 }
 
+/* J x of any row; sim->terms are those of a joint row. */
+MD_INLINE md_num md_jacobian_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
+{
+    return md_is_body_row(row) ? md_body_row_dot(sim, row, x) : md_terms_dot(&sim->terms, x);
+}
+
 /* J v at the start of this substep. Reads sim->terms of a joint row, and sim->dv. */
 MD_INLINE md_num md_present_velocity(const mdyn_sim *sim, const md_row *row)
 {
     if (!MIMICDYN_SETTINGS || sim->substep == 0) return row->Jv;
-    return md_add(row->Jv, md_is_body_row(row) ? md_body_row_dot(sim, row, sim->dv)
-                                               : md_terms_dot(&sim->terms, sim->dv));
+    return md_add(row->Jv, md_jacobian_dot(sim, row, sim->dv));
 }
 
 /* low = high of a spring, for row->error. */
@@ -10866,29 +11110,28 @@ MD_STATIC md_num md_share_beyond(const mdyn_sim *sim, const md_row *row, md_num 
 
 /* The same for the bound of a range that C is beyond; *error: C - bound, negative at the lower
    bound. */
-MD_STATIC md_num md_share_beyond_range(const mdyn_sim *sim, const md_row *row, mdyn_wide lower,
-                                       mdyn_wide upper, md_num *error)
+MD_STATIC md_num md_share_beyond_range(const mdyn_sim *sim, const md_row *row, const md_spec *s,
+                                       md_num *error)
 {
     md_num share = MD_K(0);
-    if (md_has_lower(lower)) {
-        share = md_share_beyond(sim, row, md_neg(md_value_minus(sim, lower)), error);
+    if (md_has_lower(s->lower)) {
+        share = md_share_beyond(sim, row, md_neg(md_value_minus(sim, s->lower)), error);
         *error = md_neg(*error);
     }
-    if (md_is_zero(share) && md_has_upper(upper))
-        share = md_share_beyond(sim, row, md_value_minus(sim, upper), error);
+    if (md_is_zero(share) && md_has_upper(s->upper))
+        share = md_share_beyond(sim, row, md_value_minus(sim, s->upper), error);
     return share;
 }
 
 /* Compliant range: a spring at each bound, no force inside. In a step that crosses a bound the
    spring acts in the fraction of the step beyond it: with the mean error there, and with cfm
    divided by that fraction (md_share_spring). */
-MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wide lower,
-                                    mdyn_wide upper)
+MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num error;
     row->v_lo = MD_NO_MIN;
     row->v_hi = MD_NO_MAX;
-    if (md_is_zero(md_share_beyond_range(sim, row, lower, upper, &error))) return;
+    if (md_is_zero(md_share_beyond_range(sim, row, s, &error))) return;
     row->error = error;
     md_target_spring(sim, row, MD_K(0));
     if (md_less(error, MD_K(0))) row->v_hi = MD_K(1e30);
@@ -10898,40 +11141,24 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, mdyn_wi
 /* Divides cfm of a coupling with a compliant range by the fraction of the step in which it acts:
    the impulse of a spring that acts for phi h is that of a spring phi times as stiff over the step.
    Without this the velocity after a contact has an error of dt/2 kd v/m, with it one of second
-   order in dt. Reads sim->value. */
-MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row)
+   order in dt. Reads sim->value, which rows on bodies do not have yet. */
+MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    const mdyn_coupling *c;
     md_num share, error;
-    if (!md_row_is_spring(row) || !MD_ROW_IS(row, COUPLING)) return;
-    c = md_coupling_at(sim, row->index);
-    if (md_is_of_velocity(c) || md_coupling_is_equality(c)) return;
-    share = md_share_beyond_range(sim, row, c->lower, c->upper, &error);
+    if (!md_row_is_spring(row) || md_is_body_row(row)) return;
+    if (!md_is_range(s) || s->level == MDYN_VELOCITY) return;
+    share = md_share_beyond_range(sim, row, s, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
-}
-
-/* Drive, C = q - target: md_target_spring. With MDYN_EXPLICIT
-      cfm lambda = (1 - erp) target_velocity - erp C/h - v',
-   the spring and damper evaluated at the end of the step (implicit Euler). */
-MD_OWN_FRAME void md_target_drive(mdyn_sim *sim, md_row *row)
-{
-    md_sum_add_velocity(&sim->value.sum, MDYN_C(-1), sim->target[row->index]);
-    row->error = md_add(md_sum_to_num(&sim->value.sum), sim->value.displacement);
-    if (md_row_is_spring(row))
-        md_target_spring(sim, row, md_of_real(sim->target_velocity[row->index]));
-    else
-        md_target_equality(sim, row, md_mul(md_sub(MD_K(1), md_gains_of(sim, row)->erp),
-                                            md_of_real(sim->target_velocity[row->index])));
 }
 
 /* Activated limit (row->active_side): C' >= 0 away from the bound, and all of the violation beyond
    the deadband is corrected within one substep. ArtiSynth (4.29). */
-MD_OWN_FRAME void md_target_activated(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+MD_OWN_FRAME void md_target_activated(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     const int at_lower = row->active_side > 0;
     md_num zero = MD_K(0), violation, bias;
 
-    violation = md_value_minus(sim, at_lower ? lower : upper);
+    violation = md_value_minus(sim, at_lower ? s->lower : s->upper);
     violation = md_max(zero, at_lower ? md_neg(violation) : violation);
     bias = md_max(zero, md_sub(violation, md_of_wide(sim->solver.deadband)));
     bias = md_mul(bias, sim->inverse_h);
@@ -10957,55 +11184,53 @@ MD_INLINE md_num md_target_bound(const mdyn_sim *sim, md_row *row, md_num x, int
 }
 
 /* Hard range: C stays within [lower, upper], and returns there by the part erp in a substep. */
-MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, mdyn_wide lower,
-                                       mdyn_wide upper)
+MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num zero = MD_K(0), x, bias = zero;
     row->v_lo = MD_NO_MIN;
     row->v_hi = MD_NO_MAX;
 
     /* each bound that is meant, and the bias that brings back what has passed it */
-    if (md_has_lower(lower)) {
-        x = md_value_minus(sim, lower);
+    if (md_has_lower(s->lower)) {
+        x = md_value_minus(sim, s->lower);
         row->v_lo = md_target_bound(sim, row, x, md_less(x, zero), &bias);
     }
-    if (md_has_upper(upper)) {
-        x = md_value_minus(sim, upper);
+    if (md_has_upper(s->upper)) {
+        x = md_value_minus(sim, s->upper);
         row->v_hi = md_target_bound(sim, row, x, md_less(zero, x), &bias);
     }
-    if (!md_is_zero(bias) && md_separates_bias(sim, row)) md_set_position_bias(sim, row, bias);
+    if (!md_is_zero(bias) && md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, bias);
 }
 
-MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, mdyn_wide lower, mdyn_wide upper)
+MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && row->active_side)
-        md_target_activated(sim, row, lower, upper);
+        md_target_activated(sim, row, s);
     else if (MD_HAS(RANGE) && md_row_is_spring(row))
-        md_target_soft_range(sim, row, lower, upper);
+        md_target_soft_range(sim, row, s);
     else
-        md_target_hard_range(sim, row, lower, upper);
+        md_target_hard_range(sim, row, s);
 }
 
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
    lower = upper = 0 with a bounded force. No position is corrected. */
-MD_OWN_FRAME void md_target_velocity(md_row *row, md_num velocity, mdyn_wide lower,
-                                              mdyn_wide upper)
+MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 {
-    row->v_lo = md_has_lower(lower) ? md_add(velocity, md_of_wide(lower)) : MD_NO_MIN;
-    row->v_hi = md_has_upper(upper) ? md_add(velocity, md_of_wide(upper)) : MD_NO_MAX;
+    const md_num velocity = s->target_velocity;
+    row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
+    row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
 
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
    the step, but C and C' shall be 0 at the end of the substep. Returns the part of v_lo and v_hi;
    *error is that of C. */
-MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, md_num gamma, const mdyn_softness *s,
-                                     md_num *error)
+MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_spec *s, md_num *error)
 {
-    const md_num half = md_mul(MD_K(0.5), sim->h);
+    const md_num half = md_mul(MD_K(0.5), sim->h), gamma = s->bias_acceleration;
     md_num middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     *error = MD_K(0);
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || md_is_zero(gamma)
-        || !md_softness_is_hard(s)) return MD_K(0);
+        || !md_softness_is_hard(&s->softness)) return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
@@ -11019,71 +11244,6 @@ MD_STATIC void md_turn_range(md_row *row, md_num turn)
 {
     if (md_has_min(row->v_lo)) row->v_lo = md_add(row->v_lo, turn);
     if (md_has_max(row->v_hi)) row->v_hi = md_add(row->v_hi, turn);
-}
-
-/* sim->value = C of the joint row in sim->terms, if it is a constraint on positions. Friction,
-   losses and couplings of velocities have no C. */
-MD_INLINE void md_evaluate_row(mdyn_sim *sim, const md_row *row)
-{
-    if (MD_ROW_IS(row, COUPLING)
-            ? !md_is_of_velocity(md_coupling_at(sim, row->index))
-            : MD_ROW_IS(row, DRIVE) || MD_ROW_IS(row, LIMIT))
-        md_evaluate_position(sim, row);
-}
-
-/* Terms, J v and C of a joint row: sim->terms, row->Jv, sim->value. */
-MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
-{
-    md_find_row_terms(sim, row, &sim->terms);
-    row->Jv = md_row_velocity(sim, row, &sim->terms);
-    md_evaluate_row(sim, row);
-}
-
-/* What J' v adds to v_lo and v_hi of a coupling with curves; sim->value gets its part of C, from
-   the middle of the step to the end of the substep. */
-MD_STATIC md_num md_turn_of_curves(mdyn_sim *sim, int i)
-{
-    md_num error, turn = md_curvature_target(sim, md_sum_bends(sim, i, MD_BEND_RATE),
-                                             &md_coupling_at(sim, i)->softness, &error);
-    sim->value.displacement = md_add(sim->value.displacement, error);
-    return turn;
-}
-
-/* The target of a joint row in a step or substep, from sim->value: md_evaluate_row comes first. */
-MD_INLINE void md_target_row(mdyn_sim *sim, md_row *row)
-{
-    const mdyn_coupling *c = NULL;
-    md_num turn;
-    row->error = row->v_lo = row->v_hi = row->position_bias = MD_K(0);
-
-    /* friction and losses: J v' = 0, with bounds on the impulse */
-    if (md_row_is_loss(row) || MD_ROW_IS(row, FRICTION)) return;
-    if (MD_ROW_IS(row, COUPLING)) {
-        c = md_coupling_at(sim, row->index);
-        if (md_is_of_velocity(c)) {
-            md_target_velocity(row, md_of_wide(c->target_velocity), c->lower, c->upper);
-            return;
-        }
-    }
-
-    /* drive; limit; coupling with a range; coupling as an equality */
-    if (MD_ROW_IS(row, DRIVE)) {
-        md_target_drive(sim, row);
-    } else if (!c) {
-        const md_joint_values *b = md_values_of_dof(sim, row->index);
-        if (MD_HAS(LIMIT)) md_target_range(sim, row, b->lower, b->upper);
-    } else if (!md_coupling_is_equality(c)) {
-        turn = md_turn_of_curves(sim, row->index);
-        md_target_range(sim, row, c->lower, c->upper);
-        if (md_coupling_is_curved(sim, row->index)) md_turn_range(row, turn);
-    } else {
-        turn = md_of_wide(c->target_velocity);
-        if (md_coupling_is_curved(sim, row->index))
-            turn = md_add(turn, md_turn_of_curves(sim, row->index));
-        row->error = md_value_minus(sim, c->lower);
-        if (md_row_is_spring(row)) md_target_spring(sim, row, turn);
-        else md_target_equality(sim, row, turn);
-    }
 }
 
 /* ---- rows on bodies: closures, user rows, contacts ----
@@ -11109,16 +11269,12 @@ MD_INLINE md_body_row *md_body_row_of(mdyn_sim *sim, const md_row *row)
 MD_STATIC md_body_row *md_clear_body_row(mdyn_sim *sim, int j, const mdyn_softness *softness)
 {
     md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
+    md_clear_spec(&r->spec);
+    r->spec.softness = *softness;
     r->term_count = 0;
-    r->leader = -1;
     r->unbounded = 0;
-    r->level = MDYN_POSITION;
-    r->softness = *softness;
-    r->lower = r->upper = MDYN_C(0);
-    r->value = r->target_velocity = r->mu = r->bias_acceleration = r->value_size = MD_K(0);
-    r->lever2 = MD_K(0);
-    r->force_min = MD_NO_MIN;
-    r->force_max = MD_NO_MAX;
+    r->spec.leader = -1;
+    r->spec.mu = r->spec.value = r->value_size = r->lever2 = MD_K(0);
     return r;
 }
 
@@ -11147,25 +11303,6 @@ MD_STATIC void md_add_wrench_pair(md_body_row *r, int a, int b, const md_vec *ar
         if (arm) r->lever2 = md_max(r->lever2, md_dot(&arm[side], &arm[side]));
         md_add_wrench_term(r, side ? b : a, 0, &f);
     }
-}
-
-/* Whether a body row is a range of C, or of C' at MDYN_VELOCITY; else an equality. */
-MD_INLINE int md_body_row_has_range(const md_body_row *r)
-{
-    return !md_is_zero(md_sub(md_of_wide(r->upper), md_of_wide(r->lower)));
-}
-
-MD_INLINE int md_body_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
-{
-    return md_body_row_at(sim, row)->level == MDYN_VELOCITY;
-}
-
-/* Whether a row is a user's range of positions: MDYN_ENGAGED treats it like a limit. */
-MD_INLINE int md_user_row_activates(const mdyn_sim *sim, const md_row *row)
-{
-    return MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER
-        && md_body_row_at(sim, row)->level == MDYN_POSITION
-        && md_body_row_has_range(md_body_row_at(sim, row));
 }
 
 /* sim->row_jacobian[k] += S_k^T f for the DoFs from a body to the world. sim->row_jacobian_size[k]
@@ -11206,8 +11343,10 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
             rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                rows->row_jacobian[sim->G_y[i]] = rows->row_jacobian_size[sim->G_y[i]] = MD_K(0);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+                const int y = md_y_of_G(sim, i);
+                rows->row_jacobian[y] = rows->row_jacobian_size[y] = MD_K(0);
+            }
         }
 
     /* a wrench, or the coefficients of up to six joint velocities */
@@ -11216,8 +11355,8 @@ MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
         if (!r->is_joint_term[p]) md_add_wrench_jacobian(sim, r->body[p], &r->wrench[p],
                                                          r->lever2);
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++) {
-            const md_vec *c = k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin;
-            md_num x = md_vec_get(c, k % 3), *size = &rows->row_jacobian_size[link->dof + k];
+            md_num x = md_joint_coefficient(&r->wrench[p], k);
+            md_num *size = &rows->row_jacobian_size[link->dof + k];
             rows->row_jacobian[link->dof + k] = md_add(rows->row_jacobian[link->dof + k], x);
             *size = md_max(*size, md_mul(x, x));
         }
@@ -11234,6 +11373,7 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
             md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
             md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
             if (!md_is_follower(sim, k)) continue;
+
             for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
                 const int y = sim->G_y[i];
                 J[y] = md_add(J[y], md_mul(sim->G[i], J[k]));
@@ -11284,8 +11424,8 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     row->Jv = r->max_length2 = MD_K(0);
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                md_finish_row_jacobian(sim, r, row, sim->G_y[i], &largest);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                md_finish_row_jacobian(sim, r, row, md_y_of_G(sim, i), &largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
         md_copy_in(sim->y_force, sim->v, sim->dofs);
@@ -11307,7 +11447,7 @@ MD_INLINE md_num md_time_to_middle(const mdyn_sim *sim)
 MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
 {
     sim->terms.count = 0;
-    md_sum_set(&sim->value.sum, md_to_wide(md_body_row_at(sim, row)->value));
+    md_sum_set(&sim->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
     sim->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
         sim->value.displacement = md_body_row_dot(sim, row, sim->displacement);
@@ -11316,18 +11456,28 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
                                          md_mul(md_time_to_middle(sim), row->Jv));
 }
 
-/* C, J v and scale of a body row that is not set up. */
-MD_STATIC void md_evaluate_body_row(mdyn_sim *sim, md_row *row)
+/* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms, of a
+   drive less its target. */
+MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
-    md_body_row_jacobian(sim, md_body_row_of(sim, row), row);
-    md_evaluate_body_position(sim, row);
+    if (s->level == MDYN_VELOCITY) return;
+    if (md_is_body_row(row)) md_evaluate_body_position(sim, row);
+    else md_evaluate_position(sim, row);
+    if (md_is_drive(s))
+        md_sum_add_velocity(&sim->value.sum, MDYN_C(-1), sim->target[row->index]);
 }
 
-MD_INLINE void md_body_row_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
-                                 mdyn_wide *upper)
+/* J v and C of a row: row->Jv, sim->value. Of a joint row also sim->terms, of one on bodies its
+   scale. */
+MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    *lower = md_body_row_at(sim, row)->lower;
-    *upper = md_body_row_at(sim, row)->upper;
+    if (md_is_body_row(row)) {
+        md_body_row_jacobian(sim, md_body_row_of(sim, row), row);
+    } else {
+        md_find_row_terms(sim, row, &sim->terms);
+        row->Jv = md_row_velocity(sim, row, &sim->terms);
+    }
+    md_evaluate_row(sim, row, s);
 }
 
 /* J' v of a user row, from J v' of the last step, whose v' is the v of this one. Without it each
@@ -11335,60 +11485,25 @@ MD_INLINE void md_body_row_range(const mdyn_sim *sim, const md_row *row, mdyn_wi
 MD_STATIC void md_estimate_curvature(mdyn_sim *sim, const md_row *row)
 {
     md_body_row *r = md_body_row_of(sim, row);
-    r->bias_acceleration = MD_K(0);
+    r->spec.bias_acceleration = MD_K(0);
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
         || row->last_step != sim->step_count) return;
-    r->bias_acceleration = md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
-}
-
-/* The target of a body row in a step or substep; evaluates C itself. */
-MD_STATIC void md_target_body_row(mdyn_sim *sim, md_row *row)
-{
-    const md_body_row *r = md_body_row_at(sim, row);
-    md_num turn, error;
-    row->error = row->position_bias = MD_K(0);
-    if (r->level == MDYN_VELOCITY) {
-        md_target_velocity(row, r->target_velocity, r->lower, r->upper);
-        return;
-    }
-
-    /* the turn of J in the step counts as a part of the error and of the velocity */
-    md_evaluate_body_position(sim, row);
-    if (row->kind == MDYN_ROW_USER && sim->substep == 0) md_estimate_curvature(sim, row);
-    turn = md_curvature_target(sim, r->bias_acceleration, &r->softness, &error);
-    sim->value.displacement = md_add(sim->value.displacement, error);
-    if (md_body_row_has_range(r)) {
-        md_target_range(sim, row, r->lower, r->upper);
-        md_turn_range(row, turn);
-        return;
-    }
-    row->error = md_add(md_sub(r->value, md_of_wide(r->lower)), sim->value.displacement);
-    if (md_row_is_spring(row)) md_target_spring(sim, row, r->target_velocity);
-    else md_target_equality(sim, row, md_add(r->target_velocity, turn));
-}
-
-MD_INLINE const mdyn_softness *md_body_row_softness(const mdyn_sim *sim, const md_row *row)
-{
-    return &md_body_row_at(sim, row)->softness;
+    r->spec.bias_acceleration = md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
 }
 
 /* ---- properties of a row, and targets in a mode ---- */
-
-/* Whether a joint row is a range: a limit, or a coupling with lower < upper. */
-MD_INLINE int md_row_has_range(const mdyn_sim *sim, const md_row *row)
-{
-    return MD_ROW_IS(row, LIMIT)
-        || (MD_ROW_IS(row, COUPLING)
-            && !md_coupling_is_equality(md_coupling_at(sim, row->index)));
-}
 
 /* Whether MDYN_ENGAGED activates a row when a bound of C is violated: ranges of positions, those
    of user rows too. */
 MD_INLINE int md_row_activates(const mdyn_sim *sim, const md_row *row)
 {
-    if (MD_ROW_IS(row, COUPLING)
-        && md_is_of_velocity(md_coupling_at(sim, row->index))) return 0;
-    return md_row_has_range(sim, row) || md_user_row_activates(sim, row);
+    if (md_is_body_row(row)) {
+        const md_spec *s = &md_body_row_at(sim, row)->spec;
+        return MD_HAS_CLOSURES && row->kind == MDYN_ROW_USER && md_is_range(s)
+            && s->level == MDYN_POSITION;
+    }
+    return md_row_has_range(sim, row) && !(MD_ROW_IS(row, COUPLING)
+        && md_is_of_velocity(md_coupling_at(sim, row->index)));
 }
 
 /* Whether a coupling row or its loss row belongs to a coupling that is released. */
@@ -11404,25 +11519,48 @@ MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const mdyn_coupling *c)
         && md_wide_is_zero(c->effort) && !md_has_mu(c) && !sim->released[c - sim->coupling];
 }
 
-/* The target of a joint row in a mode; md_set_up_body_row sets those of body rows. The rows of
-   modes other than MD_MODE_STEP are couplings; their targets are those of enum md_mode plus J v,
-   because every solve is for the change of the velocities. */
-MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
+/* The target of a row in a step or substep, from sim->value: md_evaluate_row comes first. The turn
+   of J in the step counts as a part of the error and of the velocity. */
+MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    const mdyn_coupling *c;
-    if (md_is_body_row(row)) return;
-    md_target_row(sim, row);
+    md_num turn, error, velocity = s->target_velocity;
+    row->error = row->position_bias = MD_K(0);
+    if (s->level == MDYN_VELOCITY) {
+        md_target_velocity(row, s);
+        return;
+    }
+
+    turn = md_curvature_target(sim, s, &error);
+    sim->value.displacement = md_add(sim->value.displacement, error);
+    if (md_is_range(s)) {
+        md_target_range(sim, row, s);
+        md_turn_range(row, turn);
+        return;
+    }
+
+    /* an equality; a drive by implicit Euler: cfm lambda = (1 - erp) velocity - erp C/h - v' */
+    row->error = md_value_minus(sim, s->lower);
+    if (md_row_is_spring(row)) {
+        md_target_spring(sim, row, velocity);
+        return;
+    }
+    if (md_is_drive(s)) velocity = md_mul(md_sub(MD_K(1), md_gains_of(sim, row)->erp), velocity);
+    md_target_equality(sim, row, s, md_add(velocity, turn));
+}
+
+/* The target of a row in a mode. The targets of modes other than MD_MODE_STEP are those of enum
+   md_mode plus J v, because every solve is for the change of the velocities. */
+MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode)
+{
+    md_target_row(sim, row, s);
     if (mode == MD_MODE_STEP) return;
 
-    /* J a = - J' v, which is 0 without curves: J is constant */
-    c = md_coupling_at(sim, row->index);
     row->position_bias = MD_K(0);
-    if (mode == MD_MODE_ACCELERATION)
-        row->v_lo = md_sub(row->Jv, md_sum_bends(sim, row->index, MD_BEND_RATE));
+    if (mode == MD_MODE_ACCELERATION) row->v_lo = md_sub(row->Jv, s->bias_acceleration);
     if (mode == MD_MODE_POSITION) row->v_lo = md_sub(row->Jv, row->error);
     if (mode == MD_MODE_VELOCITY) {
-        row->v_lo = md_of_wide(c->target_velocity);
-        if (md_is_of_velocity(c)) row->v_lo = md_add(row->v_lo, md_of_wide(c->lower));
+        row->v_lo = s->target_velocity;
+        if (s->level == MDYN_VELOCITY) row->v_lo = md_add(row->v_lo, md_of_wide(s->lower));
     }
     row->v_hi = row->v_lo;
 }
@@ -11565,15 +11703,15 @@ MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
     md_body_row *r = md_clear_body_row(sim, j, &c->softness);
     md_num effort = md_of_wide(c->effort);
     md_add_wrench_pair(r, c->a, c->b, arm, n);
-    r->value = value;
+    r->spec.value = value;
     r->value_size = arm ? l->length : MD_K(1);
-    r->bias_acceleration = md_dot(n, arm ? &l->acc : &l->alpha);
+    r->spec.bias_acceleration = md_dot(n, arm ? &l->acc : &l->alpha);
 
     /* |force| <= effort; 0: no bound */
     r->unbounded = (uint8_t)(md_is_zero(effort) && !md_softness_is_forceless(&c->softness));
     if (md_is_zero(effort)) return r;
-    r->force_max = effort;
-    r->force_min = md_neg(effort);
+    r->spec.force_max = effort;
+    r->spec.force_min = md_neg(effort);
     return r;
 }
 
@@ -11608,7 +11746,7 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
         r = md_closure_row(sim, c, l, j + k, NULL, &n, md_dot(&n, &misalignment));
         if (c->b < 0) continue;
         md_cross(&n_rate, &MD_TREE(sim)->body_state[c->b].omega, &n);
-        r->bias_acceleration = md_add(r->bias_acceleration, md_dot(&n_rate, &omega));
+        r->spec.bias_acceleration = md_add(r->spec.bias_acceleration, md_dot(&n_rate, &omega));
     }
 }
 
@@ -11673,7 +11811,7 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     }
     along = md_dot(&n, &v);
     square = md_sub(md_dot(&v, &v), md_mul(along, along));
-    r->bias_acceleration = md_add(r->bias_acceleration, md_div(square, d));
+    r->spec.bias_acceleration = md_add(r->spec.bias_acceleration, md_div(square, d));
 }
 
 /* Each step reads the table of closure i: MDYN_OK if it is still valid and needs the rows that
@@ -11723,12 +11861,14 @@ MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j,
     int k, has_no_bounds;
 
     /* C and its target */
-    r->value = md_of_wide(user->value);
-    r->value_size = md_abs(r->value);
-    r->target_velocity = md_of_wide(user->target_velocity);
-    r->level = (uint8_t)user->level;
-    r->lower = user->lower;
-    r->upper = user->upper;
+    r->spec.value = md_of_wide(user->value);
+    r->value_size = md_abs(r->spec.value);
+    r->spec.target_velocity = md_of_wide(user->target_velocity);
+    r->spec.level = (uint8_t)user->level;
+    r->spec.lower = user->lower;
+    r->spec.upper = user->upper;
+    if (!md_is_zero(md_sub(md_of_wide(user->upper), md_of_wide(user->lower))))
+        r->spec.form = MD_FORM_RANGE;
 
     /* terms that are not zero, turned to world axes */
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
@@ -11749,16 +11889,16 @@ MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j,
     /* Bounds: |force| <= mu |force of row mu_of|, or [force_min, force_max]; both 0: none. Without
        bounds an equality is solved with the other unbounded rows. */
     if (!md_wide_is_zero(user->mu)) {
-        r->mu = md_of_wide(user->mu);
-        r->leader = (int16_t)(sim->joint_row_count + base + user->mu_of);
+        r->spec.mu = md_of_wide(user->mu);
+        r->spec.leader = (int16_t)(sim->joint_row_count + base + user->mu_of);
         return;
     }
     has_no_bounds = md_wide_is_zero(user->force_min) && md_wide_is_zero(user->force_max);
-    r->unbounded = (uint8_t)(has_no_bounds && !md_body_row_has_range(r)
+    r->unbounded = (uint8_t)(has_no_bounds && !md_is_range(&r->spec)
         && !md_softness_is_forceless(&user->softness));
     if (has_no_bounds) return;
-    if (md_has_lower(user->force_min)) r->force_min = md_of_wide(user->force_min);
-    if (md_has_upper(user->force_max)) r->force_max = md_of_wide(user->force_max);
+    if (md_has_lower(user->force_min)) r->spec.force_min = md_of_wide(user->force_min);
+    if (md_has_upper(user->force_max)) r->spec.force_max = md_of_wide(user->force_max);
 }
 
 /* Fills in all user rows, from body row j on: for each a copy of the table's row, or zeros, then
@@ -11785,9 +11925,9 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
     /* A row that bounds another is solved together with it, so not as an unbounded one. It must not
        be bounded by a third. */
     for (i = 0; i < MD_BODY_ROWS(sim)->user_rows; i++) {
-        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].leader;
+        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].spec.leader;
         if (leader < 0) continue;
-        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].leader >= 0)
+        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].spec.leader >= 0)
             return md_blame(sim, MDYN_ERR_USER_ROW, i);
         MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].unbounded = 0;
     }
@@ -11820,6 +11960,7 @@ MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
     for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) {
         md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
         const md_num least2 = md_mul(rounding, md_dot(&c->point, &c->point));
+
         for (k = 0; k < 2; k++) {
             const int body = k ? c->b : c->a;
             md_vec_zero(&c->arm[k]);
@@ -11844,13 +11985,14 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
         md_body_row *r = md_clear_body_row(sim, j + k, k ? &hard : &c->softness);
         md_add_wrench_pair(r, c->a, c->b, c->arm, &c->direction[k]);
         if (k) {
-            r->level = MDYN_VELOCITY;
-            r->leader = (int16_t)(sim->joint_row_count + j);
-            r->mu = c->mu;
+            r->spec.level = MDYN_VELOCITY;
+            r->spec.leader = (int16_t)(sim->joint_row_count + j);
+            r->spec.mu = c->mu;
             continue;
         }
-        r->value = md_neg(c->depth);
-        r->upper = MDYN_UNLIMITED;
+        r->spec.value = md_neg(c->depth);
+        r->spec.upper = MDYN_UNLIMITED;
+        r->spec.form = MD_FORM_RANGE;
     }
 }
 
@@ -12023,7 +12165,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
    Given:   the terms or wrenches of a row, L with M = L^T L, the row's softness.
    Gives:   x in the coordinates u = L v, in which kinetic energy is |u|^2/2: there J v = x . u, an
             impulse lambda changes u by x lambda, and r = J M^-1 J^T = |x|^2. Also erp, cfm and the
-            bounds of the impulse; for rows on bodies the targets as well.
+            bounds of the impulse; of rows on bodies also C.
    Writes:  sim->row_x (x times row->scale, of length about 1), sim->row_J (0 on return),
             sim->overflow, sim->soft_mass; of the row scale, erp, cfm, lambda_min, lambda_max.
 
@@ -12166,14 +12308,15 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 }
 
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
-   `free`; a hard row keeps the cfm that it has. Returns 0 if the row exerts no force: gains of
-   zero, or a frequency on a row that moves no mass. */
+   `free`; -1: md_soft_mass is known. Returns 0 if the row exerts no force: gains of zero, or a
+   frequency on a row that moves no mass. */
 MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
                                    int free)
 {
     md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
     md_num *erp = &md_gains_of(sim, row)->erp;
     *erp = MD_K(0.2);
+    row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
     if (md_softness_is_hard(s)) {
@@ -12182,7 +12325,8 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
     }
 
     /* soft rows */
-    if (md_uses_midpoint(sim)) *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
+    if (md_uses_midpoint(sim) && free >= 0)
+        *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
         *erp = a;
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
@@ -12193,45 +12337,12 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
     return md_set_gains(sim, row, a, b);
 }
 
-/* Bounds of a drive's impulse by the effort that the command leaves: |tau + lambda/h| <= effort. */
-MD_OWN_FRAME void md_bound_drive(const mdyn_sim *sim, md_row *row, const md_joint_values *b)
-{
-    md_num effort, tau;
-    if (md_wide_is_zero(b->effort)) return;
-    effort = md_of_wide(b->effort);
-    tau = md_commanded_force(sim, b, row->index);
-    row->lambda_min = md_mul(sim->h, md_neg(md_add(effort, tau)));
-    row->lambda_max = md_mul(sim->h, md_sub(effort, tau));
-}
-
-/* Bounds of the impulse of a joint row. Those of a row with a leader are set during the solve
+/* Bounds of the impulse. Those of a row with a leader are set during the solve
    (md_follow_leader). */
-MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    row->lambda_min = MD_NO_MIN;
-    row->lambda_max = MD_NO_MAX;
-    if (MD_ROW_IS(row, COUPLING))
-        md_bound_impulse(sim, row, md_coupling_at(sim, row->index)->effort);
-    if (MD_ROW_IS(row, DRIVE)) md_bound_drive(sim, row, md_values_of_dof(sim, row->index));
-    if (MD_ROW_IS(row, FRICTION))
-        md_bound_impulse(sim, row, md_values_of_dof(sim, row->index)->friction);
-}
-
-/* erp and cfm of the joint row in sim->row_x, whose hard equality rows end at `free`; -1:
-   md_soft_mass is known. Returns 0 if it exerts no force. The softness of a coupling is given;
-   that of a drive is made of its gains; friction, limits and losses are hard. */
-MD_STATIC int md_set_joint_compliance(const mdyn_sim *sim, md_row *row, int free)
-{
-    const md_joint_values *b;
-    row->cfm = MD_K(0);
-    md_gains_of(sim, row)->erp = MD_K(0.2);
-    if (MD_ROW_IS(row, COUPLING))
-        return md_set_compliance(sim, &md_coupling_at(sim, row->index)->softness, row, free);
-    if (!MD_ROW_IS(row, DRIVE)) return 1;
-    b = md_values_of_dof(sim, row->index);
-    if (md_uses_midpoint(sim) && free >= 0)
-        *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
-    return md_set_gains(sim, row, md_of_wide(b->drive_kp), md_of_wide(b->drive_kd));
+    row->lambda_min = md_has_min(s->force_min) ? md_mul(sim->h, s->force_min) : s->force_min;
+    row->lambda_max = md_has_max(s->force_max) ? md_mul(sim->h, s->force_max) : s->force_max;
 }
 
 /* DoF k of the substitution x += L^-T b with b = sim->row_J, x = sim->row_x:
@@ -12336,15 +12447,15 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         md_overflow_reset(&sim->overflow, 0);
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = sim->G_first[k]; i < sim->G_end[k]; i++) {
-                    const int y = sim->G_y[i];
+                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+                    const int y = md_y_of_G(sim, i);
                     const md_num J = md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[y]);
                     sim->row_J[y] = md_unit_of(J, md_dof_scale(&sim->dof[y]));
                 }
         for (p = 0; p < r->term_count; p++)
             for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                    md_whiten_ancestors(sim, sim->G_y[i]);
+                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                    md_whiten_ancestors(sim, md_y_of_G(sim, i));
 
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
@@ -12353,31 +12464,17 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
     sim->overflow |= before;
 }
 
-MD_INLINE void md_whiten_row_on_bodies(mdyn_sim *sim, md_row *row)
+/* sim->row_x = row->scale L^-T J^T of a row. A row on bodies finds its J here, and then sim->value
+   and J' v. */
+MD_INLINE void md_whiten_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
+    if (!md_is_body_row(row)) {
+        row->scale = md_whiten_joint_row(sim, &sim->terms);
+        return;
+    }
     md_whiten_body_row(sim, row, md_body_row_of(sim, row));
-}
-
-/* Sets up a body row in sim->row_x for a mode: compliance, bounds of the impulse, and targets. The
-   targets of modes other than MD_MODE_STEP are those of md_set_targets with the bias acceleration
-   J' v, which joint rows do not have. Returns 0 if the row exerts no force. */
-MD_STATIC int md_set_up_body_row(mdyn_sim *sim, md_row *row, enum md_mode mode,
-                                 int free)
-{
-    md_body_row *r = md_body_row_of(sim, row);
-    int has_force;
-    row->cfm = MD_K(0);
-    has_force = md_set_compliance(sim, &r->softness, row, free);
-    row->lambda_min = md_has_min(r->force_min) ? md_mul(sim->h, r->force_min) : r->force_min;
-    row->lambda_max = md_has_max(r->force_max) ? md_mul(sim->h, r->force_max) : r->force_max;
-    md_target_body_row(sim, row);
-    if (mode == MD_MODE_STEP) return has_force;
-
-    row->cfm = row->position_bias = MD_K(0);
-    row->v_lo = mode == MD_MODE_ACCELERATION ? md_sub(row->Jv, r->bias_acceleration)
-        : mode == MD_MODE_POSITION ? md_sub(row->Jv, row->error) : r->target_velocity;
-    row->v_hi = row->v_lo;
-    return has_force;
+    md_evaluate_row(sim, row, s);
+    if (row->kind == MDYN_ROW_USER && s->level != MDYN_VELOCITY) md_estimate_curvature(sim, row);
 }
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
@@ -12714,16 +12811,15 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. (Without
    a bound, alone means without the hard rows too: what they leave of a row may be so little that
    its impulse were far above all others.) */
-MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num lambda;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
-        row->velocity_given = md_sub(row->Jv, md_is_body_row(row)
-            ? md_body_row_dot(sim, row, sim->off) : md_terms_dot(&sim->terms, sim->off));
+        row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_less(row->v_lo, row->v_hi)) return;
-    if (!row->unbounded && !MD_ROW_IS(row, DRIVE)
+    if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
     lambda = md_sub(row->v_lo, row->Jv);
     lambda = row->in_equality
@@ -12736,11 +12832,11 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
 /* Whether row k, with the terms in sim->terms, keeps its vector, compliance and bounds from step to
    step: without a tree J and M are constant. Not constant are the cfm of a soft range, which acts
    in a part of the step, and bounds by the impulse of another row. */
-MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
+MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
     return !MIMICDYN_TREE && !sim->has_coupled_bounds && !md_has_overflowed(sim->overflow)
         && !md_has_curves(sim)
-        && !(md_row_is_spring(row) && md_row_has_range(sim, row));
+        && !(md_row_is_spring(row) && md_is_range(s));
 }
 
 /* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
@@ -12772,13 +12868,12 @@ MD_INLINE void md_reverse_row(md_row *row)
 
 /* Compliance and bounds of a row for a mode; `free` as in md_set_compliance. Returns 0 if it exerts
    no force. */
-MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, enum md_mode mode, int free)
+MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode,
+                              int free)
 {
-    int has_force;
-    if (md_is_body_row(row)) return md_set_up_body_row(sim, row, mode, free);
-    md_set_bounds(sim, row);
-    has_force = md_set_joint_compliance(sim, row, free);
-    md_share_spring(sim, row);
+    const int has_force = md_set_compliance(sim, &s->softness, row, free);
+    md_set_bounds(sim, row, s);
+    md_share_spring(sim, row, s);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
     return has_force;
 }
@@ -12786,7 +12881,8 @@ MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, enum md_mode mode, int
 /* Vector, compliance and bounds of row k; as an equality row if `direct`, else as an inequality
    row. Of rows that are parallel the first one finds the vector. Returns whether the row takes
    part, and whether it depends on earlier rows: MD_STANDS_... */
-MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
+MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, enum md_mode mode,
+                                      int direct)
 {
     md_row *row = md_row_at(sim, k);
     md_vector *vector = &sim->vector;
@@ -12798,8 +12894,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) sim->terms.dof[0] = (int16_t)direction;
-        if (md_is_body_row(row)) md_whiten_row_on_bodies(sim, row);
-        else row->scale = md_whiten_joint_row(sim, &sim->terms);
+        md_whiten_row(sim, row, s);
         if (is_tied) sim->terms.dof[0] = row->index;
         free = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
         free = md_reflect_by_owners(sim, row->first, free, 1);
@@ -12810,9 +12905,9 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
 
     /* compliance, by the remainder of the row after the hard equality rows */
     if (is_tied) row->scale = md_div(row->scale, md_abs(sim->G[sim->G_first[row->index]]));
-    if (!is_new && MD_ROW_IS(row, DRIVE))
+    if (!is_new && md_is_drive(s))
         *md_soft_mass(sim, row) = md_shared_inverse_mass(sim, row);
-    has_force = md_set_up_force(sim, row, mode, free);
+    has_force = md_set_up_force(sim, row, s, mode, free);
     if (is_new) md_orthogonalize_row(sim, k, direct, free);
 
     if (direct) {
@@ -12832,28 +12927,30 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
 MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     int is = row->standing, in;
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
     if (MIMICDYN_SETTINGS) sim->lambda_sum[k] = MD_K(0);
-    if (!md_is_body_row(row)) md_look_at_row(sim, row);
+    if (!md_is_body_row(row)) md_look_at_row(sim, row, s);
 
     /* what does not change from step to step */
     if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !(is & MD_STANDING))) {
-        is = md_set_up_vector(sim, k, mode, direct);
-        if (md_row_may_stand(sim, row)) is |= MD_STANDING;
+        is = md_set_up_vector(sim, k, s, mode, direct);
+        if (md_row_may_stand(sim, row, s)) is |= MD_STANDING;
         row->standing = (uint8_t)is;
-    } else if (MD_ROW_IS(row, DRIVE)) {
-        md_bound_drive(sim, row, md_values_of_dof(sim, row->index));
+    } else if (md_is_drive(s)) {
+        md_set_bounds(sim, row, s);
     }
     in = (is & MD_STANDS_IN) != 0;
     row->in_equality = (uint8_t)(direct && in);
     row->in_inequality = (uint8_t)(!direct && in);
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
-    md_set_targets(sim, row, mode);
-    md_set_given_impulse(sim, row);
+    md_set_targets(sim, row, s, mode);
+    md_set_given_impulse(sim, row, s);
 }
 
 /* ---- rows and pivots: the product with a column of R ---- */
@@ -13145,21 +13242,6 @@ MD_INLINE md_row *md_ordered_row(const mdyn_sim *sim, int i)
 
 /* ---- activation of limits ---- */
 
-/* The range of C of a row of md_row_activates. */
-MD_STATIC void md_activation_range(const mdyn_sim *sim, const md_row *row, mdyn_wide *lower,
-                                   mdyn_wide *upper)
-{
-    if (md_is_body_row(row)) {
-        md_body_row_range(sim, row, lower, upper);
-    } else if (MD_ROW_IS(row, LIMIT)) {
-        *lower = md_values_of_dof(sim, row->index)->lower;
-        *upper = md_values_of_dof(sim, row->index)->upper;
-    } else {
-        *lower = md_coupling_at(sim, row->index)->lower;
-        *upper = md_coupling_at(sim, row->index)->upper;
-    }
-}
-
 /* How far C lies within a bound, rounded to mdyn_real: if q cannot represent a state nearer to the
    bound, C is at the bound. */
 MD_INLINE md_num md_distance_inside(const mdyn_sim *sim, mdyn_wide bound, int is_lower)
@@ -13176,28 +13258,22 @@ MD_INLINE md_num md_distance_inside(const mdyn_sim *sim, mdyn_wide bound, int is
 MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_impulse)
 {
     const int side = row->last_side, at_lower = side > 0;
-    mdyn_wide lower, upper;
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_num zero = MD_K(0), inside, velocity, stopped = zero;
     if (side != 0) stopped = md_abs(md_div(last_impulse, md_mul(row->scale, row->scale)));
-    md_activation_range(sim, row, &lower, &upper);
-    if (md_is_body_row(row)) {
-        md_evaluate_body_row(sim, row);
-    } else {
-        md_find_row_terms(sim, row, &sim->terms);
-        md_evaluate_position(sim, row);
-        row->Jv = md_row_velocity(sim, row, &sim->terms);
-    }
+    md_look_at_row(sim, row, s);
 
     /* active so far: does it stay? */
     if (side != 0) {
-        inside = md_distance_inside(sim, at_lower ? lower : upper, at_lower);
+        inside = md_distance_inside(sim, at_lower ? s->lower : s->upper, at_lower);
         velocity = at_lower ? row->Jv : md_neg(row->Jv);
         velocity = md_sub(velocity, md_mul(MD_K(64 * MD_EPSILON), stopped));
         if (!(md_less(zero, inside) && md_less(zero, velocity) && (side > 1 || side < -1)))
             return (int8_t)(at_lower ? 2 : -2);
     }
-    if (md_has_lower(lower) && md_less(md_distance_inside(sim, lower, 1), zero)) return 1;
-    if (md_has_upper(upper) && md_less(md_distance_inside(sim, upper, 0), zero)) return -1;
+    if (md_has_lower(s->lower) && md_less(md_distance_inside(sim, s->lower, 1), zero)) return 1;
+    if (md_has_upper(s->upper) && md_less(md_distance_inside(sim, s->upper, 0), zero)) return -1;
     return 0;
 }
 
@@ -13207,12 +13283,12 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
    MD_MODE_POSITION without couplings of velocities. */
 MD_STATIC int md_row_in_mode(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
-    if (!row->unbounded) return 0;
-    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
-        return md_softness_is_hard(md_body_row_softness(sim, row));
-    return MD_ROW_IS(row, COUPLING)
-        && md_softness_is_hard(&md_coupling_at(sim, row->index)->softness)
-        && (mode != MD_MODE_POSITION || !md_is_of_velocity(md_coupling_at(sim, row->index)));
+    md_spec room;
+    const md_spec *s;
+    if (!row->unbounded || row->kind == MDYN_ROW_USER) return 0;
+    s = md_spec_of(sim, row, &room);
+    return md_softness_is_hard(&s->softness)
+        && (mode != MD_MODE_POSITION || s->level != MDYN_VELOCITY);
 }
 
 /* Whether no row of a mode is solved directly: equality rows are iterated like the others. */
@@ -13359,14 +13435,14 @@ enum { MD_RANK_COMPLIANT = 4, MD_RANK_ELIMINATED, MD_RANK_INEQUALITY, MD_RANKS }
 /* The place of a row in the order of set-up: a smaller rank comes first. */
 MD_STATIC int md_setup_rank(const mdyn_sim *sim, const md_row *row)
 {
+    md_spec room;
+    const md_spec *s;
     if (md_row_is_eliminated(sim, row)) return MD_RANK_ELIMINATED;
     if (!row->unbounded) return MD_RANK_INEQUALITY;
-    if (md_is_body_row(row) && md_softness_is_hard(md_body_row_softness(sim, row)))
-        return row->kind == MDYN_ROW_CLOSURE ? 1 : 3;
-    if (!MD_ROW_IS(row, COUPLING)
-        || !md_softness_is_hard(&md_coupling_at(sim, row->index)->softness))
-        return MD_RANK_COMPLIANT;
-    return md_is_of_velocity(md_coupling_at(sim, row->index)) ? 2 : 0;
+    s = md_spec_of(sim, row, &room);
+    if (!md_softness_is_hard(&s->softness)) return MD_RANK_COMPLIANT;
+    if (md_is_body_row(row)) return row->kind == MDYN_ROW_CLOSURE ? 1 : 3;
+    return s->level == MDYN_VELOCITY ? 2 : 0;
 }
 
 /* The first row that is parallel to row k for any q; k if there is none before it. O(k) */
@@ -13443,8 +13519,8 @@ MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
     int p, i, k;
     for (p = 0; p < r->term_count; p++)
         for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = sim->G_first[k]; i < sim->G_end[k]; i++)
-                md_mark_path(sim, sim->G_y[i], span);
+            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
+                md_mark_path(sim, md_y_of_G(sim, i), span);
 }
 
 /* Those of a row where couplings have curves: slopes may be 0 here and not elsewhere, so all of its
@@ -13456,8 +13532,8 @@ MD_STATIC void md_mark_curved(mdyn_sim *sim, int k, md_span *span)
     md_find_straight_terms(sim, md_row_at(sim, k), &sim->terms);
     /* independent joints of all terms */
     for (j = 0; j < t->count; j++)
-        for (i = sim->G_first[t->dof[j]]; i < sim->G_end[t->dof[j]]; i++)
-            md_mark_path(sim, sim->G_y[i], span);
+        for (i = md_first_of_G(sim, t->dof[j]); i < md_end_of_G(sim, t->dof[j]); i++)
+            md_mark_path(sim, md_y_of_G(sim, i), span);
 }
 
 /* Marks in sim->mark the non-zeros of x = L^-T (J G)^T: the DoFs of row k and their ancestors.
@@ -13544,6 +13620,7 @@ MD_STATIC md_span md_mark_fill_in(mdyn_sim *sim, int k, int before)
         for (hit_lone = 0, e = lone; e < shared; e++) hit_lone |= sim->mark[sim->entry_column[e]];
         for (hit = hit_lone; e < end; e++) hit |= sim->mark[sim->entry_column[e]];
         if (!hit) continue;
+
         for (e = hit_lone ? lone : shared; e < end; e++) {
             sim->mark[sim->entry_column[e]] = 1;
             md_widen_span(&span, sim->entry_column[e]);
@@ -14221,6 +14298,7 @@ MD_STATIC int md_find_weaker(const mdyn_sim *sim, int i)
         if (!owner->in_equality || !md_are_of_one_closure(row, owner)) continue;
         part = md_div(md_mul(part, owner->scale), row->scale);
         if (!md_less(most, part)) continue;
+
         most = part;
         for (j = i - 1; sim->setup_order[j] != k;) j--;
         found = j;
@@ -14352,43 +14430,28 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
 
 /* ---- bounds that follow the impulse of another row ---- */
 
-/* The row whose impulse bounds that of a coupling or loss: |lambda| <= mu |its lambda|. Returns -1
-   if there is none. A loss of efficiency e is Coulomb friction on the first joint with
-   mu = 2 (1 - e)/(1 + e): driving from either side, the part e of the power arrives. */
-MD_STATIC int md_coupling_leader(const mdyn_sim *sim, const md_row *row, md_num *mu)
-{
-    const mdyn_coupling *c = md_coupling_at(sim, row->index);
-    md_num e = md_of_wide(c->efficiency);
-    if (row->kind == MDYN_ROW_LOSS) {
-        *mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
-        return row->index;
-    }
-    *mu = md_of_wide(c->mu);
-    return MD_ROW_IS(row, COUPLING) && !md_is_zero(*mu) ? c->mu_of : -1;
-}
-
 /* The leader of a row, whose impulse bounds that of the row: of tangents of contacts, user rows
    with mu, losses, couplings with mu. u_mu is the bound of u_lambda for a unit of the leader's.
    Returns -1 if there is none. */
 MD_INLINE int md_leader(const mdyn_sim *sim, const md_row *row, md_num *u_mu)
 {
-    int leader = -1;
+    md_spec s;
     *u_mu = MD_K(0);
     if (md_is_body_row(row)) {
         *u_mu = md_body_row_at(sim, row)->u_mu;
-        return md_body_row_at(sim, row)->leader;
+        return md_body_row_at(sim, row)->spec.leader;
     }
-    if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return -1;
-    leader = md_coupling_leader(sim, row, u_mu);
-    if (leader >= 0)
-        *u_mu = md_mul(*u_mu, md_mul(md_row_at(sim, leader)->scale, row->length));
-    return leader;
+    s.leader = -1;
+    md_specify_leader(sim, row, &s);
+    if (s.leader >= 0)
+        *u_mu = md_mul(s.mu, md_mul(md_row_at(sim, s.leader)->scale, row->length));
+    return s.leader;
 }
 
 MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
 {
     md_num u_mu;
-    if (md_is_body_row(row)) return md_body_row_at(sim, row)->leader >= 0;
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->spec.leader >= 0;
     return md_leader(sim, row, &u_mu) >= 0;
 }
 
@@ -14479,6 +14542,21 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
     const int first = row->first + row->owned_count;
     return md_sparse_axpy(u, d, sim->shared.entry + first, sim->entry_column + first,
                           row->end - first);
+}
+
+/* Whether the entries of all inequality rows come in sixes whose places fall by 1, as those of rows
+   on free bodies do. The places of a row, but for its owned ones, fall. */
+MD_STATIC int md_are_sixes(const mdyn_sim *sim)
+{
+    const md_place *at = sim->entry_column;
+    int k, e;
+    if (!MD_HAS_CONTACTS) return 0;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        for (e = row->first + row->owned_count; e < row->end; e += 6)
+            if (row->end - e < 6 || at[e] - at[e + 5] != 5) return 0;
+    }
+    return 1;
 }
 
 /* Whether the bounds of a row keep its impulse below 1/4 of the block. */
@@ -14592,6 +14670,7 @@ typedef struct md_iteration {
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
+    int sixes;          /* md_are_sixes */
 } md_iteration;
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
@@ -14990,14 +15069,14 @@ MD_STATIC void md_prepare_friction(mdyn_sim *sim)
         md_row *row = md_row_at(sim, k);
         md_body_row *r = md_body_row_of(sim, row);
         r->cone = 0;
-        if (r->leader < 0) continue;
+        if (r->spec.leader < 0) continue;
 
         /* rows of a contact: index % 3 = 0 the normal, 1 and 2 the tangents */
         if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 1
             && sim->solver.friction_law == MDYN_CONE) md_pair_cone(sim, row);
         else if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 2)
             r->cone = (uint8_t)(2 * (md_body_row_of(sim, row - 1)->cone == 1));
-        r->u_mu = md_div(md_mul(r->mu, sim->row[r->leader].scale), row->scale);
+        r->u_mu = md_div(md_mul(r->spec.mu, sim->row[r->spec.leader].scale), row->scale);
     }
 }
 
@@ -15154,13 +15233,14 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
 
 /* ---- the iteration ---- */
 
-/* The place behind the active rows that are parallel to the one at `from`. (A row without entries,
-   for which all that follows is 0, may have the end of the row before.) */
+/* The place behind the active rows that share the entries of the one at `from`. */
 MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
 {
+    const md_row *first = md_active_row(sim, from);
     int k = from + 1;
-    while (k < md_active_count(sim)
-           && md_active_row(sim, k)->end == md_active_row(sim, from)->end) k++;
+    while (first->first < first->end && k < md_active_count(sim)
+           && md_active_row(sim, k)->first == first->first
+           && md_active_row(sim, k)->end == first->end) k++;
     return k;
 }
 
@@ -15214,6 +15294,9 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
 /* One visit of a row by itself. */
 MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
 {
+    const int first = row->first + row->owned_count, count = row->end - first;
+    const md_unit *entry = sim->shared.entry + first;
+    const md_place *at = sim->entry_column + first;
     md_unit d;
     if (md_has_leader(sim, row)) {
         const int cone = md_cone_of(sim, row);
@@ -15221,8 +15304,12 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
         if (cone == 1) md_visit_cone(sim, row, bound, i);
         if (cone > 0) return;
     }
-    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
-    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+    d = i->sixes ? md_dot_sixes(entry, at, count, sim->du)
+                 : md_sparse_dot(entry, at, count, sim->du);
+    d = md_unit_mul(row->along, md_visit(sim, row, d, i));
+    if (md_unit_is_zero(d)) return;
+    sim->overflow |= i->sixes ? md_axpy_sixes(sim->du, d, entry, at, count)
+                              : md_sparse_axpy(sim->du, d, entry, at, count);
 }
 
 /* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
@@ -15230,19 +15317,15 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
 MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
 {
     const int count = md_active_count(sim);
-    const int shared = MD_CAN_BE_PARALLEL && sim->has_parallel ? count : 0;
-    int k = md_equality_count(sim);
+    const int has_parallel = MD_CAN_BE_PARALLEL && sim->has_parallel;
+    int k, end;
     i->moved = MD_U(0);
     i->squares = 0;
-    while (k < count) {
-        md_row *row = md_active_row(sim, k++);
-        if (k < shared && md_active_row(sim, k)->end == row->end) {
-            const int from = k - 1;
-            k = md_parallel_end(sim, from);
-            md_visit_parallel(sim, from, k, i);
-        } else if (row->in_inequality) {
-            md_visit_row(sim, row, e, i);
-        }
+    for (k = md_equality_count(sim); k < count; k = end) {
+        md_row *row = md_active_row(sim, k);
+        end = has_parallel ? md_parallel_end(sim, k) : k + 1;
+        if (end > k + 1) md_visit_parallel(sim, k, end, i);
+        else if (row->in_inequality) md_visit_row(sim, row, e, i);
     }
     if (md_unit_less(i->largest, i->moved)) i->largest = i->moved;
 }
@@ -15295,6 +15378,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim)
         slope = md_add(slope, md_mul(P, md_of_unit(sim->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
     }
+
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         const md_num p = md_of_unit(row->u_direction, 0);
@@ -15339,6 +15423,7 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
         row->u_before = row->u_lambda = md_unit_add(row->u_lambda, step);
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
+
     for (k = 0; k < md_whitened_count(sim); k++) {
         const md_unit step = md_unit_mul(part, sim->row_x[k]);
         sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
@@ -15376,6 +15461,7 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
     md_num least;
     d->squares = squares;
     d->part = MD_K(0);
+
     if (++d->count > 1 && md_less(squares, last)) {
         d->part = md_div(squares, last);
         least = md_least_on_direction(sim);
@@ -15400,6 +15486,7 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
+    i->sixes = md_are_sixes(sim);
 }
 
 /* Smaller changes of an impulse change velocities by their rounding error, which would
@@ -15426,7 +15513,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     }
 
     sim->iterations += !md_unit_is_zero(i->moved);
-    if (!md_is_change(i, i->moved)) return 0;
+    if (!md_is_change(i, i->moved) || md_has_overflowed(sim->overflow)) return 0;
     i->close += !md_is_change(i, md_unit_mul(MD_U(0.25), i->moved));
     if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
     sim->unconverged = 1;
@@ -15437,23 +15524,25 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
     int k;
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
-    sim->residual = !md_unit_less(MD_CHANGE_NOISE, last->moved) ? 0
-        : md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
+    if (md_unit_less(MD_CHANGE_NOISE, last->moved))
+        sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   at least once. When sim->iterations, which counts them, reaches `end`, it ends with
-   sim->unconverged set; also after MD_CLOSE iterations within four times that, which go to and fro
-   and would add up rounding errors. sim->residual is the largest change of the last iteration over
-   that maximum, 0 at rounding level. Directions are followed unless the user set `relaxation`, or
-   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
-   where they would not settle to the last digit. Returns the largest change. */
+   at least once, or until the block overflows. When sim->iterations, which counts them, reaches
+   `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that,
+   which go to and fro and would add up rounding errors. sim->residual is the largest change of the
+   last iteration over that maximum, 0 at rounding level. Directions are followed unless the user
+   set `relaxation`, or `plainly`: where the drift of impulses is to be known (md_save_warm_start),
+   and in projection, where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
     md_direction direction = { 0, MD_DIRECTIONS, MD_K(0), MD_K(0) };
     md_iteration i;
+    sim->residual = 0;
+    if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
     if (!follows || end > i.first + 1 || sim->has_parallel) md_begin_direction(sim);
@@ -15526,6 +15615,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     int pass, coarse;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
+    i.sixes = md_are_sixes(sim);
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
@@ -15904,44 +15994,47 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
 
 #if MIMICDYN_MAX_DANTZIG > 0
 
-/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. A problem that
-   Dantzig does not solve counts as unsolved. If it has no solution, Dantzig's impulses are kept;
-   otherwise PGS solves it, starting at 0. */
-MD_STATIC void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+/* Solves the inequality rows by pivoting, if that is the method. Returns 0 if they are left to PGS.
+   A problem that Dantzig does not solve counts as unsolved. If it has no solution, Dantzig's
+   impulses are kept; otherwise PGS solves it, starting at 0. */
+MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
 {
-    if (MD_SETTING_IS(sim, method, MDYN_DANTZIG)) {
-        md_unit motion;
-        int solved, has_none = 0;
-        md_clear_impulses(sim);
-        motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
-        md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
-        sim->misses = 0;
+    md_unit motion;
+    int solved, has_none = 0;
+    if (!MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return 0;
+    md_clear_impulses(sim);
+    motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
+    md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
+    sim->misses = 0;
 
-        solved = md_solve_dantzig(sim, e, &has_none)
-            && md_verify_impulses(sim, e, motion, &has_none);
-        if (solved && !has_none) return;
-        if (sim->unsolved < INT16_MAX) sim->unsolved++;
-        if (solved) {
-            sim->has_no_solution = 1;
-            return;
-        }
-        /* not by subtraction, which leaves the rounding of impulses that may be huge */
-        md_clear_impulses(sim);
-        md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
-    }
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end,
-                                                          md_has_target_velocity(sim)));
+    solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
+    if (solved && !has_none) return 1;
+    if (sim->unsolved < INT16_MAX) sim->unsolved++;
+    if (solved) return sim->has_no_solution = 1;
+
+    /* not by subtraction, which leaves the rounding of impulses that may be huge */
+    md_clear_impulses(sim);
+    md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
+    return 0;
 }
 
 #else
 
-MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+MD_INLINE int md_solve_by_pivoting(const mdyn_sim *sim, md_scale e)
 {
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end,
-                                                          md_has_target_velocity(sim)));
+    (void)sim;
+    (void)e;
+    return 0;
 }
 
 #endif
+
+/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. */
+MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+{
+    if (md_solve_by_pivoting(sim, e)) return;
+    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end, md_has_target_velocity(sim)));
+}
 
 /* Whether friction is solved in two stages. */
 MD_INLINE int md_has_two_stages(const mdyn_sim *sim)
@@ -15973,47 +16066,32 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 /* ---- the active set ---- */
 
 /* Whether an inactive row has to be activated: the motion sim->dv takes C out of [lower, upper], or
-   C is outside already. For a range of velocities: C' is outside. The caller has filled sim->terms
-   and sim->value for a coupling; for a limit this function sets sim->value. */
+   C is outside already. For a range of velocities: C' is outside. */
 MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 {
-    mdyn_wide lower, upper;
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_num change, below, above;
-    md_terms *t = &sim->terms;
-    int k;
 
     /* C' = J (v + dv) */
-    if (MD_ROW_IS(row, LIMIT)) {
-        const md_joint_values *b = md_values_of_dof(sim, row->index);
-        const int c = md_coordinate_of_dof(sim, row->index);
-        lower = b->lower;
-        upper = b->upper;
-        md_sum_set_real(&sim->value.sum, sim->q[c], sim->q_tail[c]);
-        sim->value.displacement = md_has_displacement(sim)
-            ? sim->displacement[row->index] : MD_K(0);
-        change = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
-    } else {
-        const mdyn_coupling *c = md_coupling_at(sim, row->index);
-        lower = c->lower;
-        upper = c->upper;
-        change = md_row_velocity(sim, row, t);
-        for (k = 0; k < t->count; k++)
-            change = md_add(change, md_mul(t->factor[k], sim->dv[t->dof[k]]));
-        if (md_is_of_velocity(c)) {
-            change = md_sub(change, md_of_wide(c->target_velocity));
-            return (md_has_lower(lower) && md_less(change, md_of_wide(lower)))
-                || (md_has_upper(upper) && md_less(md_of_wide(upper), change));
-        }
+    md_find_row_terms(sim, row, &sim->terms);
+    change = md_row_velocity(sim, row, &sim->terms);
+    change = md_add(change, md_terms_dot(&sim->terms, sim->dv));
+    if (s->level == MDYN_VELOCITY) {
+        change = md_sub(change, s->target_velocity);
+        return (md_has_lower(s->lower) && md_less(change, md_of_wide(s->lower)))
+            || (md_has_upper(s->upper) && md_less(md_of_wide(s->upper), change));
     }
 
     /* C + h C' beyond the bound that C moves towards, or C beyond the other one */
+    md_evaluate_position(sim, row);
     change = md_mul(sim->h, change);
-    below = md_value_minus(sim, lower);
-    above = md_value_minus(sim, upper);
+    below = md_value_minus(sim, s->lower);
+    above = md_value_minus(sim, s->upper);
     if (md_less(change, MD_K(0))) below = md_add(below, change);
     else above = md_add(above, change);
-    return (md_less(below, MD_K(0)) && md_has_lower(lower))
-        || (md_less(MD_K(0), above) && md_has_upper(upper));
+    return (md_less(below, MD_K(0)) && md_has_lower(s->lower))
+        || (md_less(MD_K(0), above) && md_has_upper(s->upper));
 }
 
 /* Whether a joint stays so far within its limits in this substep that no rounding matters. */
@@ -16036,10 +16114,6 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
         const md_row *row = md_row_at(sim, k);
         if (!row->inactive) continue;
         if (MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
-        if (MD_ROW_IS(row, COUPLING)) {
-            md_find_row_terms(sim, row, &sim->terms);
-            md_evaluate_row(sim, row);
-        }
         if (md_row_is_violated(sim, row)) return k;
     }
     return k;
@@ -16079,14 +16153,14 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 }
 
 /* Solves the inequality rows in at most `most` iterations, activates those that the motion
-   violates, and repeats this until none is violated; gives sim->dv. All repetitions together may
-   take as many iterations again. */
+   violates, and repeats this until none is violated, or the block overflows; gives sim->dv. All
+   repetitions together may take as many iterations again. */
 MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
                                    enum md_bias_mode bias, int32_t most)
 {
     int32_t end = sim->iterations + most;
     int activated = 1, repeated = 0;
-    while (activated > 0) {
+    while (activated > 0 && !md_has_overflowed(sim->overflow)) {
         if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
@@ -16170,13 +16244,12 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     sim->has_error_displacement = 0;
 }
 
-/* The scale of a block for a biased solve: the velocities that correct position errors may be far
-   larger than those that stay in v. */
-MD_OWN_FRAME md_scale md_biased_scale(const mdyn_sim *sim, md_scale e)
+/* e, or the larger scale that the estimates of the active rows need. */
+MD_STATIC md_scale md_scale_of_rows(const mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k;
     for (k = 0; k < md_active_count(sim); k++)
-        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], MD_BIAS_ALL), 0);
+        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
     return e;
 }
 
@@ -16188,13 +16261,14 @@ MD_INLINE int md_solves_twice(const mdyn_sim *sim)
     return md_position_error(sim) >= (all ? MD_ERROR_OF_EQUALITY : MD_ERROR_OF_INEQUALITY);
 }
 
-/* Solves twice on the free motion sim->free_du: first with all position biases, for q alone, then
-   without them, for v. sim->error_displacement is h times the difference. */
+/* Solves twice on the free motion sim->free_du: first with all position biases, for q alone, in a
+   block of its own, for they may be far larger than v; then without them, for v.
+   sim->error_displacement is h times the difference. */
 MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
-    md_scale coarse = md_biased_scale(sim, e);
+    md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
     int k, tries = 0;
 
     /* the motion with all position biases, in exponents that grow until it fits */
@@ -16264,40 +16338,63 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     sim->has_error_displacement = 1;
 }
 
+/* The solve of a pass with relaxation. Returns the count of iterations before the solve that gave
+   the impulses. */
+MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e)
+{
+    const enum md_bias_mode bias = md_final_bias_mode(sim);
+    int32_t before = sim->iterations;
+    md_copy_units(sim->free_du, sim->du, sim->dofs, 0);
+    if (!md_solves_twice(sim) || md_has_two_stages(sim))
+        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+    md_solve_frictionless(sim, e);
+    if (!md_solves_twice(sim))
+        md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
+
+    /* also if a row with a position error has been activated */
+    if (!md_solves_twice(sim)) return before;
+    before = sim->iterations;
+    md_solve_relaxed(sim, e);
+    return before;
+}
+
+/* Saves the warm starts of the inequality rows: impulses without the part that corrects positions,
+   if the solve was `unbiased`; without their drift. A row that drifts with its bias keeps the warm
+   start that it had. Returns whether they are saved. */
+MD_INLINE int md_save_warm_starts(mdyn_sim *sim, md_scale e, int unbiased, int relax,
+                                  int32_t iterations)
+{
+    const int drifts = !relax && sim->unconverged && md_position_error(sim);
+    const int saved = unbiased
+        || (md_uses_warm_start(sim) && (md_has_target_velocity(sim) || drifts));
+    int k = unbiased || !drifts ? md_equality_count(sim) : md_active_count(sim);
+    for (; saved && k < md_active_count(sim); k++)
+        md_save_warm_start(sim, md_active_row(sim, k), e, iterations);
+    return saved;
+}
+
 /* One pass: solves the active rows on the free motion sim->du of exponent e, with the position bias
    as described at the top of this room. Gives sim->dv, the impulses, and sim->error_displacement if
    position errors are corrected apart from v. */
 MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 {
-    const int relax = mode == MD_MODE_STEP && md_uses_relaxation(sim);
-    const int unbiased = mode == MD_MODE_STEP && !relax && md_uses_warm_start(sim)
-        && sim->was_unconverged;
+    const int is_step = mode == MD_MODE_STEP, relax = is_step && md_uses_relaxation(sim);
+    const int unbiased = is_step && !relax && md_uses_warm_start(sim) && sim->was_unconverged;
     const int restores = unbiased && md_position_error(sim);
-    const enum md_bias_mode first = unbiased ? MD_BIAS_NONE
-        : relax && md_position_error(sim) ? MD_BIAS_COMPLIANT : MD_BIAS_ALL;
-    const int restarts = relax && md_solves_twice(sim) && !md_has_two_stages(sim);
     int32_t before = sim->iterations;
-    int k, saved, drifts;
+    int saved;
 
     /* equality rows, then the active inequality rows */
-    if (relax) md_copy_units(sim->free_du, sim->du, sim->dofs, 0);
-    if (!restarts) md_start_solve(sim, e, first, md_uses_warm_start(sim));
-    if (mode == MD_MODE_STEP) md_solve_frictionless(sim, e);
-    if (!relax || !md_solves_twice(sim))
-        md_solve_active_set(sim, mode, e, first,
+    if (relax) {
+        before = md_solve_with_relaxation(sim, e);
+    } else {
+        const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
+        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+        if (is_step) md_solve_frictionless(sim, e);
+        md_solve_active_set(sim, mode, e, bias,
                             restores ? md_first_iterations(sim) : md_most_iterations(sim));
-    /* also if a row with such an error has been activated */
-    if (relax && md_solves_twice(sim)) {
-        before = sim->iterations;
-        md_solve_relaxed(sim, e);
     }
-
-    /* the warm start of the next step: impulses without the part that corrects positions */
-    drifts = !relax && sim->unconverged && md_position_error(sim);
-    saved = unbiased || (md_uses_warm_start(sim) && (md_has_target_velocity(sim) || drifts));
-    k = unbiased || !drifts ? md_equality_count(sim) : md_active_count(sim);
-    for (; saved && k < md_active_count(sim); k++)
-        md_save_warm_start(sim, md_active_row(sim, k), e, sim->iterations - before);
+    saved = md_save_warm_starts(sim, e, unbiased, relax, sim->iterations - before);
 
     /* the same rows with their position biases */
     if (restores) {
@@ -16317,13 +16414,10 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 MD_OWN_FRAME md_scale md_block_scale(const mdyn_sim *sim, enum md_mode mode, md_scale free_scale)
 {
     const enum md_bias_mode bias = mode == MD_MODE_STEP ? md_final_bias_mode(sim) : MD_BIAS_ALL;
-    md_scale e = free_scale, all = free_scale;
-    int k;
-    for (k = 0; k < md_active_count(sim); k++)
-        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
+    const md_scale e = md_scale_of_rows(sim, free_scale, bias);
+    md_scale all;
     if (bias == MD_BIAS_ALL || md_substeps(sim) <= 1) return e;
-    for (k = 0; k < md_active_count(sim); k++)
-        all = md_scale_to_hold(all, md_row_magnitude(sim, sim->active[k], MD_BIAS_ALL), 0);
+    all = md_scale_of_rows(sim, free_scale, MD_BIAS_ALL);
     return e < all - 4 * MD_HEADROOM ? (md_scale)(all - 4 * MD_HEADROOM) : e;
 }
 
@@ -16382,6 +16476,8 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
     for (i = 0; i < md_active_count(sim); i++) {
         const int k = sim->active[i];
         md_row *row = md_row_at(sim, k);
+        const md_spec *s;
+        md_spec room;
         sim->lambda_sum[MIMICDYN_SETTINGS ? k : 0] = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
         else row->flags |= md_saturation(row);
@@ -16389,13 +16485,10 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
 
         /* the targets of a single substep stay */
         if (!MIMICDYN_SETTINGS) continue;
-        if (md_is_body_row(row)) {
-            md_target_body_row(sim, row);
-        } else {
-            md_find_row_terms(sim, row, &sim->terms);
-            md_evaluate_row(sim, row);
-        }
-        md_set_targets(sim, row, MD_MODE_STEP);
+        s = md_spec_of(sim, row, &room);
+        if (!md_is_body_row(row)) md_find_row_terms(sim, row, &sim->terms);
+        md_evaluate_row(sim, row, s);
+        md_set_targets(sim, row, s, MD_MODE_STEP);
     }
 }
 
@@ -16489,8 +16582,7 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
 
         /* a joint term: along the columns of that joint alone */
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-            to[link->dof + k] = md_add(to[link->dof + k],
-                                       md_mul(s, md_vec_get(k < 3 ? &f.ang : &f.lin, k % 3)));
+            to[link->dof + k] = md_add(to[link->dof + k], md_mul(s, md_joint_coefficient(&f, k)));
 
         /* a wrench: along the columns of the body and of all that carry it */
         for (i = r->body[p]; i >= 0 && !r->is_joint_term[p]; i = sim->link[i].parent) {
@@ -16740,11 +16832,11 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_body_row *r)
 {
     const md_num half = md_mul(MD_K(0.5), sim->dt);
-    md_num value = md_add(r->value, md_mul(half, r->velocity_after));
-    if (!md_uses_midpoint(sim)) return r->value;
+    md_num value = md_add(r->spec.value, md_mul(half, r->velocity_after));
+    if (!md_uses_midpoint(sim)) return r->spec.value;
     if (row->kind == MDYN_ROW_CONTACT) value = md_add(value, md_mul(half, row->Jv));
     if (sim->has_displacement) value = md_add(value, md_body_row_dot(sim, row, sim->displacement));
-    return md_add(value, md_mul(md_mul(MD_K(0.5), md_mul(half, half)), r->bias_acceleration));
+    return md_add(value, md_mul(md_mul(MD_K(0.5), md_mul(half, half)), r->spec.bias_acceleration));
 }
 
 /* Sets velocity_after of each row on bodies, J v' at the poses of the step, by which
@@ -16768,8 +16860,7 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
                                                    md_dot(&f->lin, &m->lin)));
             for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
                 r->velocity_after = md_add(r->velocity_after,
-                    md_mul(md_of_real(sim->v[link->dof + k]),
-                           md_vec_get(k < 3 ? &f->ang : &f->lin, k % 3)));
+                    md_mul(md_of_real(sim->v[link->dof + k]), md_joint_coefficient(f, k)));
         }
         r->value_after = md_value_after_step(sim, row, r);
     }
@@ -16785,7 +16876,7 @@ MD_INLINE md_num md_body_row_velocity(const mdyn_sim *sim, const md_row *row)
 MD_INLINE md_num md_body_row_turn(const mdyn_sim *sim, const md_row *row)
 {
     if (!md_uses_midpoint(sim)) return MD_K(0);
-    return md_mul(md_mul(MD_K(0.5), sim->dt), md_body_row_at(sim, row)->bias_acceleration);
+    return md_mul(md_mul(MD_K(0.5), sim->dt), md_body_row_at(sim, row)->spec.bias_acceleration);
 }
 
 /* value = C after the step */
@@ -16993,7 +17084,7 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
         if (!r->is_joint_term[p]) md_add_root_impulse(sim, r->body[p], &r->wrench[p], lambda);
         for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
             md_add_dof_impulse(sim, link->dof + k,
-                md_mul(lambda, md_vec_get(k < 3 ? &r->wrench[p].ang : &r->wrench[p].lin, k % 3)));
+                               md_mul(lambda, md_joint_coefficient(&r->wrench[p], k)));
     }
 }
 
@@ -17259,7 +17350,8 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
         if (MD_MOVES_APART && sim->has_displacement)
             sim->joint_force[k] = md_add(sim->joint_force[k], sim->displacement[k]);
     }
-    code = md_check_motion(sim, sim->dv, sim->joint_force);
+    code = md_check_v_motion(sim, sim->dv);
+    if (code == MDYN_OK) code = md_check_q_motion(sim, sim->joint_force);
     if (code != MDYN_OK) return code;
 
     /* v, and what the rows and trees need of its change at these poses */
@@ -18429,6 +18521,7 @@ MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, 
     const md_num none = up ? MD_K(1e12) : MD_K(-1e12);
     md_num best = md_neg(none), end = from;
     if (!md_can_look_at(c, from, to)) return none;
+
     do { /* f is monotone between places where it is level */
         md_curve_value p;
         md_num value;
@@ -19436,6 +19529,8 @@ MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
     for (k = 0; k < sizeof *sim; k++) ((unsigned char *)sim)[k] = 0;
     md_take_tables(sim, model);
     md_set_time_step(sim);
+
+    /* bodies, couplings, rows */
     for (i = 0; i < sim->bodies; i++) md_build_link(sim, i);
     for (i = 0; i < sim->bodies; i++)
         if (MIMICDYN_TREE && !md_is_welded(&sim->link[i])) md_weld(sim, i);
@@ -19736,7 +19831,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
         MD_BODY_ROWS(sim)->lasting_row_count
             = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
-        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].leader;
+        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].spec.leader;
         if (*leader >= 0) *leader = (int16_t)(*leader + by);
     }
 }
@@ -19792,6 +19887,7 @@ MD_STATIC void md_copy_results(mdyn_sim *sim, int i, md_row_outcome *o, int back
     for (k = sim->couplings; k < sim->joint_row_count; k++) {
         md_row *row = md_row_at(sim, k);
         if (row->kind < MDYN_ROW_DRIVE || md_body_of(sim, row->index) != i) continue;
+
         if (back) {
             sim->row_result[k] = o->result;
             row->last_step = o->last_step;
@@ -20110,7 +20206,7 @@ MD_STATIC int md_project_couplings(mdyn_sim *sim)
             unsolved |= md_is_unsolved(sim);
 
             if (!apply)
-                code = md_check_motion(sim, velocity ? sim->dv : NULL, velocity ? NULL : sim->dv);
+                code = velocity ? md_check_v_motion(sim, sim->dv) : md_check_q_motion(sim, sim->dv);
             else if (velocity) md_integrate_v(sim, sim->dv);
             else md_integrate_q(sim, sim->dv);
         }
@@ -20215,7 +20311,7 @@ MD_STATIC int md_close_loops(mdyn_sim *sim, int *unsolved)
 
         /* q (+)= dq, and again with the rows and M of the new q */
         last_error = md_limit_newton_step(sim) ? infinite : error;
-        code = md_check_motion(sim, NULL, sim->dv);
+        code = md_check_q_motion(sim, sim->dv);
         if (code != MDYN_OK) break;
         md_integrate_q(sim, sim->dv);
     }
@@ -20232,7 +20328,7 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
     md_save_state(sim);
     code = md_close_loops(sim, &unsolved);
     if (code == MDYN_OK) code = md_solve_projection(sim, MD_MODE_VELOCITY);
-    if (code == MDYN_OK) code = md_check_motion(sim, sim->dv, NULL);
+    if (code == MDYN_OK) code = md_check_v_motion(sim, sim->dv);
     if (code != MDYN_OK) {
         md_restore_state(sim);
         return code;
@@ -20738,7 +20834,7 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
 {
     const mdyn_user_row *rows = MD_BODY_ROWS(sim)->user_row_table;
     const mdyn_user_row *table = rows ? &rows[index] : NULL;
-    const int range = md_body_row_has_range(r);
+    const int range = md_is_range(&r->spec);
     int k;
 
     /* Name of the table, bodies of the callback */
@@ -20751,24 +20847,24 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
     if (r->term_count == 0) md_print(out, "no body");
 
     /* Equality: C and target velocity. Range: its bounds, of C or of C' - target velocity */
-    if (r->level != MDYN_VELOCITY) md_print_value(out, "; C ", r->value, "");
-    if (r->level == MDYN_VELOCITY || !range)
-        md_print_value(out, "; target velocity ", r->target_velocity, "");
-    if (range && md_has_lower(r->lower))
-        md_print_value(out, ", lower ", md_of_wide(r->lower), "");
-    if (range && md_has_upper(r->upper))
-        md_print_value(out, ", upper ", md_of_wide(r->upper), "");
-    md_print_softness(out, &r->softness);
+    if (r->spec.level != MDYN_VELOCITY) md_print_value(out, "; C ", r->spec.value, "");
+    if (r->spec.level == MDYN_VELOCITY || !range)
+        md_print_value(out, "; target velocity ", r->spec.target_velocity, "");
+    if (range && md_has_lower(r->spec.lower))
+        md_print_value(out, ", lower ", md_of_wide(r->spec.lower), "");
+    if (range && md_has_upper(r->spec.upper))
+        md_print_value(out, ", upper ", md_of_wide(r->spec.upper), "");
+    md_print_softness(out, &r->spec.softness);
 
     /* Bounds of the force: mu times that of another user row, or a range that may be one-sided */
-    if (r->leader >= 0) {
-        md_print_value(out, ", |force| <= ", r->mu, " |force of user row ");
-        md_print_int(out, sim->row[r->leader].index);
+    if (r->spec.leader >= 0) {
+        md_print_value(out, ", |force| <= ", r->spec.mu, " |force of user row ");
+        md_print_int(out, sim->row[r->spec.leader].index);
         md_print(out, "|");
         return;
     }
-    if (md_less(MD_K(-1e29), r->force_min)) md_print_value(out, ", force >= ", r->force_min, "");
-    if (md_less(r->force_max, MD_K(1e29))) md_print_value(out, ", force <= ", r->force_max, "");
+    if (md_has_min(r->spec.force_min)) md_print_value(out, ", force >= ", r->spec.force_min, "");
+    if (md_has_max(r->spec.force_max)) md_print_value(out, ", force <= ", r->spec.force_max, "");
 }
 
 /* Row index % 3 of contact index / 3: row 0 is the gap along the normal; rows 1 and 2 are Coulomb
@@ -21034,23 +21130,15 @@ MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
     return md_row_velocity(sim, md_row_at(sim, k), &t);
 }
 
-/* Whether a row constrains C, and not C' alone. */
-MD_INLINE int md_row_has_position(const mdyn_sim *sim, const md_row *row)
-{
-    if (md_is_body_row(row)) return !md_body_row_is_of_velocity(sim, row);
-    if (row->kind == MDYN_ROW_COUPLING)
-        return md_coupling_at(sim, row->index)->level == MDYN_POSITION;
-    return row->kind == MDYN_ROW_DRIVE || row->kind == MDYN_ROW_LIMIT;
-}
-
 /* The error of a row in the present state; for a range, how far outside it. */
 MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
 {
     md_terms t;
-    mdyn_wide lower = MDYN_C(0), upper = MDYN_C(0);
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_value C;
     md_num above, below;
-    if (!md_row_has_position(sim, row)) return MD_K(0);
+    if (s->level == MDYN_VELOCITY) return MD_K(0);
 
     /* C at the present state */
     if (md_is_body_row(row)) {
@@ -21061,15 +21149,11 @@ MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
     }
 
     /* less its target, or beyond the bounds of its range */
-    if (row->kind == MDYN_ROW_DRIVE)
-        md_sum_add_velocity(&C.sum, MDYN_C(-1), sim->target[row->index]);
-    else if (md_is_body_row(row) || md_row_has_range(sim, row) || row->kind == MDYN_ROW_COUPLING)
-        md_activation_range(sim, row, &lower, &upper);
-
-    below = md_sum_minus(&C.sum, lower);
-    above = md_sum_minus(&C.sum, upper);
-    if (md_has_lower(lower) && md_less(below, MD_K(0))) return below;
-    return md_has_upper(upper) && md_less(MD_K(0), above) ? above : MD_K(0);
+    if (md_is_drive(s)) md_sum_add_velocity(&C.sum, MDYN_C(-1), sim->target[row->index]);
+    below = md_sum_minus(&C.sum, s->lower);
+    above = md_sum_minus(&C.sum, s->upper);
+    if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
+    return md_has_upper(s->upper) && md_less(MD_K(0), above) ? above : MD_K(0);
 }
 
 /* C' at the end of a midpoint step minus J v' at its middle. */
@@ -21089,8 +21173,7 @@ MD_STATIC int md_acting_bound(const mdyn_sim *sim, int k)
     const md_row *row = md_row_at(sim, k);
     const md_num lambda = sim->row_result[k].impulse;
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) || md_is_zero(lambda)) return 0;
-    if (row->kind != MDYN_ROW_LIMIT && (row->kind != MDYN_ROW_COUPLING
-        || md_coupling_is_equality(md_coupling_at(sim, row->index)))) return 0;
+    if (!md_row_has_range(sim, row)) return 0;
     return md_less(lambda, MD_K(0)) ? MDYN_ROW_AT_UPPER : MDYN_ROW_AT_LOWER;
 }
 
@@ -21158,7 +21241,8 @@ MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
 
 /* ---- is the sim as the calls have left it? ----
    Constants are compared with their sum. Every index and every count that steps change must lie
-   within its array; no other number can make a call leave an array. */
+   within its array; no other number can make a call leave an array. The bits of a number must be
+   some that operations are defined on: md_are_nums. */
 
 MD_STATIC int md_is_between(int lower, int x, int upper) { return lower <= x && x <= upper; }
 
@@ -21181,6 +21265,7 @@ MD_STATIC int md_dofs_are_valid(const mdyn_sim *sim)
 MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, const md_tie *tie)
 {
     md_tie t = *tie;
+    if (!md_are_nums(&t.inverse, 1)) return 0;
     md_find_leader(sim, &t);
     return t.leader == tie->leader && md_wide_compare(t.ratio, tie->ratio) == 0;
 }
@@ -21190,7 +21275,8 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
     int j, k, n = 0, ok = md_is_between(0, sim->tie_count, sim->couplings)
         && md_is_between(sim->dofs, sim->G_count, MDYN_G_SIZE_);
-    for (k = 0; ok && k < sim->G_count; k++) ok = sim->G_y[k] < sim->dofs;
+    for (k = 0; ok && k < sim->G_count; k++)
+        ok = md_is_between(0, sim->G_y[k], sim->dofs - 1);
     for (k = 0; ok && k < md_tie_count(sim); k++)
         ok = md_is_between(0, sim->tie[k].coupling, sim->couplings - 1)
             && sim->eliminated[sim->tie[k].coupling] == 1
@@ -21232,7 +21318,8 @@ MD_STATIC int md_counts_are_valid(const mdyn_sim *sim)
     /* no row stands twice in a plan; contacts, which come and go, stand behind this part of it */
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) seen[k] = 0;
     for (k = 0; ok && sim->planned_count >= 0 && k < sim->joint_row_count; k++)
-        ok = sim->setup_order[k] < sim->rows && seen[sim->setup_order[k]]++ == 0;
+        ok = md_is_between(0, sim->setup_order[k], sim->rows - 1)
+            && seen[sim->setup_order[k]]++ == 0;
 
     /* indices that other arrays are read by */
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++)
@@ -21307,7 +21394,7 @@ MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
     for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
         const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
         ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
-            && md_is_between(-1, r->leader, sim->rows - 1);
+            && md_is_between(-1, r->spec.leader, sim->rows - 1);
         for (p = 0; ok && p < r->term_count; p++)
             ok = md_is_between(0, r->body[p], sim->bodies - 1);
     }
@@ -21327,6 +21414,82 @@ MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
+/* Whether the numbers of an array of md_num are, and those of a struct from the member `first` on
+   to `last`. */
+#define MD_ARE_NUMS(array) md_are_nums(array, sizeof(array) / sizeof(md_num))
+#define MD_ARE_FIELDS(p, first, last) \
+    md_are_nums(&(p)->first, (size_t)(&(p)->last - &(p)->first) + 1)
+
+/* Numbers of DoFs that a call takes from the one before. */
+MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
+{
+    int k, ok = MD_ARE_NUMS(sim->damping_theta) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
+        && MD_ARE_NUMS(sim->y_force) && MD_ARE_NUMS(sim->inverse_diagonal)
+        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force)
+        && MD_ARE_NUMS(sim->displacement) && MD_ARE_NUMS(sim->error_displacement);
+    if (!MIMICDYN_TREE) return ok;
+
+    ok = ok && MD_ARE_NUMS(MD_TREE(sim)->last_dv) && MD_ARE_NUMS(MD_TREE(sim)->middle_dv)
+        && MD_ARE_NUMS(MD_TREE(sim)->bias_velocity);
+    for (k = 0; k < sim->dofs; k++)
+        ok &= md_are_nums(&MD_COLUMN(&sim->dof[k])->pitch, 1)
+            && md_are_vecs(&MD_COLUMN(&sim->dof[k])->axis, 1);
+    return ok;
+}
+
+/* Numbers of bodies and floating trees. */
+MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
+{
+    int i, ok = 1;
+    for (i = 0; MIMICDYN_TREE && i < sim->bodies; i++) {
+        const md_body_state *s = &MD_TREE(sim)->body_state[i];
+        ok &= md_is_mat(&s->rotation) && md_are_vecs(&s->arm, 1)
+            && md_are_vecs(&s->first_moment, 1) && md_is_sym(&s->inertia)
+            && md_are_vecs(&s->omega, 1);
+    }
+    for (i = 0; MD_FLOATING_TREES && i < MIMICDYN_MAX_DOFS / 6; i++) {
+        const md_momentum *m = &MD_MOMENTA(sim)->momentum[i];
+        ok &= MD_ARE_NUMS(m->ang) && MD_ARE_NUMS(m->lin) && md_are_vecs(&m->com, 1)
+            && MD_ARE_NUMS(m->travel);
+    }
+    return ok;
+}
+
+/* Numbers of rows and curves. */
+MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
+{
+    int k, ok = MD_ARE_NUMS(sim->soft_mass) && MD_ARE_NUMS(sim->lambda_sum);
+    for (k = 0; k < MIMICDYN_MAX_ROWS; k++)
+        ok &= MD_ARE_FIELDS(&sim->row[k], error, length)
+            && MD_ARE_FIELDS(&sim->row_result[k], error, warm_start);
+    for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], erp, of_target);
+    if (!MD_HAS_CURVES) return ok;
+
+    for (k = 0; k < MIMICDYN_MAX_CURVES; k++)
+        ok &= MD_ARE_FIELDS(&MD_CURVES(sim)->bend[k], value, step_rate);
+    return ok && MD_ARE_NUMS(MD_CURVES(sim)->tie_error);
+}
+
+/* Numbers of rows on bodies and of contacts. */
+MD_STATIC int md_body_row_numbers_are_valid(const mdyn_sim *sim)
+{
+    int k, p, ok = 1;
+    for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
+        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[k];
+        ok &= MD_ARE_FIELDS(&r->spec, target_velocity, force_max)
+            && MD_ARE_FIELDS(&r->spec, mu, value) && MD_ARE_FIELDS(r, value_size, value_after);
+        for (p = 0; p < r->term_count; p++)
+            ok &= md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);
+    }
+    for (k = 0; MD_HAS_CONTACTS && k < MIMICDYN_MAX_CONTACTS; k++) {
+        const md_contact_point *c = &MD_CONTACTS(sim)->contact[k];
+        ok &= md_are_vecs(&c->point, 1) && md_are_vecs(c->direction, 3)
+            && md_are_vecs(c->arm, 2) && MD_ARE_FIELDS(c, depth, mu)
+            && md_are_vecs(&MD_CONTACTS(sim)->contact_cache[k].impulse, 1);
+    }
+    return ok;
+}
+
 /* MDYN_ERR_TABLES with the index of an edited body, or -1 for another table; or MDYN_OK. */
 MD_STATIC int md_verify_tables(mdyn_sim *sim)
 {
@@ -21342,7 +21505,9 @@ MD_STATIC int md_is_sound(const mdyn_sim *sim)
 {
     return md_sum_constants(sim) == sim->constants_sum && md_dofs_are_valid(sim)
         && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim)
-        && md_contacts_are_valid(sim);
+        && md_contacts_are_valid(sim) && md_dof_numbers_are_valid(sim)
+        && md_body_numbers_are_valid(sim) && md_row_numbers_are_valid(sim)
+        && md_body_row_numbers_are_valid(sim);
 }
 
 /* The whole of mdyn_verify. */

@@ -254,11 +254,55 @@ static void test_flips(void) {
     CHECK(told > 0 && taken > 0);
 }
 
+/* Eight bytes of the private memory are overwritten: bits that no operation gives are told, and
+   what is taken goes on without an undefined operation. */
+static void test_forged(void) {
+    static const uint64_t forged[] = { 0x8000000000000000u, 0x800000007FFFFFFFu, 0x7FFFFFFFu, 1u,
+                                       0x7FFFFFFF7FFFFFFFu, 0xFFFFFFFFFFFFFFFFu,
+                                       0x4000000080000000u, 0x7FFFFFFF00000000u };
+    static mdyn_wide M[TN * TN];
+    const size_t from = offsetof(mdyn_sim, constants_sum) + 4;
+    const int stride = TEST_SOAK ? 16 : 400;
+    int told = 0, taken = 0;
+    for (int n = 0; n < 30; n++) {
+        if (!start(n, 10 + n)) {
+            continue;
+        }
+        if (n % 2) {
+            mdyn_mass_matrix(&sim, M);
+        }
+        for (size_t at = from + (size_t)random_int(stride) * 8; at + 8 <= sizeof sim;
+             at += 8 + (size_t)random_int(stride) * 8) {
+            other = sim;
+            memcpy((char *)&other + at, &forged[random_int(8)], 8);
+            if (mdyn_verify(&other) != MDYN_OK) {
+                told++;
+                continue;
+            }
+            taken++;
+            for (int k = 0; k < 2; k++) {
+                drive(&other, k);
+                mdyn_mass_matrix(&other, M);
+            }
+        }
+    }
+    CHECK(told > 0 && taken > 0);
+
+    /* the last of them is a number */
+    for (int k = 0; k < 8; k++) {
+        other = sim;
+        memcpy(&other.last_dv[1], &forged[k], sizeof other.last_dv[1]);
+        CHECK_EQUAL(mdyn_verify(&other), EXPECT_SCALAR == MDYN_SCALAR_FIXED && k < 7
+                    ? MDYN_ERR_MEMORY : MDYN_OK);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_copies();
     test_restored();
     test_refusals();
     test_flips();
+    test_forged();
     return check_end();
 }
