@@ -15291,12 +15291,28 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
     md_follow_parallel(sim, from, end, i);
 }
 
+/* n.du in a visit */
+MD_INLINE md_unit md_velocity_along(const mdyn_sim *sim, const md_row *row, const md_iteration *i)
+{
+    const int first = row->first + row->owned_count;
+    if (!MD_HAS_CONTACTS || !i->sixes) return md_dot_free(sim, row, sim->du);
+    return md_dot_sixes(sim->shared.entry + first, sim->entry_column + first, row->end - first,
+                        sim->du);
+}
+
+/* du += d n in a visit */
+MD_INLINE void md_push_along(mdyn_sim *sim, const md_row *row, md_unit d, const md_iteration *i)
+{
+    const int first = row->first + row->owned_count;
+    if (MD_HAS_CONTACTS && i->sixes)
+        sim->overflow |= md_axpy_sixes(sim->du, d, sim->shared.entry + first,
+                                       sim->entry_column + first, row->end - first);
+    else sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+}
+
 /* One visit of a row by itself. */
 MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
 {
-    const int first = row->first + row->owned_count, count = row->end - first;
-    const md_unit *entry = sim->shared.entry + first;
-    const md_place *at = sim->entry_column + first;
     md_unit d;
     if (md_has_leader(sim, row)) {
         const int cone = md_cone_of(sim, row);
@@ -15304,12 +15320,8 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
         if (cone == 1) md_visit_cone(sim, row, bound, i);
         if (cone > 0) return;
     }
-    d = i->sixes ? md_dot_sixes(entry, at, count, sim->du)
-                 : md_sparse_dot(entry, at, count, sim->du);
-    d = md_unit_mul(row->along, md_visit(sim, row, d, i));
-    if (md_unit_is_zero(d)) return;
-    sim->overflow |= i->sixes ? md_axpy_sixes(sim->du, d, entry, at, count)
-                              : md_sparse_axpy(sim->du, d, entry, at, count);
+    d = md_unit_mul(row->along, md_visit(sim, row, md_velocity_along(sim, row, i), i));
+    if (!md_unit_is_zero(d)) md_push_along(sim, row, d, i);
 }
 
 /* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
