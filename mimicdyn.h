@@ -4651,8 +4651,9 @@ MD_STATIC void md_sym_sub_square(md_sym *S, const md_vec *a)
 MD_STATIC void md_mat_sub_product(md_mat *M, const md_vec *a, const md_vec *b)
 {
     md_mat t;
-    int k;
-    for (k = 0; k < 9; k++) t.m[k] = md_product1(a->m[k / 3], b->m[k % 3]);
+    int i, j;
+    for (i = 0; i < 3; i++)
+        for (j = 0; j < 3; j++) t.m[3 * i + j] = md_product1(a->m[i], b->m[j]);
     t.m[9] = a->m[3] + b->m[3] + MD_PRODUCT_BITS;
     md_block_add(M->m, M->m, t.m, -1, 9);
 }
