@@ -5118,7 +5118,7 @@ MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int cou
                                const md_unit *u)
 {
     const md_unit *end = entry + count;
-    md_unit s = MD_UNIT(0);
+    md_unit s = MD_U(0);
     for (; entry < end; entry += 6, at += 6) {
         const md_unit *x = &u[*at];
         md_add_product(&s, entry[0], x[0]);
