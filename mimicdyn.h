@@ -2772,14 +2772,15 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 
    Each class is kept for a figure: what another class in its place would cost. Instructions of a
    step on x86-64 at -O2 (hand of 20 joints, train of 32 gears; gcc 12); flash of mdyn_init and
-   mdyn_step at -Os and stack of mdyn_step, FIXED on Cortex-M0, 38500 and 508 bytes (gcc 12).
-      MD_ALWAYS_INLINE as MD_INLINE    -Os: flash +2.9 %, stack 556 bytes
+   mdyn_step at -Os and stack of mdyn_step, FIXED without a tree on Cortex-M0, 53400 and 628 bytes,
+   716 bytes at -O2 (gcc 12).
+      MD_ALWAYS_INLINE as MD_INLINE    -Os: flash +3.4 %, stack 660 bytes
       MD_INLINE as MD_STATIC           F64: +9.8 %, +7.1 % instructions; FIXED: +2.5 %, +2.0 %
-      MD_SHARED as MD_INLINE           -Os: flash +6.1 %
+      MD_SHARED as MD_INLINE           -Os: flash +1.8 %
       MD_SHARED as MD_OWN_FRAME        FIXED: +6.9 %, +5.5 % instructions
-      MD_STATIC as MD_INLINE           -O2: stack 1092 bytes
-      MD_STATIC as MD_OWN_FRAME        FIXED: +2.8 %, +2.7 % instructions, stack 532 bytes
-      MD_OWN_FRAME as MD_STATIC        stack 876 bytes at -O2, 796 at -Os
+      MD_STATIC as MD_INLINE           -O2: stack 1116 bytes
+      MD_STATIC as MD_OWN_FRAME        FIXED: +2.8 %, +2.7 % instructions; -O2: stack 772 bytes
+      MD_OWN_FRAME as MD_STATIC        stack 1564 bytes at -O2, 1260 at -Os
       MD_OWN_FRAME as MD_NOINLINE      F64: +3.3 %, +2.9 % instructions
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
    MD_OPAQUE(x): the compiler no longer knows where the value of x is from.
