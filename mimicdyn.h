@@ -21456,9 +21456,14 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
     int i, ok = 1;
     for (i = 0; MIMICDYN_TREE && i < sim->bodies; i++) {
         const md_body_state *s = &MD_TREE(sim)->body_state[i];
+        md_link alone;
         ok &= md_is_mat(&s->rotation) && md_are_vecs(&s->arm, 1)
             && md_are_vecs(&s->first_moment, 1) && md_is_sym(&s->inertia)
             && md_are_vecs(&s->omega, 1);
+        if (md_link_alone(sim, i, &alone))
+            ok &= md_are_nums(&MD_BODY(&alone)->mass, 1)
+                && md_are_vecs(&MD_BODY(&alone)->first_moment, 1)
+                && md_is_sym(&MD_BODY(&alone)->inertia);
     }
     for (i = 0; MD_FLOATING_TREES && i < MIMICDYN_MAX_DOFS / 6; i++) {
         const md_momentum *m = &MD_MOMENTA(sim)->momentum[i];

@@ -111,6 +111,18 @@ static int start(int n, int steps) {
     return 1;
 }
 
+/* A sim with a body that another one is welded to. */
+static int start_welded(void) {
+    for (int n = 0; n < 30; n++) {
+        for (int i = 0; start(n, 2) && i < mech.model.body_count; i++) {
+            if (sim.link[i].alone > 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* Numbers that setters have changed are part of a sim. */
 static void change(int n) {
     mdyn_body b = mech.body[5];
@@ -292,6 +304,15 @@ static void test_forged(void) {
     for (int k = 0; k < 8; k++) {
         other = sim;
         memcpy(&other.last_dv[1], &forged[k], sizeof other.last_dv[1]);
+        CHECK_EQUAL(mdyn_verify(&other), EXPECT_SCALAR == MDYN_SCALAR_FIXED && k < 7
+                    ? MDYN_ERR_MEMORY : MDYN_OK);
+    }
+    if (!CHECK(start_welded())) {
+        return;
+    }
+    for (int k = 0; k < 8; k++) {
+        other = sim;
+        memcpy(&other.alone[0].mass, &forged[k], sizeof other.alone[0].mass);
         CHECK_EQUAL(mdyn_verify(&other), EXPECT_SCALAR == MDYN_SCALAR_FIXED && k < 7
                     ? MDYN_ERR_MEMORY : MDYN_OK);
     }
