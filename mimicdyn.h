@@ -14552,17 +14552,20 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
                           row->end - first);
 }
 
-/* Whether the entries of all inequality rows come in sixes whose places fall by 1, as those of rows
-   on free bodies do. The places of a row, but for its owned ones, fall. */
+/* Whether the entries of all inequality rows, but for the owned ones, come in sixes whose places
+   fall by 1, as those of rows on free bodies do. */
 MD_STATIC int md_are_sixes(const mdyn_sim *sim)
 {
     const md_place *at = sim->entry_column;
-    int k, e;
+    int k, e, j;
     if (!MD_HAS_CONTACTS) return 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
-        for (e = row->first + row->owned_count; e < row->end; e += 6)
-            if (row->end - e < 6 || at[e] - at[e + 5] != 5) return 0;
+        for (e = row->first + row->owned_count; e < row->end; e += 6) {
+            if (row->end - e < 6) return 0;
+            for (j = e; j < e + 5; j++)
+                if (at[j] - at[j + 1] != 1) return 0;
+        }
     }
     return 1;
 }
