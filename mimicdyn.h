@@ -15477,13 +15477,19 @@ MD_INLINE int md_shrinks_steadily(md_num part, md_num last)
         && md_less(md_abs(md_sub(part, last)), md_mul(MD_K(0.1), md_sub(MD_K(1), part)));
 }
 
-/* Between two iterations. */
+/* Between two iterations. Where the changes fell to a tenth, a direction adds little. */
 MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d)
 {
     const md_num squares = md_squares_value(i->squares), last = d->squares, before = d->part;
     md_num least;
     d->squares = squares;
     d->part = MD_K(0);
+
+    if (md_less(squares, md_mul(MD_K(0.01), last))) {
+        d->count = 0;
+        md_begin_direction(sim);
+        return;
+    }
 
     if (++d->count > 1 && md_less(squares, last)) {
         d->part = md_div(squares, last);
