@@ -7283,6 +7283,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
         md_vec_zero(&carry[sim->link[i].dof].wrench.ang);
         md_vec_zero(&carry[sim->link[i].dof].wrench.lin);
     }
+
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
         md_force *p = &carry[link->dof].wrench;
@@ -8481,6 +8482,7 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
     md_num *to = sim->shared.factor.mass_y;
     int j, k, n = 0;
     for (k = 0; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
+
     for (k = 0; k < sim->dofs; k++) {
         const int follows = md_is_follower(sim, k);
         for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
@@ -14923,6 +14925,7 @@ MD_OWN_FRAME void md_take_at_target(mdyn_sim *sim, md_parallel *p)
         if (md_unit_less(at.most, u)) u = at.most;
         md_give_impulse(sim, p, row, u);
     }
+
     for (k = p->from; k < p->end; k++) {
         md_row *row = md_active_row(sim, k);
         md_impulses at;
@@ -15270,6 +15273,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_unit part
                                         row->u_lambda_max);
         d = md_unit_sub(row->u_lambda, row->u_before);
         if (md_unit_is_zero(d)) continue;
+
         velocity = md_unit_add(velocity, md_unit_mul(row->along, d));
         if (md_unit_less(largest, md_unit_abs(row->u_lambda)))
             largest = md_unit_abs(row->u_lambda);
@@ -15575,6 +15579,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     md_begin_iterations(sim, &i);
     i.end = end;
     if (!follows || end > i.first + 1 || sim->has_parallel) md_begin_direction(sim);
+
     for (;;) {
         i.largest = i.motion;
         md_visit_rows(sim, e, &i);
@@ -21481,6 +21486,7 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
                 && md_are_vecs(&MD_BODY(&alone)->first_moment, 1)
                 && md_is_sym(&MD_BODY(&alone)->inertia);
     }
+
     for (i = 0; MD_FLOATING_TREES && i < MIMICDYN_MAX_DOFS / 6; i++) {
         const md_momentum *m = &MD_MOMENTA(sim)->momentum[i];
         ok &= MD_ARE_NUMS(m->ang) && MD_ARE_NUMS(m->lin) && md_are_vecs(&m->com, 1)
