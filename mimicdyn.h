@@ -15371,15 +15371,16 @@ MD_INLINE int md_whitened_count(const mdyn_sim *sim)
       t* = -slope/curvature,   slope     = P.du + sum of p (beside u_lambda - u_target)
                                curvature = P.P + sum of beside p^2,   P = sum of p x
    Where no impulse bounds another, and one slow direction is left after MD_DIRECTIONS iterations,
-   and 2, 4, ... times as many, it is followed to its end, t*, if that passes no bound.
+   it is followed to the first bound on the way, or to its end, t*; from then on only after 2, 4, ...
+   times as many.
    sim->row_x holds P, sim->scratch what sim->du was before the iteration.
    Source: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
    interactive contact force problems, 2010; Fletcher and Reeves 1964. */
 #define MD_DIRECTIONS 8
 
-/* The iterations in this direction, how many there must be to follow it to its end, |d|^2 and t of
-   the last one. */
-typedef struct md_direction { int32_t count, least; md_num squares, part; } md_direction;
+/* The iterations in this direction, how many there must be to follow it further, |d|^2 of the last
+   one, and that over the one before. */
+typedef struct md_direction { int32_t count, least; md_num squares, ratio; } md_direction;
 
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
@@ -15393,9 +15394,9 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
 }
 
-/* t*, 0 if there is none. Rows that contradict each other push ever more, and their p moves next to
-   nothing: it has no end. */
-MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim)
+/* t*, or `room` if that is less; 0 if there is none. Rows that contradict each other push ever more,
+   and their p moves next to nothing: bounds alone end it. */
+MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
 {
     md_num slope = MD_K(0), curvature = MD_K(0);
     md_squares size = 0;
@@ -15416,26 +15417,43 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim)
         slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
         curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(p, p)));
     }
-    if (!md_less(slope, MD_K(0)) || md_is_zero(curvature)
-        || md_less(curvature, md_mul(MD_K(1e-4), md_squares_value(size)))) return MD_K(0);
-    return md_neg(md_div(slope, curvature));
+    if (!md_less(slope, MD_K(0))
+        || (!md_has_max(room) && md_less(curvature, md_mul(MD_K(1e-4), md_squares_value(size)))))
+        return MD_K(0);
+    slope = md_neg(slope);
+    return md_less(slope, md_mul(room, curvature)) ? md_div(slope, curvature) : room;
 }
 
-/* Whether lambda + t p keeps all bounds, none of which follows an impulse. */
-MD_OWN_FRAME int md_bounds_allow(const mdyn_sim *sim, md_num t)
+/* Whether the impulse of a row has a bound in its direction, in *bound: of a row with two targets
+   also 0, where the slope changes. */
+MD_INLINE int md_bound_on_direction(const md_row *row, md_unit *bound)
 {
+    const md_unit zero = MD_U(0);
+    const int rises = md_unit_less(zero, row->u_direction);
+    *bound = zero;
+    if (md_unit_less(row->u_lo, row->u_hi)
+        && (rises ? !md_unit_less(zero, row->u_lambda) : md_unit_less(zero, row->u_lambda)))
+        return 1;
+    *bound = rises ? row->u_lambda_max : row->u_lambda_min;
+    return rises ? md_has_max(row->lambda_max) : md_has_min(row->lambda_min);
+}
+
+/* The largest t for which lambda + t p keeps all bounds, MD_NO_MAX if there are none; 0 if one
+   follows an impulse. */
+MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
+{
+    md_num room = MD_NO_MAX;
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
-        const md_unit to = md_unit_add(row->u_lambda, md_unit_mul_num(row->u_direction, t));
-        if (!row->in_inequality) continue;
-        if (md_unit_is_zero(row->u_direction)) continue;
-        if (md_has_leader(sim, row) || md_unit_less(to, row->u_lambda_min)
-            || md_unit_less(row->u_lambda_max, to)) return 0;
-        if (md_unit_less(row->u_lo, row->u_hi) && !md_unit_less(MD_U(0), md_unit_less(to, MD_U(0))
-            ? md_unit_neg(row->u_lambda) : row->u_lambda)) return 0;
+        md_unit bound;
+        if (!row->in_inequality || md_unit_is_zero(row->u_direction)) continue;
+        if (md_has_leader(sim, row)) return MD_K(0);
+        if (md_bound_on_direction(row, &bound))
+            room = md_min(room, md_div(md_of_unit(md_unit_sub(bound, row->u_lambda), 0),
+                                       md_of_unit(row->u_direction, 0)));
     }
-    return 1;
+    return room;
 }
 
 /* Goes on by t p, t <= 1, and sets p for the next iteration. */
@@ -15474,40 +15492,50 @@ MD_OWN_FRAME void md_end_direction(mdyn_sim *sim, md_num t)
 }
 
 /* Whether the changes shrink by the same factor again and again, so that one slow direction is left
-   of them: `part` and `last` are those factors, squared. */
-MD_INLINE int md_shrinks_steadily(md_num part, md_num last)
+   of them: `ratio` and `before` are those factors, squared. */
+MD_INLINE int md_shrinks_steadily(md_num ratio, md_num before)
 {
-    return md_less(MD_K(0.1), part)
-        && md_less(md_abs(md_sub(part, last)), md_mul(MD_K(0.1), md_sub(MD_K(1), part)));
+    const md_num part = md_mul(MD_K(0.1), md_sub(MD_K(1), ratio));
+    return md_less(MD_K(0.1), ratio)
+        && md_less(md_abs(md_sub(ratio, before)), md_max(part, MD_K(1e-3)));
+}
+
+/* How far to follow a direction that slowly shrinks, 0 if no further than `ratio`. */
+MD_OWN_FRAME md_num md_find_far_step(const mdyn_sim *sim, md_direction *d, md_num ratio)
+{
+    const md_num room = md_room_on_direction(sim);
+    const md_num t = md_less(ratio, room) ? md_least_on_direction(sim, room) : MD_K(0);
+    if (!md_less(ratio, t)) return MD_K(0);
+    if (md_less(t, room)) d->least += d->least;
+    return t;
 }
 
 /* Between two iterations. Where the changes fell to a tenth, a direction adds little. */
 MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d)
 {
-    const md_num squares = md_squares_value(i->squares), last = d->squares, before = d->part;
-    md_num least;
+    const md_num squares = md_squares_value(i->squares), last = d->squares, before = d->ratio;
+    md_num part = MD_K(0), far = MD_K(0);
     d->squares = squares;
-    d->part = MD_K(0);
-
+    d->ratio = MD_K(0);
     if (md_less(squares, md_mul(MD_K(0.01), last))) {
         d->count = 0;
         md_begin_direction(sim);
         return;
     }
 
-    if (++d->count > 1 && md_less(squares, last)) {
-        d->part = md_div(squares, last);
-        least = md_least_on_direction(sim);
-        if (d->count >= d->least && md_less(d->part, least)
-            && md_shrinks_steadily(d->part, before) && md_bounds_allow(sim, least)) {
+    if (++d->count > 1 && !md_is_zero(last)) {
+        d->ratio = md_div(squares, last);
+        if (d->count >= d->least && md_shrinks_steadily(d->ratio, before))
+            far = md_find_far_step(sim, d, d->ratio);
+        if (!md_is_zero(far)) {
             d->count = 0;
-            d->least += d->least;
-            md_end_direction(sim, least);
+            md_end_direction(sim, far);
             return;
         }
-        d->part = md_min(d->part, least);
+        if (md_less(d->ratio, MD_K(1)))
+            part = md_min(d->ratio, md_least_on_direction(sim, MD_NO_MAX));
     }
-    md_follow_direction(sim, d->part);
+    md_follow_direction(sim, part);
 }
 
 MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
