@@ -15371,8 +15371,8 @@ MD_INLINE int md_whitened_count(const mdyn_sim *sim)
       t* = -slope/curvature,   slope     = P.du + sum of p (beside u_lambda - u_target)
                                curvature = P.P + sum of beside p^2,   P = sum of p x
    Where no impulse bounds another, and one slow direction is left after MD_DIRECTIONS iterations,
-   it is followed to the first bound on the way, or to its end, t*; from then on only after 2, 4, ...
-   times as many.
+   it is followed to the first bound on the way, or to its end, t*; from then on only after 2, 4,
+   ... times as many.
    sim->row_x holds P, sim->scratch what sim->du was before the iteration.
    Source: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
    interactive contact force problems, 2010; Fletcher and Reeves 1964. */
@@ -15394,8 +15394,8 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
 }
 
-/* t*, or `room` if that is less; 0 if there is none. Rows that contradict each other push ever more,
-   and their p moves next to nothing: bounds alone end it. */
+/* t*, or `room` if that is less; 0 if there is none. Rows that contradict each other push ever
+   more, and their p moves next to nothing: bounds alone end it. */
 MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
 {
     md_num slope = MD_K(0), curvature = MD_K(0);

@@ -513,8 +513,8 @@ static void test_backlash(void) {
 /* Rows that are needed only by the motion that the others leave have iterations of their own. A
    joint with dry friction carries 1e6 times the mass of its own on a second one with friction:
    their iterations close a millionth of the gap each and use up all there are, unless they follow
-   the direction that is left. Beside them, two slides on each other run into their stops in the same
-   step, which closes half of the gap in an iteration. */
+   the direction that is left. Beside them, two slides on each other run into their stops in the
+   same step, which closes half of the gap in an iteration. */
 static int step_late_rows(double relaxation) {
     enum { BASE, LOAD, SLIDE, TOP };
     double dt = 0x1p-8;
