@@ -16209,22 +16209,24 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 
 /* Gives the inequality rows the impulses row->warm_start if `warm`, else 0. If the warm start as a
    whole is worse than none, judged by the iteration's objective (md_warm_start_cost), all impulses
-   become 0. */
+   become 0; sim->du is put back then, for to subtract impulses that may be huge would leave their
+   rounding. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
+    const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
     md_num cost = MD_K(0);
     int k;
+    md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         cost = md_add(cost, md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }
 
-    for (k = md_equality_count(sim); MIMICDYN_WARM && md_less(MD_K(0), cost)
-         && k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
-    }
+    if (!md_less(MD_K(0), cost)) return;
+    md_copy_units(sim->du, sim->scratch, n, 0);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
 }
 
 /* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
