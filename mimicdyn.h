@@ -15908,7 +15908,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode bias)
 {
     const md_row *row = md_row_at(sim, k);
-    md_num need, bound, low = md_target_lo(row, bias), high = md_target_hi(row, bias);
+    md_num need, bound, start, low = md_target_lo(row, bias), high = md_target_hi(row, bias);
 
     /* An equality row: its target over the part of its length that earlier rows leave. A nearly
        dependent row could need more than 8 times the target, but earlier rows mostly satisfy it. */
@@ -15920,15 +15920,16 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     }
 
     /* An inequality row: its violation, limited by what its bounded impulse can change; and the
-       impulse at which it is warm-started. */
+       impulse at which it is warm-started, within the bounds of this step. */
     need = md_sub(low, row->velocity_given);
     need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
     need = md_mul(row->scale, need);
     bound = md_mul(row->length, md_max(row->lambda_max, md_neg(row->lambda_min)));
     need = md_min(need, md_add(bound, bound));
     if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
-    bound = md_sub(row->warm_start, row->lambda_given);
-    return md_max(need, md_abs(md_mul(row->length, bound)));
+    start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
+    bound = md_add(bound, md_abs(md_mul(row->length, row->lambda_given)));
+    return md_max(need, md_min(start, bound));
 }
 
 /* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
