@@ -13781,6 +13781,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
    is left to follow, or if the last one has too small a share in it. */
 
 enum { MD_ELIMINATION_OPEN = 2 }; /* sim->eliminated while it is found */
+#define MD_OUTWEIGHED 4096 /* so many roundings are a part of 5e-4 in F32 */
 
 /* Whether coupling i may be eliminated: an engaged equality of positions, of default softness and
    without target velocity, whose impulse has no bound and bounds no other. */
@@ -13798,13 +13799,16 @@ MD_INLINE md_num md_term_weight(const mdyn_sim *sim, const md_terms *t, int k)
 }
 
 /* Whether a coupling may be solved for its term k: the square of its share is at least part2 times
-   that of the largest. Of two terms either will do, since it only scales the other. */
-MD_STATIC int md_may_follow(const mdyn_sim *sim, const md_terms *t, int k, md_num part2)
+   that of the largest. Of two terms either will do, since it only scales the other, unless the
+   couplings are torn `by_share`. */
+MD_STATIC int md_may_follow(const mdyn_sim *sim, const md_terms *t, int k, md_num part2,
+                            int by_share)
 {
     md_num largest = MD_K(0);
     int j;
     for (j = 0; j < t->count; j++) largest = md_max(largest, md_term_weight(sim, t, j));
-    return t->count <= 2 || !md_less(md_term_weight(sim, t, k), md_mul(part2, largest));
+    return (t->count <= 2 && !by_share)
+        || !md_less(md_term_weight(sim, t, k), md_mul(part2, largest));
 }
 
 /* Whether coupling i is straight in the coordinate of a DoF: it can be solved for it. */
@@ -13833,14 +13837,14 @@ MD_STATIC int md_is_on_curves(const mdyn_sim *sim, int i)
 /* Marks in sim->last_use the joint that coupling i prefers as its follower: its first one. If that
    one is taken by another coupling, or its share is below half of the largest: the joint of the
    largest share that is not taken. */
-MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i)
+MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i, int by_share)
 {
     const md_terms *t = &sim->terms;
     int k, best = -1;
     md_find_straight_terms(sim, md_row_at(sim, i), &sim->terms);
     for (k = 0; k < t->count; k++) {
         if (sim->last_use[t->dof[k]] || !md_is_straight_in(sim, i, t->dof[k])) continue;
-        if (k == 0 && md_may_follow(sim, t, 0, MD_K(0.25))) {
+        if (k == 0 && md_may_follow(sim, t, 0, MD_K(0.25), by_share)) {
             best = 0;
             break;
         }
@@ -13851,7 +13855,7 @@ MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i)
 
 /* Eliminates coupling i, whose terms are in sim->terms, with the joint of term k as the follower.
    Returns whether it could: the share is at least a fifth of the largest, and G has room. */
-MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
+MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
 {
     const md_terms *t = &sim->terms;
     const md_reduced *r = md_clear_reduced(sim);
@@ -13861,7 +13865,8 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
     int j;
 
     /* v_f = sum of -c_j/c_f v_j, with what followers among the v_j are functions of */
-    if (!md_may_follow(sim, t, k, MD_K(0.04)) || !md_is_straight_in(sim, i, dof)) return 0;
+    if (!md_may_follow(sim, t, k, MD_K(0.04), by_share)) return 0;
+    if (!md_is_straight_in(sim, i, dof)) return 0;
     for (j = 0; j < t->count; j++)
         if (j != k) md_add_reduced(sim, t->dof[j], md_neg(md_div(t->factor[j], t->factor[k])));
     if (!curved) r = md_drop_rounding(sim); /* what changes may cancel here and not elsewhere */
@@ -13887,7 +13892,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
 }
 
 /* Eliminates all open couplings of which one joint is unknown, until there is none left. */
-MD_STATIC void md_tie_followers(mdyn_sim *sim)
+MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
 {
     const md_terms *t = &sim->terms;
     int i, k, found = 1;
@@ -13904,7 +13909,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim)
                 last = k;
             }
             if (unknown > 1) continue;
-            sim->eliminated[i] = (uint8_t)(unknown && md_tie_follower(sim, i, last));
+            sim->eliminated[i] = (uint8_t)(unknown && md_tie_follower(sim, i, last, by_share));
             found |= sim->eliminated[i];
         }
 }
@@ -14030,8 +14035,8 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
     sim->G_count = sim->dofs;
 }
 
-/* sim->tie and G, by M of the last factor. */
-MD_OWN_FRAME void md_find_ties(mdyn_sim *sim)
+/* Tears the couplings that may be eliminated: sim->tie and G, by M of the last factor. */
+MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
@@ -14039,14 +14044,48 @@ MD_OWN_FRAME void md_find_ties(mdyn_sim *sim)
     for (i = 0; i < sim->couplings; i++) {
         if (!md_is_eliminable(sim, i)) continue;
         sim->eliminated[i] = MD_ELIMINATION_OPEN;
-        md_prefer_follower(sim, i);
+        md_prefer_follower(sim, i, by_share);
     }
 
     /* in turns: followers as far as joints are known; then one more independent joint. Until all
        joints of open couplings are known */
-    do md_tie_followers(sim);
+    do md_tie_followers(sim, by_share);
     while (md_choose_independent(sim));
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
+}
+
+/* Whether the followers of a joint outweigh it: M G^2 of all that moves with it is more than
+   MD_OUTWEIGHED times its own M. Impulses of couplings are what the followers' equations of motion
+   miss, so that their roundings add up in the equation of the joint that leads, times the square
+   root of that. Overwrites sim->dv. O(numbers in G) */
+MD_STATIC int md_leads_outweighed(mdyn_sim *sim)
+{
+    int i, k;
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    for (i = 0; i < md_tie_count(sim); i++) {
+        const int f = sim->tie[i].dof;
+        const md_num M = sim->mass.M[md_first_of_M(sim, f)];
+        for (k = sim->G_first[f]; k < sim->G_end[f]; k++) {
+            md_num *sum = &sim->dv[sim->G_y[k]];
+            *sum = md_add(*sum, md_mul(M, md_mul(sim->G[k], sim->G[k])));
+        }
+    }
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num M = sim->mass.M[md_first_of_M(sim, k)];
+        if (md_less(md_mul(MD_K(MD_OUTWEIGHED), M), sim->dv[k])) return 1;
+    }
+    return 0;
+}
+
+/* sim->tie and G. A coupling of two terms leaves its first joint to follow, but where joints that
+   are so chosen to lead would be outweighed, the larger shares follow there too. */
+MD_STATIC void md_find_ties(mdyn_sim *sim)
+{
+    md_tear(sim, 0);
+    if (md_leads_outweighed(sim)) {
+        md_clear_ties(sim);
+        md_tear(sim, 1);
+    }
     if (md_tie_count(sim) && md_ties_are_refuted(sim)) md_clear_ties(sim);
     md_find_leaders(sim);
 }
