@@ -10961,6 +10961,19 @@ MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
     return md_sqrt(square);
 }
 
+/* Whether the motion that corrects the error of an equality row would move the joint of its pivot
+   by more than four roundings of that: where other rows, or joints tied to each other, leave little
+   of the row, an error below the rounding of C does. */
+MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
+{
+    md_num q, moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
+    if (!row->in_equality || row->pivot >= sim->dofs) return 0;
+    q = md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, row->pivot)]));
+    moved = md_abs(md_mul(moved, sim->inverse_diagonal[row->pivot]));
+    moved = md_ldexp(moved, -md_dof_scale(&sim->dof[row->pivot]));
+    return md_less(md_mul(md_error_rounding(sim), md_mul(MD_K(4), md_add(MD_K(1), q))), moved);
+}
+
 /* Sets the flag of the row in sim->has_position_error if |row->error| exceeds the rounding of C,
    md_error_rounding sum of |coefficient| (1 + |q|); of a row on bodies md_error_rounding of its
    unit. Reads sim->terms. */
@@ -10991,6 +11004,8 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
     if (md_uses_relaxation(sim) && md_row_is_soft(row)) return;
     if (sim->was_unconverged || (md_uses_relaxation(sim) && !md_uses_midpoint(sim))) {
         if (!md_is_zero(bias)) sim->has_position_error |= md_error_kind(sim, row);
+    } else if (md_moves_pivot(sim, row)) {
+        sim->has_position_error |= MD_ERROR_OF_EQUALITY;
     } else if (md_less(least, md_abs(row->error))) {
         md_note_position_error(sim, row);
     }
