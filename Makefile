@@ -8,7 +8,7 @@ OPTIMIZE = -O2
 CFLAGS   = -std=c99 $(OPTIMIZE) $(WARNINGS)
 SCALARS  = f32 f64 fixed
 EXAMPLES = $(sort $(patsubst examples/%.c,%,$(wildcard examples/*.c)))
-HARNESSES = fuzz_model fuzz_lcp fuzz_motion fuzz_restore fuzz_curves
+HARNESSES = fuzz_model fuzz_lcp fuzz_motion fuzz_restore fuzz_curves fuzz_rotors
 HEADERS  = mimicdyn.h $(wildcard examples/*.h examples/robots/*.h tests/*.h tests/bench/*.h)
 SCALAR   = -DMIMICDYN_SCALAR=$(1) -DEXPECT_SCALAR_$(1)=1
 UPPER    = $(subst fixed,FIXED,$(subst f32,F32,$(subst f64,F64,$(1))))
@@ -83,7 +83,7 @@ FUZZ_RUNS  =
 FUZZ_FLAGS = -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
              -fsanitize=fuzzer,address,undefined,float-cast-overflow
 $(SCALARS:%=fuzz-%): fuzz-%: build/fuzz_model-% build/fuzz_lcp-% build/fuzz_motion-% \
-        build/fuzz_restore-% build/fuzz_curves-%
+        build/fuzz_restore-% build/fuzz_curves-% build/fuzz_rotors-%
 	@set -e; for harness in $(HARNESSES); do \
 	    found=build/corpus/$$harness-$* runs=-1 still=; \
 	    for entry in $(FUZZ_RUNS); do \
@@ -185,6 +185,8 @@ build/fuzz_motion-%: fuzz/fuzz_motion.c fuzz/bytes.h fuzz/rigid.h $(HEADERS) Mak
 build/fuzz_restore-%: fuzz/fuzz_restore.c $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
 build/fuzz_curves-%: fuzz/fuzz_curves.c fuzz/bytes.h fuzz/rigid.h $(HEADERS) Makefile | build
+	$(FUZZ_BUILD)
+build/fuzz_rotors-%: fuzz/fuzz_rotors.c fuzz/bytes.h $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)
 build/fuzz_lcp-%: fuzz/fuzz_lcp.c $(HEADERS) Makefile | build
 	$(FUZZ_BUILD)

@@ -10963,6 +10963,19 @@ MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
     return md_sqrt(square);
 }
 
+/* Whether the motion that corrects the error of an equality row would move the joint of its pivot
+   by more than four roundings of that: where other rows, or joints tied to each other, leave little
+   of the row, an error below the rounding of C does. */
+MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
+{
+    md_num q, moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
+    if (!row->in_equality || row->pivot >= sim->dofs) return 0;
+    q = md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, row->pivot)]));
+    moved = md_abs(md_mul(moved, sim->inverse_diagonal[row->pivot]));
+    moved = md_ldexp(moved, -md_dof_scale(&sim->dof[row->pivot]));
+    return md_less(md_mul(md_error_rounding(sim), md_mul(MD_K(4), md_add(MD_K(1), q))), moved);
+}
+
 /* Sets the flag of the row in sim->has_position_error if |row->error| exceeds the rounding of C,
    md_error_rounding sum of |coefficient| (1 + |q|); of a row on bodies md_error_rounding of its
    unit. Reads sim->terms. */
@@ -10993,6 +11006,8 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
     if (md_uses_relaxation(sim) && md_row_is_soft(row)) return;
     if (sim->was_unconverged || (md_uses_relaxation(sim) && !md_uses_midpoint(sim))) {
         if (!md_is_zero(bias)) sim->has_position_error |= md_error_kind(sim, row);
+    } else if (md_moves_pivot(sim, row)) {
+        sim->has_position_error |= MD_ERROR_OF_EQUALITY;
     } else if (md_less(least, md_abs(row->error))) {
         md_note_position_error(sim, row);
     }
@@ -13783,6 +13798,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
    is left to follow, or if the last one has too small a share in it. */
 
 enum { MD_ELIMINATION_OPEN = 2 }; /* sim->eliminated while it is found */
+#define MD_OUTWEIGHED 4096 /* so many roundings are a part of 5e-4 in F32 */
 
 /* Whether coupling i may be eliminated: an engaged equality of positions, of default softness and
    without target velocity, whose impulse has no bound and bounds no other. */
@@ -13800,13 +13816,16 @@ MD_INLINE md_num md_term_weight(const mdyn_sim *sim, const md_terms *t, int k)
 }
 
 /* Whether a coupling may be solved for its term k: the square of its share is at least part2 times
-   that of the largest. Of two terms either will do, since it only scales the other. */
-MD_STATIC int md_may_follow(const mdyn_sim *sim, const md_terms *t, int k, md_num part2)
+   that of the largest. Of two terms either will do, since it only scales the other, unless the
+   couplings are torn `by_share`. */
+MD_STATIC int md_may_follow(const mdyn_sim *sim, const md_terms *t, int k, md_num part2,
+                            int by_share)
 {
     md_num largest = MD_K(0);
     int j;
     for (j = 0; j < t->count; j++) largest = md_max(largest, md_term_weight(sim, t, j));
-    return t->count <= 2 || !md_less(md_term_weight(sim, t, k), md_mul(part2, largest));
+    return (t->count <= 2 && !by_share)
+        || !md_less(md_term_weight(sim, t, k), md_mul(part2, largest));
 }
 
 /* Whether coupling i is straight in the coordinate of a DoF: it can be solved for it. */
@@ -13835,14 +13854,14 @@ MD_STATIC int md_is_on_curves(const mdyn_sim *sim, int i)
 /* Marks in sim->last_use the joint that coupling i prefers as its follower: its first one. If that
    one is taken by another coupling, or its share is below half of the largest: the joint of the
    largest share that is not taken. */
-MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i)
+MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i, int by_share)
 {
     const md_terms *t = &sim->terms;
     int k, best = -1;
     md_find_straight_terms(sim, md_row_at(sim, i), &sim->terms);
     for (k = 0; k < t->count; k++) {
         if (sim->last_use[t->dof[k]] || !md_is_straight_in(sim, i, t->dof[k])) continue;
-        if (k == 0 && md_may_follow(sim, t, 0, MD_K(0.25))) {
+        if (k == 0 && md_may_follow(sim, t, 0, MD_K(0.25), by_share)) {
             best = 0;
             break;
         }
@@ -13853,7 +13872,7 @@ MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i)
 
 /* Eliminates coupling i, whose terms are in sim->terms, with the joint of term k as the follower.
    Returns whether it could: the share is at least a fifth of the largest, and G has room. */
-MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
+MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
 {
     const md_terms *t = &sim->terms;
     const md_reduced *r = md_clear_reduced(sim);
@@ -13863,7 +13882,8 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
     int j;
 
     /* v_f = sum of -c_j/c_f v_j, with what followers among the v_j are functions of */
-    if (!md_may_follow(sim, t, k, MD_K(0.04)) || !md_is_straight_in(sim, i, dof)) return 0;
+    if (!md_may_follow(sim, t, k, MD_K(0.04), by_share)) return 0;
+    if (!md_is_straight_in(sim, i, dof)) return 0;
     for (j = 0; j < t->count; j++)
         if (j != k) md_add_reduced(sim, t->dof[j], md_neg(md_div(t->factor[j], t->factor[k])));
     if (!curved) r = md_drop_rounding(sim); /* what changes may cancel here and not elsewhere */
@@ -13889,7 +13909,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k)
 }
 
 /* Eliminates all open couplings of which one joint is unknown, until there is none left. */
-MD_STATIC void md_tie_followers(mdyn_sim *sim)
+MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
 {
     const md_terms *t = &sim->terms;
     int i, k, found = 1;
@@ -13906,7 +13926,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim)
                 last = k;
             }
             if (unknown > 1) continue;
-            sim->eliminated[i] = (uint8_t)(unknown && md_tie_follower(sim, i, last));
+            sim->eliminated[i] = (uint8_t)(unknown && md_tie_follower(sim, i, last, by_share));
             found |= sim->eliminated[i];
         }
 }
@@ -14032,8 +14052,8 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
     sim->G_count = sim->dofs;
 }
 
-/* sim->tie and G, by M of the last factor. */
-MD_OWN_FRAME void md_find_ties(mdyn_sim *sim)
+/* Tears the couplings that may be eliminated: sim->tie and G, by M of the last factor. */
+MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
@@ -14041,14 +14061,48 @@ MD_OWN_FRAME void md_find_ties(mdyn_sim *sim)
     for (i = 0; i < sim->couplings; i++) {
         if (!md_is_eliminable(sim, i)) continue;
         sim->eliminated[i] = MD_ELIMINATION_OPEN;
-        md_prefer_follower(sim, i);
+        md_prefer_follower(sim, i, by_share);
     }
 
     /* in turns: followers as far as joints are known; then one more independent joint. Until all
        joints of open couplings are known */
-    do md_tie_followers(sim);
+    do md_tie_followers(sim, by_share);
     while (md_choose_independent(sim));
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
+}
+
+/* Whether the followers of a joint outweigh it: M G^2 of all that moves with it is more than
+   MD_OUTWEIGHED times its own M. Impulses of couplings are what the followers' equations of motion
+   miss, so that their roundings add up in the equation of the joint that leads, times the square
+   root of that. Overwrites sim->dv. O(numbers in G) */
+MD_STATIC int md_leads_outweighed(mdyn_sim *sim)
+{
+    int i, k;
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    for (i = 0; i < md_tie_count(sim); i++) {
+        const int f = sim->tie[i].dof;
+        const md_num M = sim->mass.M[md_first_of_M(sim, f)];
+        for (k = sim->G_first[f]; k < sim->G_end[f]; k++) {
+            md_num *sum = &sim->dv[sim->G_y[k]];
+            *sum = md_add(*sum, md_mul(M, md_mul(sim->G[k], sim->G[k])));
+        }
+    }
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num M = sim->mass.M[md_first_of_M(sim, k)];
+        if (md_less(md_mul(MD_K(MD_OUTWEIGHED), M), sim->dv[k])) return 1;
+    }
+    return 0;
+}
+
+/* sim->tie and G. A coupling of two terms leaves its first joint to follow, but where joints that
+   are so chosen to lead would be outweighed, the larger shares follow there too. */
+MD_STATIC void md_find_ties(mdyn_sim *sim)
+{
+    md_tear(sim, 0);
+    if (md_leads_outweighed(sim)) {
+        md_clear_ties(sim);
+        md_tear(sim, 1);
+    }
     if (md_tie_count(sim) && md_ties_are_refuted(sim)) md_clear_ties(sim);
     md_find_leaders(sim);
 }
@@ -15947,7 +16001,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode bias)
 {
     const md_row *row = md_row_at(sim, k);
-    md_num need, bound, low = md_target_lo(row, bias), high = md_target_hi(row, bias);
+    md_num need, bound, start, low = md_target_lo(row, bias), high = md_target_hi(row, bias);
 
     /* An equality row: its target over the part of its length that earlier rows leave. A nearly
        dependent row could need more than 8 times the target, but earlier rows mostly satisfy it. */
@@ -15959,15 +16013,16 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     }
 
     /* An inequality row: its violation, limited by what its bounded impulse can change; and the
-       impulse at which it is warm-started. */
+       impulse at which it is warm-started, within the bounds of this step. */
     need = md_sub(low, row->velocity_given);
     need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
     need = md_mul(row->scale, need);
     bound = md_mul(row->length, md_max(row->lambda_max, md_neg(row->lambda_min)));
     need = md_min(need, md_add(bound, bound));
     if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
-    bound = md_sub(row->warm_start, row->lambda_given);
-    return md_max(need, md_abs(md_mul(row->length, bound)));
+    start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
+    bound = md_add(bound, md_abs(md_mul(row->length, row->lambda_given)));
+    return md_max(need, md_min(start, bound));
 }
 
 /* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
@@ -16248,22 +16303,24 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 
 /* Gives the inequality rows the impulses row->warm_start if `warm`, else 0. If the warm start as a
    whole is worse than none, judged by the iteration's objective (md_warm_start_cost), all impulses
-   become 0. */
+   become 0; sim->du is put back then, for to subtract impulses that may be huge would leave their
+   rounding. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
+    const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
     md_num cost = MD_K(0);
     int k;
+    md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         cost = md_add(cost, md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }
 
-    for (k = md_equality_count(sim); MIMICDYN_WARM && md_less(MD_K(0), cost)
-         && k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
-    }
+    if (!md_less(MD_K(0), cost)) return;
+    md_copy_units(sim->du, sim->scratch, n, 0);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
 }
 
 /* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality

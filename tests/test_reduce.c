@@ -614,10 +614,47 @@ static void test_limits_of_tied(void) {
     check_stop(-1, 1, 1.6, ratio);
 }
 
+/* q_0 is 123 times q_1, q_2 50 times q_0: a joint that leads by so much would have all that is
+   rounded at the others in the impulse of its coupling, and the larger shares follow. A ratio of
+   50 leaves the first joint to follow. */
+static void test_outweighed(void) {
+    static const double I[3] = { 0.012, 0.018, 0.016 };
+    static const double c[2][2] = { { 0.0118, -1.45 }, { 2.95, -0.059 } };
+    const double g0 = -c[0][1] / c[0][0], g2 = -c[1][0] / c[1][1] * g0, torque = 10;
+    const double dy = 1e-3 * g2 * torque / (I[1] + I[0] * g0 * g0 + I[2] * g2 * g2);
+    static const mdyn_body rotor = { 0 };
+    mdyn_body body[3] = { rotor, rotor, rotor };
+    mdyn_coupling pair[2] = { MDYN_MIMIC(0, 1, 0, 0), MDYN_MIMIC(0, 2, 0, 0) };
+    mdyn_model m = MDYN_MODEL(body, 3, pair, 2, MDYN_V3(0, 0, 0), 0.001);
+    mdyn_row_report r;
+    for (int i = 0; i < 3; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].armature = wide(I[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        pair[i].terms[0].coefficient = wide(c[i][0]);
+        pair[i].terms[1].coefficient = wide(c[i][1]);
+    }
+    CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+    CHECK_EQUAL(sim.tie_count, 2);
+    sim.tau[2] = real(torque);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[1]) / dy, 1, ROTOR);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+    CHECK_NEAR(of_wide(r.impulse) / (I[1] * dy / c[0][1]), 1, ROTOR);
+
+    m.coupling_count = 1;
+    pair[0].terms[0].coefficient = wide(1);
+    pair[0].terms[1].coefficient = wide(-50);
+    CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+    CHECK_EQUAL(sim.tie[0].dof, 0);
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_row_form, test_bounded_rows, test_nearly_redundant, test_engaged, test_mass,
-        test_places, test_wheels, test_limits_of_tied
+        test_places, test_wheels, test_limits_of_tied, test_outweighed
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
