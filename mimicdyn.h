@@ -15551,7 +15551,7 @@ MD_INLINE int md_shrinks_steadily(md_num ratio, md_num before)
 {
     const md_num part = md_mul(MD_K(0.1), md_sub(MD_K(1), ratio));
     return md_less(MD_K(0.1), ratio)
-        && md_less(md_abs(md_sub(ratio, before)), md_max(part, MD_K(1e-3)));
+        && md_less(md_abs(md_sub(ratio, before)), md_max(part, MD_K(1e-5)));
 }
 
 /* How far to follow a direction that slowly shrinks, 0 if no further than `ratio`. */
