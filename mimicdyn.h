@@ -1642,7 +1642,8 @@ typedef struct md_spec {
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
     md_spec spec;
-    int16_t term_count;
+    uint8_t term_count;
+    uint8_t sixes;                             /* md_count_sixes */
     uint8_t unbounded;                         /* no bound on its impulse */
     uint8_t cone;                              /* 1, 2: first, second tangent of a cone; else 0 */
     int16_t body[MIMICDYN_MAX_TERMS];
@@ -3908,17 +3909,18 @@ MD_SHARED md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return overflow;
 }
 
-/* The same where each six places fall by 1, which costs little beside products here. */
-MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
+/* The same of `sixes` times six entries whose places fall by 1: looking for these costs little
+   beside products here. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int sixes,
                                const md_unit *u)
 {
-    return md_sparse_dot(entry, at, count, u);
+    return md_sparse_dot(entry, at, 6 * sixes, u);
 }
 
 MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
-                                    const md_place *at, int count)
+                                    const md_place *at, int sixes)
 {
-    return md_sparse_axpy(u, a, entry, at, count);
+    return md_sparse_axpy(u, a, entry, at, 6 * sixes);
 }
 
 /* ---- roots, sine and cosine ----
@@ -5121,37 +5123,42 @@ MD_INLINE void md_add_product(md_unit *u, md_unit a, md_unit b)
     *u = MD_UNIT(MD_RAW(*u) + MD_RAW(a) * MD_RAW(b));
 }
 
-/* md_sparse_dot and md_sparse_axpy where each six places fall by 1: half of the cost. */
-MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
+/* Of six entries at places that fall by 1 from x on: the sum of their products with x. */
+MD_INLINE md_unit md_dot_six(const md_unit *entry, const md_unit *x)
+{
+    return MD_UNIT(MD_RAW(entry[0]) * MD_RAW(x[0]) + MD_RAW(entry[1]) * MD_RAW(x[-1])
+                   + (MD_RAW(entry[2]) * MD_RAW(x[-2]) + MD_RAW(entry[3]) * MD_RAW(x[-3]))
+                   + (MD_RAW(entry[4]) * MD_RAW(x[-4]) + MD_RAW(entry[5]) * MD_RAW(x[-5])));
+}
+
+/* x += a entry */
+MD_INLINE void md_axpy_six(md_unit *MD_RESTRICT x, md_unit a, const md_unit *MD_RESTRICT entry)
+{
+    md_add_product(&x[0], a, entry[0]);
+    md_add_product(&x[-1], a, entry[1]);
+    md_add_product(&x[-2], a, entry[2]);
+    md_add_product(&x[-3], a, entry[3]);
+    md_add_product(&x[-4], a, entry[4]);
+    md_add_product(&x[-5], a, entry[5]);
+}
+
+/* md_sparse_dot and md_sparse_axpy of `sixes` times six such entries: half of the cost. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int sixes,
                                const md_unit *u)
 {
-    const md_unit *end = entry + count;
-    md_unit s = MD_U(0);
-    for (; entry < end; entry += 6, at += 6) {
-        const md_unit *x = &u[*at];
-        md_add_product(&s, entry[0], x[0]);
-        md_add_product(&s, entry[1], x[-1]);
-        md_add_product(&s, entry[2], x[-2]);
-        md_add_product(&s, entry[3], x[-3]);
-        md_add_product(&s, entry[4], x[-4]);
-        md_add_product(&s, entry[5], x[-5]);
+    md_unit s = md_dot_six(entry, &u[*at]);
+    while (--sixes > 0) {
+        entry += 6;
+        at += 6;
+        s = md_unit_add(s, md_dot_six(entry, &u[*at]));
     }
     return s;
 }
 
 MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
-                                    const md_place *at, int count)
+                                    const md_place *at, int sixes)
 {
-    const md_unit *end = entry + count;
-    for (; entry < end; entry += 6, at += 6) {
-        md_unit *x = &u[*at];
-        md_add_product(&x[0], a, entry[0]);
-        md_add_product(&x[-1], a, entry[1]);
-        md_add_product(&x[-2], a, entry[2]);
-        md_add_product(&x[-3], a, entry[3]);
-        md_add_product(&x[-4], a, entry[4]);
-        md_add_product(&x[-5], a, entry[5]);
-    }
+    for (; sixes > 0; sixes--, entry += 6, at += 6) md_axpy_six(&u[*at], a, entry);
     return 0;
 }
 
@@ -12799,6 +12806,19 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
     return e;
 }
 
+/* How many sixes of places that fall by 1 the entries of a row are, but for the owned ones, as
+   those of a row on free bodies are; 0 if they are no such sixes. Those of a row that is not turned
+   may stand in another order, if some are at pivots. */
+MD_STATIC uint8_t md_count_sixes(const mdyn_sim *sim, const md_row *row)
+{
+    const md_place *at = sim->entry_column;
+    int e = row->first + row->owned_count, sixes = 0;
+    if (e != row->lone) return 0;
+    for (; e < row->end; e += 6, sixes++)
+        if (sixes == UINT8_MAX || row->end - e < 6 || at[e] - at[e + 5] != 5) return 0;
+    return (uint8_t)sixes;
+}
+
 /* Turns row k, in sim->row_x, by the reflections of the rows before it, from the entry `reflected`
    on: the values at their pivots become its entries, the rest stays in sim->row_x. Leaves in
    row->inverse_rest the squared length within the span of earlier rows, for md_qr_pivot or
@@ -12810,6 +12830,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     const int first = row->first, end = is_turned ? row->lone : first;
     const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
     row->owned_count = (md_place_if_any)(end - first);
+    if (md_is_body_row(row)) md_body_row_of(sim, row)->sixes = md_count_sixes(sim, row);
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
@@ -14533,6 +14554,12 @@ MD_STATIC void md_store_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 
 /* ---- impulses and velocities of one row ---- */
 
+/* md_count_sixes of a row. */
+MD_INLINE int md_sixes_of(const mdyn_sim *sim, const md_row *row)
+{
+    return md_is_body_row(row) ? md_body_row_at(sim, row)->sixes : 0;
+}
+
 /* n.u of an inequality row over the coordinates that no equality row owns. */
 MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
@@ -14552,24 +14579,6 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
     const int first = row->first + row->owned_count;
     return md_sparse_axpy(u, d, sim->shared.entry + first, sim->entry_column + first,
                           row->end - first);
-}
-
-/* Whether the entries of all inequality rows, but for the owned ones, come in sixes whose places
-   fall by 1, as those of rows on free bodies do. */
-MD_STATIC int md_are_sixes(const mdyn_sim *sim)
-{
-    const md_place *at = sim->entry_column;
-    int k, e, j;
-    if (!MD_HAS_CONTACTS) return 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        const md_row *row = md_active_row(sim, k);
-        for (e = row->first + row->owned_count; e < row->end; e += 6) {
-            if (row->end - e < 6) return 0;
-            for (j = e; j < e + 5; j++)
-                if (at[j] - at[j + 1] != 1) return 0;
-        }
-    }
-    return 1;
 }
 
 /* Whether the bounds of a row keep its impulse below 1/4 of the block. */
@@ -14683,7 +14692,6 @@ typedef struct md_iteration {
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
-    int sixes;          /* md_are_sixes */
 } md_iteration;
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
@@ -15307,22 +15315,19 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
 }
 
 /* n.du in a visit */
-MD_INLINE md_unit md_velocity_along(const mdyn_sim *sim, const md_row *row, const md_iteration *i)
+MD_INLINE md_unit md_velocity_along(const mdyn_sim *sim, const md_row *row)
 {
-    const int first = row->first + row->owned_count;
-    if (!MD_HAS_CONTACTS || !i->sixes) return md_dot_free(sim, row, sim->du);
-    return md_dot_sixes(sim->shared.entry + first, sim->entry_column + first, row->end - first,
-                        sim->du);
+    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
+    if (sixes == 0) return md_dot_free(sim, row, sim->du);
+    return md_dot_sixes(sim->shared.entry + first, sim->entry_column + first, sixes, sim->du);
 }
 
 /* du += d n in a visit */
-MD_INLINE void md_push_along(mdyn_sim *sim, const md_row *row, md_unit d, const md_iteration *i)
+MD_INLINE void md_push_along(mdyn_sim *sim, const md_row *row, md_unit d)
 {
-    const int first = row->first + row->owned_count;
-    if (MD_HAS_CONTACTS && i->sixes)
-        sim->overflow |= md_axpy_sixes(sim->du, d, sim->shared.entry + first,
-                                       sim->entry_column + first, row->end - first);
-    else sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
+    sim->overflow |= sixes == 0 ? md_axpy_free(sim, row, d, sim->du)
+        : md_axpy_sixes(sim->du, d, sim->shared.entry + first, sim->entry_column + first, sixes);
 }
 
 /* One visit of a row by itself. */
@@ -15335,8 +15340,8 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
         if (cone == 1) md_visit_cone(sim, row, bound, i);
         if (cone > 0) return;
     }
-    d = md_unit_mul(row->along, md_visit(sim, row, md_velocity_along(sim, row, i), i));
-    if (!md_unit_is_zero(d)) md_push_along(sim, row, d, i);
+    d = md_unit_mul(row->along, md_visit(sim, row, md_velocity_along(sim, row), i));
+    if (!md_unit_is_zero(d)) md_push_along(sim, row, d);
 }
 
 /* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
@@ -15547,7 +15552,6 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->sixes = md_are_sixes(sim);
 }
 
 /* Smaller changes of an impulse change velocities by their rounding error, which would
@@ -15677,7 +15681,6 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     int pass, coarse;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
-    i.sixes = md_are_sixes(sim);
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
