@@ -1643,7 +1643,8 @@ typedef struct md_spec {
 typedef struct md_body_row {
     md_spec spec;
     uint8_t term_count;
-    uint8_t sixes;                             /* md_count_sixes */
+    uint8_t sixes;                             /* md_find_sixes */
+    uint8_t is_on_single_bodies;
     uint8_t unbounded;                         /* no bound on its impulse */
     uint8_t cone;                              /* 1, 2: first, second tangent of a cone; else 0 */
     int16_t body[MIMICDYN_MAX_TERMS];
@@ -1846,7 +1847,7 @@ typedef struct mdyn_sim {
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
     uint8_t is_continued;                 /* v is that of the last step */
     uint8_t unconverged, was_unconverged; /* iterations ended early: in this step, in the last */
-    uint8_t misses, step_misses;          /* a row misses its target: in this solve, in the step */
+    uint8_t step_misses;                  /* a row misses its target in this step */
 
     /* Constants, as those from `model` on: >>build. */
     int16_t bodies, dofs, coordinates, couplings, drives;
@@ -2786,7 +2787,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
    MD_OPAQUE(x): the compiler no longer knows where the value of x is from.
    MD_UNROLL, before a loop: four passes as one, which takes 6 % off a step of ten boxes by PGS, and
-   7 % by pivoting. clang does so by itself. */
+   7 % by pivoting. clang does so by itself. MD_UNROLL_SIX: passes of a known number, at most six,
+   without a loop. */
 #if defined(__GNUC__) || defined(__clang__)
 #if defined(__OPTIMIZE__)
 #define MD_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
@@ -2816,8 +2818,10 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !defined(__OPTIMIZE_SIZE__)
 #define MD_UNROLL _Pragma("GCC unroll 4")
+#define MD_UNROLL_SIX _Pragma("GCC unroll 6")
 #else
 #define MD_UNROLL
+#define MD_UNROLL_SIX
 #endif
 
 /* The representation of an md_num or md_unit, and the number that a representation stands for. The
@@ -3909,18 +3913,40 @@ MD_SHARED md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return overflow;
 }
 
-/* The same of `sixes` times six entries whose places fall by 1: looking for these costs little
-   beside products here. */
-MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int sixes,
-                               const md_unit *u)
+/* s + the products, before they are rounded, of six entries at places that fall by 1 from x on. */
+MD_INLINE uint64_t md_add_six(uint64_t s, const md_unit *entry, const md_unit *x)
 {
-    return md_sparse_dot(entry, at, 6 * sixes, u);
+    int k;
+    for (k = 0; k < 6; k++)
+        s += (uint64_t)(md_mul_s32(MD_RAW(entry[k]), MD_RAW(x[-k])) >> MD_DOT_SHIFT);
+    return s;
 }
 
-MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
-                                    const md_place *at, int sixes)
+/* x += a entry, as md_sparse_axpy. */
+MD_INLINE md_overflow md_axpy_six(md_unit *x, md_unit a, const md_unit *entry)
 {
-    return md_sparse_axpy(u, a, entry, at, 6 * sixes);
+    md_overflow overflow = 0;
+    int k;
+    for (k = 0; k < 6; k++, x--) {
+        const uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(entry[k]));
+        *x = MD_UNIT((int32_t)((uint32_t)MD_RAW(*x) + d));
+        overflow |= md_overflow_of(*x);
+    }
+    return overflow;
+}
+
+/* md_sparse_dot and md_sparse_axpy of six entries at x and, unless y is NULL, six more at y. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_unit *x, const md_unit *y)
+{
+    uint64_t s = md_add_six(0, entry, x);
+    if (y != NULL) s = md_add_six(s, entry + 6, y);
+    return MD_UNIT(md_round_product((int64_t)s, 30 - MD_DOT_SHIFT));
+}
+
+MD_INLINE md_overflow md_axpy_sixes(md_unit *x, md_unit *y, md_unit a, const md_unit *entry)
+{
+    md_overflow overflow = md_overflow_of(a) | md_axpy_six(x, a, entry);
+    return y == NULL ? overflow : overflow | md_axpy_six(y, a, entry + 6);
 }
 
 /* ---- roots, sine and cosine ----
@@ -5142,23 +5168,18 @@ MD_INLINE void md_axpy_six(md_unit *MD_RESTRICT x, md_unit a, const md_unit *MD_
     md_add_product(&x[-5], a, entry[5]);
 }
 
-/* md_sparse_dot and md_sparse_axpy of `sixes` times six such entries: half of the cost. */
-MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int sixes,
-                               const md_unit *u)
+/* md_sparse_dot and md_sparse_axpy of six entries at x and, unless y is NULL, six more at y: half
+   of the cost. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_unit *x, const md_unit *y)
 {
-    md_unit s = md_dot_six(entry, &u[*at]);
-    while (--sixes > 0) {
-        entry += 6;
-        at += 6;
-        s = md_unit_add(s, md_dot_six(entry, &u[*at]));
-    }
-    return s;
+    const md_unit s = md_dot_six(entry, x);
+    return y == NULL ? s : md_unit_add(s, md_dot_six(entry + 6, y));
 }
 
-MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
-                                    const md_place *at, int sixes)
+MD_INLINE md_overflow md_axpy_sixes(md_unit *x, md_unit *y, md_unit a, const md_unit *entry)
 {
-    for (; sixes > 0; sixes--, entry += 6, at += 6) md_axpy_six(&u[*at], a, entry);
+    md_axpy_six(x, a, entry);
+    if (y != NULL) md_axpy_six(y, a, entry + 6);
     return 0;
 }
 
@@ -11322,6 +11343,14 @@ MD_STATIC void md_add_wrench_pair(md_body_row *r, int a, int b, const md_vec *ar
     }
 }
 
+/* The square of the numbers of which S^T f of a DoF is a sum, for forces and moments of the squares
+   lin2 and ang2. */
+MD_INLINE md_num md_element_size(const md_dof *d, md_num lin2, md_num ang2)
+{
+    if (!md_dof_is_helical(d)) return md_dof_is_linear(d) ? lin2 : ang2;
+    return md_add(ang2, md_mul(md_mul(MD_COLUMN(d)->pitch, MD_COLUMN(d)->pitch), lin2));
+}
+
 /* sim->row_jacobian[k] += S_k^T f for the DoFs from a body to the world. sim->row_jacobian_size[k]
    is raised to the square of the numbers in this sum, for the test of rounding in
    md_body_row_jacobian; the moment of f is itself a sum, of products with an arm of lever2. */
@@ -11330,7 +11359,7 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
     md_force f = *wrench;
-    md_num lin2 = md_dot(&f.lin, &f.lin), size;
+    md_num lin2 = md_dot(&f.lin, &f.lin);
     md_num ang2 = md_max(md_dot(&f.ang, &f.ang), md_mul(lever2, lin2));
     int i, k;
     for (i = body; i >= 0; i = sim->link[i].parent) {
@@ -11338,11 +11367,9 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
         const md_vec *arm = &MD_TREE(sim)->body_state[i].arm;
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
-            size = d->kind == MD_LINEAR ? lin2 : ang2;
-            if (d->kind == MD_HELICAL)
-                size = md_add(ang2, md_mul(md_mul(MD_COLUMN(d)->pitch, MD_COLUMN(d)->pitch), lin2));
             rows->row_jacobian[k] = md_add(rows->row_jacobian[k], md_dof_dot_force(d, &f));
-            rows->row_jacobian_size[k] = md_max(rows->row_jacobian_size[k], size);
+            rows->row_jacobian_size[k] = md_max(rows->row_jacobian_size[k],
+                                                md_element_size(d, lin2, ang2));
         }
         if (link->parent < 0) break;
 
@@ -11353,18 +11380,17 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
 }
 
 /* sim->row_jacobian, sim->row_jacobian_size = the sums over all terms of a body row. */
-MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
+MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r)
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
-    int p, i, k;
-    for (p = 0; p < r->term_count; p++)
-        for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
+    int p, e, k;
+    for (e = row->first; e < row->end; e++) {
+        k = sim->entry_column[e];
+        if (k < sim->dofs) rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
+    }
+    for (p = 0; p < r->term_count && md_tie_count(sim) > 0; p++)
+        for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
             rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
-            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-                const int y = md_y_of_G(sim, i);
-                rows->row_jacobian[y] = rows->row_jacobian_size[y] = MD_K(0);
-            }
-        }
 
     /* a wrench, or the coefficients of up to six joint velocities */
     for (p = 0; p < r->term_count; p++) {
@@ -11400,49 +11426,87 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
         }
 }
 
-/* For md_body_row_jacobian: sets the element of an independent DoF to 0 if it is rounding, else
-   adds its part to J v and raises *largest to its whitened magnitude. */
-MD_STATIC void md_finish_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row, int k,
-                                      md_num *largest)
+/* What the elements of J G of a body row are together: J v; the largest whitened one, as far as the
+   diagonal of L gives it; the largest square that such a one could have without cancellation. */
+typedef struct md_jacobian_sums { md_num Jv, largest, largest2; } md_jacobian_sums;
+
+/* The element x of an independent DoF, whose summands have the square `size`: 0 if it is rounding;
+   otherwise its parts are added to the sums. */
+MD_INLINE md_num md_finish_element(const mdyn_sim *sim, int k, md_num x, md_num size,
+                                   md_jacobian_sums *sums)
 {
-    md_body_rows *rows = MD_BODY_ROWS(sim);
     const md_num rounding = MD_K(4096 * MD_EPSILON * MD_EPSILON);
-    const md_num inverse = sim->inverse_diagonal[k], size = rows->row_jacobian_size[k];
+    const md_num inverse = sim->inverse_diagonal[k];
     const md_scale e = md_dof_scale(&sim->dof[k]);
-    md_num x = rows->row_jacobian[k];
-
-    /* a size of 0: no term acts there, or an earlier path has been there already */
-    if (md_is_zero(size)) return;
-    if (!md_less(md_mul(rounding, size), md_mul(x, x))) x = MD_K(0);
-    rows->row_jacobian[k] = x;
-    rows->row_jacobian_size[k] = MD_K(0);
-
-    if (!md_is_zero(x)) {
-        md_num whitened = md_mul(size, md_mul(inverse, inverse));
-        r->max_length2 = md_max(r->max_length2, md_ldexp(whitened, -2 * e));
-    }
-    row->Jv = md_add(row->Jv, md_mul(x, md_of_real(sim->v[k])));
-    *largest = md_max(*largest, md_ldexp(md_mul(md_abs(x), inverse), -e));
+    if (!md_less(md_mul(rounding, size), md_mul(x, x))) return MD_K(0);
+    sums->Jv = md_add(sums->Jv, md_mul(x, md_of_real(sim->v[k])));
+    sums->largest = md_max(sums->largest, md_ldexp(md_mul(md_abs(x), inverse), -e));
+    sums->largest2 = md_max(sums->largest2,
+                            md_ldexp(md_mul(size, md_mul(inverse, inverse)), -2 * e));
+    return x;
 }
 
-/* J G of a body row into sim->row_jacobian, valid for the DoFs between its bodies and the world and
-   for those that these follow; row->Jv = J v; row->scale = a power of 2 that brings max |J_k|/L_kk
-   to O(1); r->max_length2 = the squared length that the whitened row could have without
-   cancellation. O(terms depth).
+/* Whether each term of a row has DoFs and rows of L of its own: wrenches on bodies that stand on
+   the world, as free ones do, without ties. Then an element has one summand, and is known at once.
+   Rows between free bodies, as those of contacts, are mostly of this kind. */
+MD_STATIC int md_is_on_single_bodies(const mdyn_sim *sim, const md_body_row *r)
+{
+    int p;
+    if (md_tie_count(sim) > 0 || md_is_deep(sim) || r->term_count > 2
+        || (r->term_count == 2 && r->body[0] == r->body[1])) return 0;
+    for (p = 0; p < r->term_count; p++)
+        if (r->is_joint_term[p] || sim->link[r->body[p]].parent >= 0) return 0;
+    return 1;
+}
+
+/* The elements of J of term p of such a row. */
+MD_STATIC void md_single_body_jacobian(mdyn_sim *sim, const md_body_row *r, int p,
+                                       md_jacobian_sums *sums)
+{
+    const md_link *link = &sim->link[r->body[p]];
+    const md_force *f = &r->wrench[p];
+    const md_num lin2 = md_dot(&f->lin, &f->lin);
+    const md_num ang2 = md_max(md_dot(&f->ang, &f->ang), md_mul(r->lever2, lin2));
+    int k;
+    for (k = link->dof; k < link->dof + link->dofs; k++) {
+        const md_dof *d = &sim->dof[k];
+        MD_BODY_ROWS(sim)->row_jacobian[k] = md_finish_element(
+            sim, k, md_dof_dot_force(d, f), md_element_size(d, lin2, ang2), sums);
+    }
+}
+
+/* The elements of J G of any row. Where bodies share a path, or followers a leader, several terms
+   add up in an element: it is looked at when all have. */
+MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r,
+                                       md_jacobian_sums *sums)
+{
+    md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
+    const md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
+    int e;
+    md_sum_row_jacobian(sim, row, r);
+    md_reduce_row_jacobian(sim, r);
+    for (e = row->first; e < row->end; e++) {
+        const int k = sim->entry_column[e];
+        if (k < sim->dofs) J[k] = md_finish_element(sim, k, J[k], size[k], sums);
+    }
+}
+
+/* J G of a body row into sim->row_jacobian, valid for the DoFs among its entries: those between its
+   bodies and the world, and those that these follow; row->Jv = J v; row->scale = a power of 2 that
+   brings max |J_k|/L_kk to O(1); r->max_length2 = the squared length that the whitened row could
+   have without cancellation. O(terms depth).
    An element that is no more than the rounding of its summands becomes 0, as for equal and opposite
    wrenches on a shared path to the world, or directions in which a planar mechanism cannot move. */
 MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
 {
-    md_num largest = MD_K(0);
-    int p, i, k;
-    md_sum_row_jacobian(sim, r);
-    md_reduce_row_jacobian(sim, r);
-
-    row->Jv = r->max_length2 = MD_K(0);
-    for (p = 0; p < r->term_count; p++)
-        for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
-                md_finish_row_jacobian(sim, r, row, md_y_of_G(sim, i), &largest);
+    md_jacobian_sums sums = { MD_K(0), MD_K(0), MD_K(0) };
+    int p;
+    r->is_on_single_bodies = (uint8_t)md_is_on_single_bodies(sim, r);
+    if (!r->is_on_single_bodies) md_general_row_jacobian(sim, row, r, &sums);
+    else for (p = 0; p < r->term_count; p++) md_single_body_jacobian(sim, r, p, &sums);
+    row->Jv = sums.Jv;
+    r->max_length2 = sums.largest2;
+    row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
         md_copy_in(sim->y_force, sim->v, sim->dofs);
@@ -11450,7 +11514,6 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     } else if (sim->has_off == MD_OFF_VELOCITY) {
         row->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->off));
     }
-    row->scale = md_is_zero(largest) ? MD_K(1) : md_unit_power(largest);
 }
 
 /* The time from the start of a step to the pose of its rows. */
@@ -12400,15 +12463,27 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
     }
 }
 
-/* The same for DoF k and all its ancestors; b_k = 0: an earlier path has been there already. */
+/* The same for DoF k and all its ancestors. */
 MD_STATIC void md_whiten_ancestors(mdyn_sim *sim, int k)
 {
-    if (md_unit_is_zero(sim->row_J[k])) return;
     if (md_is_deep(sim)) {
         md_whiten_deep_path(sim, k);
         return;
     }
     while (k >= 0) k = md_whiten_dof(sim, k);
+}
+
+/* The same for the DoFs between a body and the world, and those that these follow, and their
+   ancestors; b_k = 0: another path has been there, or the DoF has no part in the row. */
+MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
+{
+    int i, k;
+    for (k = md_last_dof(sim, body); k >= 0; k = md_parent_dof(sim, k))
+        for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+            if (md_unit_is_zero(sim->row_J[md_y_of_G(sim, i)])) continue;
+            md_whiten_ancestors(sim, md_y_of_G(sim, i));
+            if (md_tie_count(sim) == 0) return; /* the further ones are ancestors of this */
+        }
 }
 
 /* sim->row_x = s L^-T (J G)^T of a joint row with the terms `joint`. Returns s, a power of 2 that
@@ -12435,7 +12510,8 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         /* A DoF is left only when all its descendants are done: of two paths the one at the
            higher DoF goes on, until they meet at j; then the common path to the world. */
         if (md_is_deep(sim)) {
-            for (k = 0; k < t->count; k++) md_whiten_ancestors(sim, t->dof[k]);
+            for (k = 0; k < t->count; k++)
+                if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
         } else {
             for (j = t->dof[0], k = 1; k < t->count; k++)
                 for (i = t->dof[k]; j != i;)
@@ -12452,28 +12528,64 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
     return md_ldexp(MD_K(1), -e);
 }
 
+/* sim->row_x = scale L^-T J^T at the n DoFs, from `first` on, of a body that stands on the world,
+   as by md_whiten_dof. Its rows of L end at its first DoF, and no other term of the row adds to x:
+   the substitution is done in place. */
+MD_INLINE void md_whiten_dofs(mdyn_sim *sim, int first, int n, md_num scale)
+{
+    const md_num *J = MD_BODY_ROWS(sim)->row_jacobian + first;
+    md_unit *x = sim->row_x + first;
+    md_overflow overflow = sim->overflow;
+    int k, j;
+    MD_UNROLL_SIX
+    for (k = 0; k < n; k++)
+        x[k] = md_unit_of(md_mul(scale, J[k]), md_dof_scale(&sim->dof[first + k]));
+    MD_UNROLL_SIX
+    for (k = n - 1; k >= 0; k--) {
+        const md_unit *L = sim->shared.entry + sim->L_first[first + k];
+        const md_unit z = md_unit_mul_num(x[k], sim->inverse_diagonal[first + k]);
+        x[k] = z;
+        overflow |= md_overflow_of(z);
+        MD_UNROLL_SIX
+        for (j = 1; j <= k; j++) overflow |= md_sub_product(&x[k - j], L[j], z);
+    }
+    sim->overflow = overflow;
+}
+
+/* The same for term p of a row on single bodies. Of a free body the compiler knows the number of
+   DoFs, and writes the substitution out. */
+MD_STATIC void md_whiten_single_body(mdyn_sim *sim, const md_body_row *r, int p, md_num scale)
+{
+    const md_link *link = &sim->link[r->body[p]];
+    if (MIMICDYN_MAX_DOFS >= 6 && link->dofs == 6) md_whiten_dofs(sim, link->dof, 6, scale);
+    else md_whiten_dofs(sim, link->dof, link->dofs, scale);
+}
+
+/* sim->row_x = scale L^-T J^T of any row. */
+MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_body_row *r)
+{
+    int p, e;
+    for (e = row->first; e < row->end; e++) {
+        const int k = sim->entry_column[e];
+        if (k < sim->dofs)
+            sim->row_J[k] = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
+                                       md_dof_scale(&sim->dof[k]));
+    }
+    for (p = 0; p < r->term_count; p++) md_whiten_path(sim, r->body[p]);
+}
+
 /* sim->row_x = row->scale L^-T J^T of a body row, with row->scale and row->Jv. */
 MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 {
     const md_overflow before = sim->overflow;
-    int p, i, k, tries = 0;
+    int p, k, tries = 0;
     md_body_row_jacobian(sim, r, row);
 
-    /* L^-T J^T; on overflow again with a smaller scale of the row */
+    /* on overflow again with a smaller scale of the row */
     for (;;) {
         md_overflow_reset(&sim->overflow, 0);
-        for (p = 0; p < r->term_count; p++)
-            for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-                    const int y = md_y_of_G(sim, i);
-                    const md_num J = md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[y]);
-                    sim->row_J[y] = md_unit_of(J, md_dof_scale(&sim->dof[y]));
-                }
-        for (p = 0; p < r->term_count; p++)
-            for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
-                    md_whiten_ancestors(sim, md_y_of_G(sim, i));
-
+        if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
+        else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
@@ -12806,17 +12918,24 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
     return e;
 }
 
-/* How many sixes of places that fall by 1 the entries of a row are, but for the owned ones, as
-   those of a row on free bodies are; 0 if they are no such sixes. Those of a row that is not turned
-   may stand in another order, if some are at pivots. */
-MD_STATIC uint8_t md_count_sixes(const mdyn_sim *sim, const md_row *row)
+/* Of a row on one or two free bodies alone: its entries, but for the owned ones, are so many sixes
+   whose places fall by 1. With MD_JOINED they are those of the row before it by number, which is
+   also before it among the active rows. */
+enum { MD_ONE_SIX = 1, MD_TWO_SIXES = 2, MD_JOINED = 4 };
+
+/* The above of row k; 0: none of it. A row that is not turned may have entries at pivots, which
+   stand in another order. */
+MD_STATIC uint8_t md_find_sixes(const mdyn_sim *sim, int k)
 {
-    const md_place *at = sim->entry_column;
-    int e = row->first + row->owned_count, sixes = 0;
-    if (e != row->lone) return 0;
-    for (; e < row->end; e += 6, sixes++)
-        if (sixes == UINT8_MAX || row->end - e < 6 || at[e] - at[e + 5] != 5) return 0;
-    return (uint8_t)sixes;
+    const md_row *row = md_row_at(sim, k), *before = md_row_at(sim, k - (k > 0));
+    const md_place *at = sim->entry_column + row->lone;
+    const md_place *at_before = sim->entry_column + before->lone;
+    const int last = row->end - row->lone - 6;
+    if (row->owned_count != row->lone - row->first || (last != 0 && last != 6)
+        || at[0] - at[5] != 5 || at[last] - at[last + 5] != 5) return 0;
+    return (uint8_t)((last ? MD_TWO_SIXES : MD_ONE_SIX)
+        | (before->in_inequality && before != row && before->end - before->lone - 6 == last
+           && at[0] == at_before[0] && at[last] == at_before[last] ? MD_JOINED : 0));
 }
 
 /* Turns row k, in sim->row_x, by the reflections of the rows before it, from the entry `reflected`
@@ -12830,7 +12949,8 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     const int first = row->first, end = is_turned ? row->lone : first;
     const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
     row->owned_count = (md_place_if_any)(end - first);
-    if (md_is_body_row(row)) md_body_row_of(sim, row)->sixes = md_count_sixes(sim, row);
+    if (MD_HAS_CONTACTS && md_is_body_row(row))
+        md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
@@ -13615,6 +13735,8 @@ MD_STATIC int md_share_bodies(const mdyn_sim *sim, const md_row *row, const md_r
     const md_body_row *r, *s;
     int p;
     if (!md_is_body_row(row) || !md_is_body_row(other)) return 0;
+    if (row->kind == MDYN_ROW_CONTACT && other->kind == MDYN_ROW_CONTACT
+        && row->index / 3 == other->index / 3) return 1;
     r = md_body_row_at(sim, row);
     s = md_body_row_at(sim, other);
     for (p = 0; p < r->term_count && p < s->term_count && r->body[p] == s->body[p];) p++;
@@ -13764,11 +13886,15 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
-/* Appends the coordinates of a row without pivots. */
+/* Appends the coordinates of a row without pivots, none of which is marked. */
 MD_STATIC void md_append_entries_of(mdyn_sim *sim, const md_row *row)
 {
+    md_place *to = sim->entry_column + sim->entries;
+    const md_place *from = sim->entry_column + row->first;
+    const int n = row->end - row->first;
     int e;
-    for (e = row->first; e < row->end; e++) md_append_entry(sim, sim->entry_column[e]);
+    sim->entries += n;
+    for (e = 0; e < n && sim->entries <= MIMICDYN_MAX_ENTRIES; e++) to[e] = from[e];
 }
 
 /* The layout without directly solved rows: of each row its DoFs and their ancestors. Sets
@@ -14486,12 +14612,6 @@ MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
     return md_leader(sim, row, &u_mu) >= 0;
 }
 
-/* Keeps the bound of a tangent, which in a cone is not that of its own component. */
-MD_INLINE void md_save_bound(mdyn_sim *sim, const md_row *row)
-{
-    if (md_is_body_row(row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
-}
-
 /* The stage of a row with a leader (MDYN_TWO_STAGE): 1 no friction, 2 fixed bounds; 0: its bound
    follows. */
 MD_INLINE int md_friction_stage(const mdyn_sim *sim, const md_row *row)
@@ -14515,29 +14635,43 @@ MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
     return leader->in_inequality ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
 }
 
-/* The upper bound of u_lambda of a row with a leader: mu |impulse of the leader|, or in stages
-   first 0, then the bound that was fixed after the first. */
+/* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
+   stages first 0, then the bound that was fixed after the first. */
+MD_INLINE md_unit md_body_row_bound(const mdyn_sim *sim, const md_body_row *r)
+{
+    const int stage = MD_BODY_ROWS(sim)->friction_stage;
+    if (stage == 0) return md_bound_by(md_row_at(sim, r->spec.leader), r->u_mu);
+    return stage == 2 ? r->u_bound : MD_U(0);
+}
+
+/* The upper bound of u_lambda of any row with a leader. */
 MD_INLINE md_unit md_present_bound(const mdyn_sim *sim, const md_row *row, md_scale e)
 {
     md_num u_mu, own;
     md_unit bound;
-    const int leader = md_leader(sim, row, &u_mu), stage = md_friction_stage(sim, row);
-    if (stage == 2) return md_body_row_at(sim, row)->u_bound;
-    bound = stage ? MD_U(0) : md_bound_by(md_row_at(sim, leader), u_mu);
-    if (!md_is_body_row(row) && md_own_bound(sim, row, &own)) {
+    int leader;
+    if (md_is_body_row(row)) return md_body_row_bound(sim, md_body_row_at(sim, row));
+    leader = md_leader(sim, row, &u_mu);
+    bound = md_bound_by(md_row_at(sim, leader), u_mu);
+    if (md_own_bound(sim, row, &own)) {
         own = md_mul(own, row->length);
         if (md_less(md_ldexp(own, -e), md_of_unit(bound, 0))) bound = md_unit_of(own, e);
     }
     return bound;
 }
 
-/* Sets the bounds of a row with a leader and returns the upper one. */
-MD_INLINE md_unit md_follow_leader(mdyn_sim *sim, md_row *row, md_scale e)
+/* Sets the bounds of a row with a leader. */
+MD_INLINE void md_follow_leader(mdyn_sim *sim, md_row *row, md_scale e)
 {
     row->u_lambda_max = md_present_bound(sim, row, e);
     row->u_lambda_min = md_unit_neg(row->u_lambda_max);
-    md_save_bound(sim, row);
-    return row->u_lambda_max;
+}
+
+/* Keeps the bound of a tangent for the second stage: in a cone the bounds of u_lambda become those
+   of its own component. */
+MD_INLINE void md_save_bound(mdyn_sim *sim, const md_row *row)
+{
+    if (md_is_body_row(row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
 }
 
 /* Stores the bound of a row with a leader as its impulse bounds, independent of the block: what it
@@ -14554,17 +14688,20 @@ MD_STATIC void md_store_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 
 /* ---- impulses and velocities of one row ---- */
 
-/* md_count_sixes of a row. */
+/* md_find_sixes of a row. */
 MD_INLINE int md_sixes_of(const mdyn_sim *sim, const md_row *row)
 {
-    return md_is_body_row(row) ? md_body_row_at(sim, row)->sixes : 0;
+    return MD_HAS_CONTACTS && md_is_body_row(row) ? md_body_row_at(sim, row)->sixes : 0;
 }
 
 /* n.u of an inequality row over the coordinates that no equality row owns. */
 MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
-    const int first = row->first + row->owned_count;
-    return md_sparse_dot(sim->shared.entry + first, sim->entry_column + first, row->end - first, u);
+    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
+    const md_unit *entry = sim->shared.entry + first;
+    const md_place *at = sim->entry_column + first;
+    if (sixes) return md_dot_sixes(entry, &u[at[0]], sixes & MD_TWO_SIXES ? &u[at[6]] : NULL);
+    return md_sparse_dot(entry, at, row->end - first, u);
 }
 
 /* x.u */
@@ -14576,9 +14713,11 @@ MD_INLINE md_unit md_row_dot(const mdyn_sim *sim, const md_row *row, const md_un
 /* u += d n; returns the overflow. */
 MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_unit d, md_unit *u)
 {
-    const int first = row->first + row->owned_count;
-    return md_sparse_axpy(u, d, sim->shared.entry + first, sim->entry_column + first,
-                          row->end - first);
+    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
+    const md_unit *entry = sim->shared.entry + first;
+    const md_place *at = sim->entry_column + first;
+    if (sixes) return md_axpy_sixes(&u[at[0]], sixes & MD_TWO_SIXES ? &u[at[6]] : NULL, d, entry);
+    return md_sparse_axpy(u, d, entry, at, row->end - first);
 }
 
 /* Whether the bounds of a row keep its impulse below 1/4 of the block. */
@@ -14648,7 +14787,7 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
     md_target_inequality(sim, row, e, bias);
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
-    md_save_bound(sim, row);
+    if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
     start = md_unit_of(md_mul(md_sub(impulse, row->lambda_given), length), e);
@@ -15219,27 +15358,29 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
     return overflow;
 }
 
-/* Whether a row misses its target by more than rounding errors and
+/* Sets sim->step_misses if a row misses its target by more than rounding errors and
       accuracy (sum of |x_k| change_k + beside |u_lambda|),   change_k of md_find_changes:
    the sum of the magnitudes by which its velocity changes in this step. `moved` is the largest
-   change of an impulse in the last iteration: if that is rounding, no row misses. */
-MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
+   change of an impulse in the last iteration: if that is rounding, no row misses; if it is 0, after
+   pivoting, none either with relaxation. One that misses is enough in a step. */
+MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
 {
     const int room = 2 * MD_HEADROOM;
     md_num accuracy = md_of_wide(sim->solver.accuracy), noise, size;
     int k, j;
+    if (MIMICDYN_SETTINGS && (sim->step_misses || md_unit_is_zero(moved))) return;
     if (md_wide_is_zero(sim->solver.relaxation) && !md_unit_less(md_unit_add(
             md_unit_mul(MD_U(8 * MD_EPSILON), sim->free_motion),
-            md_unit_ldexp(MD_U_ROUNDING, 2)), moved)) return 0;
+            md_unit_ldexp(MD_U_ROUNDING, 2)), moved)) return;
 
     /* if the changes do not fit the block, some row counts as missing its target */
-    if (md_has_overflowed(md_find_changes(sim, room))) return 1;
+    if (md_has_overflowed(md_find_changes(sim, room))) sim->step_misses = 1;
     if (md_is_zero(accuracy)) accuracy = MD_K(1e-3);
     size = md_of_unit(md_units_max_abs(sim->scratch, sim->dofs + sim->rows), room);
     noise = md_add(md_mul(MD_K(64 * MD_EPSILON), size),
                    md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 4), 0));
     noise = md_add(noise, MD_K(1e-30)); /* products of smaller floats may be denormal */
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+    for (k = md_equality_count(sim); k < md_active_count(sim) && !sim->step_misses; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         for (size = MD_K(0), j = row->first + row->owned_count; j < row->end; j++)
@@ -15248,9 +15389,9 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
         size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
         size = md_add(size, md_abs(md_mul(md_of_unit(row->beside, 0),
                                           md_of_unit(row->u_lambda, 0))));
-        if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e))) return 1;
+        if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e)))
+            sim->step_misses = 1;
     }
-    return 0;
 }
 
 /* ---- the iteration ---- */
@@ -15314,34 +15455,67 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
     md_follow_parallel(sim, from, end, i);
 }
 
-/* n.du in a visit */
-MD_INLINE md_unit md_velocity_along(const mdyn_sim *sim, const md_row *row)
-{
-    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
-    if (sixes == 0) return md_dot_free(sim, row, sim->du);
-    return md_dot_sixes(sim->shared.entry + first, sim->entry_column + first, sixes, sim->du);
-}
-
-/* du += d n in a visit */
-MD_INLINE void md_push_along(mdyn_sim *sim, const md_row *row, md_unit d)
-{
-    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
-    sim->overflow |= sixes == 0 ? md_axpy_free(sim, row, d, sim->du)
-        : md_axpy_sixes(sim->du, d, sim->shared.entry + first, sim->entry_column + first, sixes);
-}
-
 /* One visit of a row by itself. */
 MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
 {
     md_unit d;
     if (md_has_leader(sim, row)) {
         const int cone = md_cone_of(sim, row);
-        const md_unit bound = cone == 2 ? MD_U(0) : md_follow_leader(sim, row, e);
-        if (cone == 1) md_visit_cone(sim, row, bound, i);
+        if (cone < 2) md_follow_leader(sim, row, e);
+        if (cone == 1) md_visit_cone(sim, row, row->u_lambda_max, i);
         if (cone > 0) return;
     }
-    d = md_unit_mul(row->along, md_visit(sim, row, md_velocity_along(sim, row), i));
-    if (!md_unit_is_zero(d)) md_push_along(sim, row, d);
+    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+}
+
+/* The same of row `row`, `r` on free bodies, whose parts of sim->du begin at x and y. A tangent
+   without an impulse, of a contact without one, is not visited: many contacts of a stack of boxes
+   that are turned a little are of this kind. */
+MD_INLINE void md_visit_sixes(mdyn_sim *sim, md_row *row, const md_body_row *r, md_unit *x,
+                              md_unit *y, md_iteration *i)
+{
+    const md_unit *entry = sim->shared.entry + row->lone;
+    md_unit d;
+    if (r->spec.leader >= 0) {
+        const md_unit bound = md_body_row_bound(sim, r);
+        if (r->cone == 2) return;
+        row->u_lambda_max = bound;
+        row->u_lambda_min = md_unit_neg(bound);
+        if (r->cone > 0) md_visit_cone(sim, row, bound, i);
+        if (r->cone > 0 || (md_unit_is_zero(bound) && md_unit_is_zero(row->u_lambda))) return;
+    }
+    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_sixes(entry, x, y), i));
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_sixes(x, y, d, entry);
+}
+
+/* The same of the row at place k of the active ones and of those behind it that are joined to it.
+   Returns the place behind them. */
+MD_INLINE int md_visit_run(mdyn_sim *sim, int k, md_unit *x, md_unit *y, md_iteration *i)
+{
+    const int count = md_active_count(sim);
+    md_row *row = md_active_row(sim, k);
+    const md_body_row *r = md_body_row_at(sim, row);
+    do {
+        if (row->in_inequality) md_visit_sixes(sim, row, r, x, y, i);
+        row++;
+        r++;
+    } while (++k < count && r->sixes & MD_JOINED);
+    return k;
+}
+
+/* One visit of each of the active rows from k on that are joined, md_find_sixes: as by
+   md_visit_row, at half of the cost, since their part of sim->du is looked up once. The three rows
+   of a contact are such rows, and those of a hinge. Returns the place behind them. */
+MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
+{
+    const md_row *row = md_active_row(sim, k);
+    const md_place *at = sim->entry_column + row->lone;
+    const int is_one = md_body_row_at(sim, row)->sixes & MD_ONE_SIX;
+    md_unit *x = &sim->du[at[0]], *y = is_one ? x : &sim->du[at[6]];
+    MD_OPAQUE(x); /* or gcc does not take two of them at a time */
+    MD_OPAQUE(y);
+    return md_visit_run(sim, k, x, is_one ? NULL : y, i);
 }
 
 /* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
@@ -15355,6 +15529,10 @@ MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
     i->squares = 0;
     for (k = md_equality_count(sim); k < count; k = end) {
         md_row *row = md_active_row(sim, k);
+        if (MD_HAS_CONTACTS && md_is_body_row(row) && md_body_row_at(sim, row)->sixes) {
+            end = md_visit_joined(sim, k, i);
+            continue;
+        }
         end = has_parallel ? md_parallel_end(sim, k) : k + 1;
         if (end > k + 1) md_visit_parallel(sim, k, end, i);
         else if (row->in_inequality) md_visit_row(sim, row, e, i);
@@ -15405,8 +15583,9 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
 {
     md_num slope = MD_K(0), curvature = MD_K(0);
     md_squares size = 0;
+    const int n = md_whitened_count(sim);
     int k;
-    for (k = 0; k < md_whitened_count(sim); k++) {
+    for (k = 0; k < n; k++) {
         const md_num P = md_of_unit(sim->row_x[k], 0);
         slope = md_add(slope, md_mul(P, md_of_unit(sim->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
@@ -15465,6 +15644,7 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
 MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 {
     const md_unit part = md_unit_of(t, 0);
+    const int n = md_whitened_count(sim);
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
@@ -15474,7 +15654,7 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
 
-    for (k = 0; k < md_whitened_count(sim); k++) {
+    for (k = 0; k < n; k++) {
         const md_unit step = md_unit_mul(part, sim->row_x[k]);
         sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
         sim->scratch[k] = sim->du[k] = md_unit_add(sim->du[k], step);
@@ -16070,7 +16250,6 @@ MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
     md_clear_impulses(sim);
     motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
     md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
-    sim->misses = 0;
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
@@ -16094,11 +16273,12 @@ MD_INLINE int md_solve_by_pivoting(const mdyn_sim *sim, md_scale e)
 
 #endif
 
-/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. */
-MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. Returns the largest
+   change of an impulse in the last iteration, 0 if pivoting solved them: for md_note_misses. */
+MD_INLINE md_unit md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
 {
-    if (md_solve_by_pivoting(sim, e)) return;
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end, md_has_target_velocity(sim)));
+    if (md_solve_by_pivoting(sim, e)) return MD_U(0);
+    return md_iterate_pgs(sim, e, end, md_has_target_velocity(sim));
 }
 
 /* Whether friction is solved in two stages. */
@@ -16114,8 +16294,8 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
     int k;
     if (!md_has_two_stages(sim)) return;
     MD_BODY_ROWS(sim)->friction_stage = 1;
-    md_solve_inequalities(sim, e, sim->iterations + md_most_iterations(sim));
-    sim->step_misses |= sim->misses;
+    md_note_misses(sim, e, md_solve_inequalities(sim, e,
+                                                 sim->iterations + md_most_iterations(sim)));
 
     /* stage 0 takes the bounds from the normal impulses at hand */
     MD_BODY_ROWS(sim)->friction_stage = 0;
@@ -16123,6 +16303,7 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || !md_is_body_row(row) || !md_has_leader(sim, row)) continue;
         md_follow_leader(sim, row, e);
+        md_save_bound(sim, row);
         md_store_bound(sim, row, e);
     }
     MD_BODY_ROWS(sim)->friction_stage = 2;
@@ -16219,14 +16400,16 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 
 /* Solves the inequality rows in at most `most` iterations, activates those that the motion
    violates, and repeats this until none is violated, or the block overflows; gives sim->dv. All
-   repetitions together may take as many iterations again. */
-MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
-                                   enum md_bias_mode bias, int32_t most)
+   repetitions together may take as many iterations again. Returns what the last call of
+   md_solve_inequalities does. */
+MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
+                                      enum md_bias_mode bias, int32_t most)
 {
     int32_t end = sim->iterations + most;
+    md_unit moved = MD_U(0);
     int activated = 1, repeated = 0;
     while (activated > 0 && !md_has_overflowed(sim->overflow)) {
-        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) md_solve_inequalities(sim, e, end);
+        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) moved = md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
         activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && (MD_HAS(LIMIT) || MD_HAS(RANGE))
@@ -16234,6 +16417,7 @@ MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
         if (!repeated) end = sim->iterations + most;
         repeated = 1;
     }
+    return moved;
 }
 
 /* ---- biased and unbiased solves ---- */
@@ -16328,13 +16512,14 @@ MD_INLINE int md_solves_twice(const mdyn_sim *sim)
 
 /* Solves twice on the free motion sim->free_du: first with all position biases, for q alone, in a
    block of its own, for they may be far larger than v; then without them, for v.
-   sim->error_displacement is h times the difference. */
-MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
+   sim->error_displacement is h times the difference. Returns the last change of an impulse. */
+MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
     md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
     int k, tries = 0;
+    md_unit moved;
 
     /* the motion with all position biases, in exponents that grow until it fits */
     do {
@@ -16342,21 +16527,23 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
         sim->iterations = iterations;
         md_restore_free_motion(sim, (md_scale)(coarse - e));
         md_start_solve(sim, coarse, MD_BIAS_ALL, md_uses_warm_start(sim));
-        md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL, md_first_iterations(sim));
+        moved = md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL,
+                                    md_first_iterations(sim));
         coarse = (md_scale)(coarse + MD_HEADROOM);
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
              && ++tries < MD_MAX_RETRIES);
-    sim->step_misses |= sim->misses;
+    md_note_misses(sim, (md_scale)(coarse - MD_HEADROOM), moved);
     for (k = 0; k < sim->dofs; k++) sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
 
     /* the motion without them: v and the impulses */
     md_restore_free_motion(sim, 0);
     md_start_solve(sim, e, MD_BIAS_COMPLIANT, md_uses_warm_start(sim));
-    md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
-                        md_iterations_left(sim, iterations));
+    moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
+                                md_iterations_left(sim, iterations));
     for (k = 0; k < sim->dofs; k++)
         sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
     sim->has_error_displacement = 1;
+    return moved;
 }
 
 /* Corrects the position errors of the equality rows apart from v: sim->error_displacement is h
@@ -16404,8 +16591,8 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 }
 
 /* The solve of a pass with relaxation. Returns the count of iterations before the solve that gave
-   the impulses. */
-MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e)
+   the impulses, whose last change goes to *moved. */
+MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *moved)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
@@ -16414,12 +16601,12 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e)
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
     md_solve_frictionless(sim, e);
     if (!md_solves_twice(sim))
-        md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
+        *moved = md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
 
     /* also if a row with a position error has been activated */
     if (!md_solves_twice(sim)) return before;
     before = sim->iterations;
-    md_solve_relaxed(sim, e);
+    *moved = md_solve_relaxed(sim, e);
     return before;
 }
 
@@ -16447,27 +16634,29 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
     const int unbiased = is_step && !relax && md_uses_warm_start(sim) && sim->was_unconverged;
     const int restores = unbiased && md_position_error(sim);
     int32_t before = sim->iterations;
+    md_unit moved = MD_U(0);
     int saved;
 
     /* equality rows, then the active inequality rows */
     if (relax) {
-        before = md_solve_with_relaxation(sim, e);
+        before = md_solve_with_relaxation(sim, e, &moved);
     } else {
         const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
         if (is_step) md_solve_frictionless(sim, e);
-        md_solve_active_set(sim, mode, e, bias,
-                            restores ? md_first_iterations(sim) : md_most_iterations(sim));
+        moved = md_solve_active_set(sim, mode, e, bias, restores ? md_first_iterations(sim)
+                                                                 : md_most_iterations(sim));
     }
     saved = md_save_warm_starts(sim, e, unbiased, relax, sim->iterations - before);
 
     /* the same rows with their position biases */
     if (restores) {
         md_restore_bias(sim, e);
-        md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_ALL, md_iterations_left(sim, before));
+        moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_ALL,
+                                    md_iterations_left(sim, before));
     }
+    if (is_step) md_note_misses(sim, e, moved);
     md_recover_impulses(sim, e, saved);
-    sim->step_misses |= sim->misses;
 }
 
 /* ---- substeps ---- */
@@ -16913,7 +17102,7 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
     for (j = 0; j < sim->rows - sim->joint_row_count; j++) {
         const md_row *row = md_row_at(sim, sim->joint_row_count + j);
         md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
-        r->velocity_after = MD_K(0);
+        md_num velocity = MD_K(0);
         for (p = 0; p < r->term_count; p++) {
             const md_force *f = &r->wrench[p];
             const md_motion *m = &MD_STAGE(sim, r->body[p])->momentum.motion;
@@ -16921,12 +17110,13 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
 
             /* the wrench times the body's motion, or coefficients times its joint velocities */
             if (!r->is_joint_term[p])
-                r->velocity_after = md_add(r->velocity_after, md_add(md_dot(&f->ang, &m->ang),
+                velocity = md_add(velocity, md_add(md_dot(&f->ang, &m->ang),
                                                    md_dot(&f->lin, &m->lin)));
-            for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-                r->velocity_after = md_add(r->velocity_after,
-                    md_mul(md_of_real(sim->v[link->dof + k]), md_joint_coefficient(f, k)));
+            else for (k = 0; k < link->dofs; k++)
+                velocity = md_add(velocity, md_mul(md_of_real(sim->v[link->dof + k]),
+                                                   md_joint_coefficient(f, k)));
         }
+        r->velocity_after = velocity;
         r->value_after = md_value_after_step(sim, row, r);
     }
 }
