@@ -1598,8 +1598,8 @@ enum { MDYN_WHITENED_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
 #if MIMICDYN_MAX_DANTZIG > 0
 /* Workspace of pivoting. */
 typedef struct md_dantzig {
-    md_num number[MIMICDYN_MAX_DANTZIG * (MIMICDYN_MAX_DANTZIG + 11)];
-    int index[4 * MIMICDYN_MAX_DANTZIG];
+    md_num number[MIMICDYN_MAX_DANTZIG * (MIMICDYN_MAX_DANTZIG + 10)];
+    int index[5 * MIMICDYN_MAX_DANTZIG];
     md_two_sided two_sided[MIMICDYN_MAX_DANTZIG];
     mdyn_wide mu[MIMICDYN_MAX_DANTZIG];
     int16_t findex[MIMICDYN_MAX_DANTZIG], row[MIMICDYN_MAX_DANTZIG];
@@ -9208,14 +9208,16 @@ typedef struct md_lcp_work {
     md_num *x, *lo, *hi;
     md_num *scale;        /* D */
     md_num *b, *w;
-    md_num *magnitude;    /* |b_i| + sum_j |A_ij x_j|; in PGS iterations 1 / A_ii */
+    md_num *inverse;      /* of PGS iterations: 1 / A_ii */
     md_num *friction_x;   /* |x_k| that the bounds of friction are computed from */
     md_num *u, *v;        /* of the clamped rows, in their order */
     int *clamped_rows;
     int *first, *last;    /* A_ij = 0 for j < first[i] and for j > last[i] */
+    int *zeros;           /* with how many zeros each row of L begins */
     md_num *a, *l;        /* lower triangles, row i from i (i + 1) / 2 on; l: D on the diagonal */
     md_two_sided *two_sided; /* NULL: no row has two sides */
     md_num b_rounding;    /* added to all magnitudes for earlier rounding of b; 0: none */
+    md_num x_sum;         /* b_rounding + sum_j |x_j| */
 } md_lcp_work;
 
 /* Where row i of a lower triangle begins. */
@@ -9526,7 +9528,7 @@ MD_STATIC int md_lcp_write_results(const md_lcp_work *s, const mdyn_lcp *p, mdyn
 
 /* ---- pivoting: the scaled problem ---- */
 
-/* Hands out n (n + 11) numbers and 4 n integers; MDYN_LCP_SCRATCH(n) counts both. */
+/* Hands out n (n + 10) numbers and 5 n integers; MDYN_LCP_SCRATCH(n) counts both. */
 MD_STATIC void md_lcp_carve_scratch(md_lcp_work *s, int n, md_num *at, int *integers)
 {
     s->n = n;
@@ -9534,14 +9536,13 @@ MD_STATIC void md_lcp_carve_scratch(md_lcp_work *s, int n, md_num *at, int *inte
     s->two_sided = NULL;
     s->b_rounding = MD_K(0);
 
-    /* ten arrays of n numbers */
+    /* nine arrays of n numbers */
     s->x = at; at += n;
     s->lo = at; at += n;
     s->hi = at; at += n;
     s->scale = at; at += n;
     s->b = at; at += n;
     s->w = at; at += n;
-    s->magnitude = at; at += n;
     s->friction_x = at; at += n;
     s->u = at; at += n;
     s->v = at; at += n;
@@ -9554,6 +9555,7 @@ MD_STATIC void md_lcp_carve_scratch(md_lcp_work *s, int n, md_num *at, int *inte
     s->clamped_rows = integers + n;
     s->first = integers + 2 * n;
     s->last = integers + 3 * n;
+    s->zeros = integers + 4 * n;
 }
 
 /* The scaled problem, no row clamped and each x as near to 0 as its bounds allow. */
@@ -9595,17 +9597,15 @@ MD_INLINE void md_lcp_add_term(md_num *sum, md_num *magnitude, md_num t)
     *magnitude = md_add(*magnitude, md_abs(t));
 }
 
-/* w = A x - b and the magnitudes of its terms. It is computed from x every time, so that rounding
-   errors do not accumulate. */
+/* w = A x - b. It is computed from x every time, so that rounding errors do not accumulate. Rows
+   with x = 0, of which there are many, cost nothing. */
 MD_STATIC void md_lcp_update_w(md_lcp_work *s)
 {
-    md_num *MD_RESTRICT w = s->w, *MD_RESTRICT size = s->magnitude;
+    md_num *MD_RESTRICT w = s->w;
     const int n = s->n;
     int i, j, at;
-    for (i = 0; i < n; i++) {
-        w[i] = md_neg(s->b[i]);
-        size[i] = md_add(md_abs(s->b[i]), s->b_rounding);
-    }
+    for (i = 0; i < n; i++) w[i] = md_neg(s->b[i]);
+    s->x_sum = s->b_rounding;
 
     /* A x by columns. Column j of A is row j of the triangle up to the diagonal, and from there on
        the elements j of the rows below. */
@@ -9613,18 +9613,39 @@ MD_STATIC void md_lcp_update_w(md_lcp_work *s)
         const md_num x = s->x[j], *a = s->a, *row = a + md_triangle_row(j);
         const int last = s->last[j];
         if (md_is_zero(x)) continue;
+        s->x_sum = md_add(s->x_sum, md_abs(x));
         MD_UNROLL
-        for (i = s->first[j]; i < j; i++) md_lcp_add_term(&w[i], &size[i], md_mul(row[i], x));
+        for (i = s->first[j]; i < j; i++) w[i] = md_add(w[i], md_mul(row[i], x));
         MD_UNROLL
         for (at = md_triangle_row(j) + j; i <= last; at += ++i)
-            md_lcp_add_term(&w[i], &size[i], md_mul(a[at], x));
+            w[i] = md_add(w[i], md_mul(a[at], x));
     }
 }
 
-/* Whether w_i is more than rounding. */
+/* |b_i| + sum_j |A_ij x_j|: few rows need it, each now and then. */
+MD_STATIC md_num md_lcp_find_magnitude(const md_lcp_work *s, int i)
+{
+    const md_num *a = s->a, *x = s->x, *row = a + md_triangle_row(i);
+    const int last = s->last[i];
+    md_num size = md_add(md_abs(s->b[i]), s->b_rounding);
+    int j, at;
+    MD_UNROLL
+    for (j = s->first[i]; j < i; j++) size = md_add(size, md_abs(md_mul(row[j], x[j])));
+    MD_UNROLL
+    for (at = md_triangle_row(i) + i; j <= last; at += ++j)
+        size = md_add(size, md_abs(md_mul(a[at], x[j])));
+    return size;
+}
+
+/* Whether w_i is more than rounding. Mostly two of its terms show that it is not, or the sum of |x|
+   that it is, since |A_ij| <= 1. */
 MD_INLINE int md_lcp_is_significant(const md_lcp_work *s, int i)
 {
-    return md_less(md_mul(MD_K(MD_LCP_NOISE * MD_EPSILON), s->magnitude[i]), md_abs(s->w[i]));
+    const md_num noise = MD_K(MD_LCP_NOISE * MD_EPSILON), w = md_abs(s->w[i]), b = md_abs(s->b[i]);
+    const md_num own = md_abs(md_mul(s->a[md_triangle_row(i) + i], s->x[i]));
+    if (!md_less(md_mul(noise, md_add(b, own)), w)) return 0;
+    return md_less(md_mul(noise, md_add(b, s->x_sum)), w)
+        || md_less(md_mul(noise, md_lcp_find_magnitude(s, i)), w);
 }
 
 /* The unclamped row with the largest |w| whose x may still move against it; -1: all are solved. */
@@ -9652,20 +9673,24 @@ MD_STATIC int md_lcp_worst_row(const md_lcp_work *s)
 
 /* ---- pivoting: the factor L D L^T of the clamped rows ---- */
 
+/* A row of L begins with the zeros of its row of A, whose clamped rows before it act on other
+   bodies: fill-in is behind them. */
+
 /* u := L^-1 u, v := D^-1 u; returns u.v */
 MD_STATIC md_num md_lcp_forward(md_lcp_work *s)
 {
     md_num sum = MD_K(0);
     int j, k, first;
 
-    /* leading zeros of u are those of L^-1 u too: rows on other bodies than the one at hand */
+    /* leading zeros of u are those of L^-1 u too */
     for (first = 0; first < s->clamped && md_is_zero(s->u[first]); first++) s->v[first] = MD_K(0);
 
     for (k = first; k < s->clamped; k++) {
         const md_num *row = s->l + md_triangle_row(k);
         md_num t = s->u[k];
         MD_UNROLL
-        for (j = first; j < k; j++) t = md_sub(t, md_mul(row[j], s->u[j]));
+        for (j = first > s->zeros[k] ? first : s->zeros[k]; j < k; j++)
+            t = md_sub(t, md_mul(row[j], s->u[j]));
         s->u[k] = t;
         s->v[k] = md_div(t, row[k]);
         sum = md_add(sum, md_mul(t, s->v[k]));
@@ -9682,7 +9707,7 @@ MD_STATIC void md_lcp_backward(md_lcp_work *s)
         const md_num *row = s->l + md_triangle_row(k);
         const md_num t = v[k];
         MD_UNROLL
-        for (j = 0; j < k; j++) v[j] = md_sub(v[j], md_mul(row[j], t));
+        for (j = s->zeros[k]; j < k; j++) v[j] = md_sub(v[j], md_mul(row[j], t));
         v[k] = md_neg(t);
     }
 }
@@ -9700,7 +9725,9 @@ MD_STATIC void md_lcp_clamp(md_lcp_work *s, int i, md_num pivot)
 {
     md_num *row = s->l + md_triangle_row(s->clamped);
     int k;
-    for (k = 0; k < s->clamped; k++)
+    for (k = 0; k < s->clamped && md_is_zero(s->u[k]); k++) row[k] = MD_K(0);
+    s->zeros[s->clamped] = k;
+    for (; k < s->clamped; k++)
         row[k] = md_div(s->u[k], s->l[md_triangle_row(k) + k]);
     row[k] = pivot;
     s->clamped_rows[s->clamped++] = i;
@@ -9709,7 +9736,7 @@ MD_STATIC void md_lcp_clamp(md_lcp_work *s, int i, md_num pivot)
 
 /* Removes the k-th clamped row, whose x is fixed from now on. The factor of the rows behind it
    becomes that of L D L^T + alpha u u^T, with alpha = D_k and u = column k of L (Gill, Golub,
-   Murray, Saunders 1974, method C1). */
+   Murray, Saunders 1974, method C1). Overwrites u and v. */
 MD_STATIC void md_lcp_unclamp(md_lcp_work *s, int k)
 {
     md_num alpha = s->l[md_triangle_row(k) + k];
@@ -9723,23 +9750,25 @@ MD_STATIC void md_lcp_unclamp(md_lcp_work *s, int k)
         s->u[i - 1] = from[k];
         for (j = 0; j < k; j++) to[j] = from[j];
         for (j = k; j < i; j++) to[j] = from[j + 1];
+        s->zeros[i - 1] = s->zeros[i] - (s->zeros[i] > k);
         s->clamped_rows[i - 1] = s->clamped_rows[i];
     }
     s->clamped--;
 
-    /* For each column j: D' = D + alpha p^2, beta = alpha p / D', alpha := alpha D / D',
-       u_i -= p L_ij, L_ij += beta u_i, where p = u_j */
-    for (j = k; j < s->clamped; j++) {
-        md_num *pivot = s->l + md_triangle_row(j) + j;
-        const md_num p = s->u[j], old = *pivot, t = md_mul(alpha, p);
-        const md_num now = md_add(old, md_mul(t, p)), beta = md_div(t, now);
-        *pivot = now;
-        alpha = md_div(md_mul(alpha, old), now);
-        for (i = j + 1; i < s->clamped; i++) {
-            md_num *x = s->l + md_triangle_row(i) + j;
-            s->u[i] = md_sub(s->u[i], md_mul(p, *x));
-            *x = md_add(*x, md_mul(beta, s->u[i]));
+    /* Row by row, of each first its elements: u_i -= p_j L_ij, L_ij += beta_j u_i; where it begins
+       with zeros, nothing changes. Then D' = D + alpha p^2, beta = alpha p / D',
+       alpha := alpha D / D', where p = u_i. p stays in u, beta in v. */
+    for (i = k; i < s->clamped; i++) {
+        md_num *row = s->l + md_triangle_row(i), p = s->u[i], old = row[i], t;
+        for (j = s->zeros[i] > k ? s->zeros[i] : k; j < i; j++) {
+            p = md_sub(p, md_mul(s->u[j], row[j]));
+            row[j] = md_add(row[j], md_mul(s->v[j], p));
         }
+        t = md_mul(alpha, p);
+        row[i] = md_add(old, md_mul(t, p));
+        s->u[i] = p;
+        s->v[i] = md_div(t, row[i]);
+        alpha = md_div(md_mul(alpha, old), row[i]);
     }
 }
 
@@ -9932,13 +9961,20 @@ MD_STATIC void md_lcp_correct_clamped(md_lcp_work *s)
     } while (first >= 0);
 }
 
+/* Leaves no row marked as driven without end. */
+MD_STATIC int md_lcp_clear_unbounded(md_lcp_work *s)
+{
+    int i;
+    for (i = 0; i < s->n; i++) s->state[i] &= ~MD_LCP_UNBOUNDED;
+    return 0;
+}
+
 /* Solves the problem for constant bounds; returns the number of drives, at most 8 n + 32. Starts
    from the clamped rows and x of an earlier call. */
 MD_STATIC int md_lcp_pivot(md_lcp_work *s)
 {
     const int max_drives = 8 * s->n + 32;
-    int i, k, drives = 0, corrected = 0;
-    for (i = 0; i < s->n; i++) s->state[i] &= ~MD_LCP_UNBOUNDED;
+    int i, k, drives = 0, corrected = 0, any_unbounded = md_lcp_clear_unbounded(s);
 
     for (;;) {
         int open = 0;
@@ -9946,14 +9982,13 @@ MD_STATIC int md_lcp_pivot(md_lcp_work *s)
         if (md_lcp_choose_sides(s)) md_lcp_update_w(s);
 
         /* one correction of the clamped rows before each drive, if these need any */
-        for (k = 0; k < s->clamped && !open; k++)
+        for (k = 0; k < s->clamped && !corrected && !open; k++)
             open = md_lcp_is_significant(s, s->clamped_rows[k]);
-        if (open && !corrected) {
+        corrected = open;
+        if (open) {
             md_lcp_correct_clamped(s);
-            corrected = 1;
             continue;
         }
-        corrected = 0;
 
         i = md_lcp_worst_row(s);
         if (i < 0 || drives == max_drives) return drives;
@@ -9961,8 +9996,8 @@ MD_STATIC int md_lcp_pivot(md_lcp_work *s)
         drives++;
 
         /* a change of the clamped rows may bound what was unbounded before */
-        if (!(s->state[i] & MD_LCP_UNBOUNDED))
-            for (k = 0; k < s->n; k++) s->state[k] &= ~MD_LCP_UNBOUNDED;
+        if (s->state[i] & MD_LCP_UNBOUNDED) any_unbounded = 1;
+        else if (any_unbounded) any_unbounded = md_lcp_clear_unbounded(s);
     }
 }
 
@@ -10043,7 +10078,8 @@ MD_STATIC void md_lcp_newton_friction(md_lcp_work *s, const mdyn_lcp *p)
     int *place = s->clamped_rows + s->clamped;
     int i, j, k, q = 0, width;
     for (k = 0; k < s->clamped; k++)
-        if (md_lcp_friction_load(s, p, s->clamped_rows[k])) place[q++] = k;
+        if (md_lcp_friction_of(p, s->clamped_rows[k]) < 0
+            && md_lcp_friction_load(s, p, s->clamped_rows[k])) place[q++] = k;
     width = q + 1;
 
     /* Column j: dx / df_k = v = -A_CC^-1 u, and d|x| = -dx where x < 0. */
@@ -10073,7 +10109,7 @@ MD_STATIC void md_lcp_newton_friction(md_lcp_work *s, const mdyn_lcp *p)
 MD_INLINE md_num md_lcp_rounding_of_bound(const md_lcp_work *s, const mdyn_lcp *p, int i, int k)
 {
     const md_num a = md_lcp_element(s, k, k), mu = md_abs(md_of_wide(p->hi[i]));
-    const md_num x = md_is_zero(a) ? md_abs(s->x[k]) : md_div(s->magnitude[k], a);
+    const md_num x = md_is_zero(a) ? md_abs(s->x[k]) : md_div(md_lcp_find_magnitude(s, k), a);
     return md_div(md_mul(md_mul(mu, s->scale[k]), x), s->scale[i]);
 }
 
@@ -10084,10 +10120,11 @@ MD_STATIC int md_lcp_friction_is_open(const md_lcp_work *s, const mdyn_lcp *p)
 {
     int i, k;
     for (i = 0; i < s->n; i++) {
-        md_num a = md_lcp_element(s, i, i), size = s->magnitude[i], d, x_max;
+        md_num a = md_lcp_element(s, i, i), size, d, x_max;
         k = md_lcp_friction_of(p, i);
         if (k < 0) continue;
         if (md_is_zero(a)) a = MD_K(1);
+        size = md_lcp_find_magnitude(s, i);
 
         /* d = -w_i / A_ii, limited to the bounds and to the present side of a kink */
         d = md_neg(md_div(s->w[i], a));
@@ -10146,8 +10183,8 @@ MD_STATIC int md_lcp_solve(md_lcp_work *s, const mdyn_lcp *p)
     /* two stages: if the first problem has no solution, its x gives no bounds */
     for (i = 0; i < s->n && max_iterations == 1; i++)
         if ((s->state[i] & MD_LCP_UNBOUNDED)
-            && md_less(md_mul(MD_K(MD_LCP_SOLVED * MD_EPSILON), s->magnitude[i]), md_abs(s->w[i])))
-            return drives;
+            && md_less(md_mul(MD_K(MD_LCP_SOLVED * MD_EPSILON), md_lcp_find_magnitude(s, i)),
+                       md_abs(s->w[i]))) return drives;
 
     for (iteration = 0;
          iteration == 0 || (iteration < max_iterations && md_lcp_friction_is_open(s, p));
@@ -10226,8 +10263,8 @@ MD_STATIC void md_lcp_carve_pgs_scratch(md_lcp_work *s, int n, mdyn_lcp_cell *sc
     s->lo = s->x + n;
     s->hi = s->lo + n;
     s->scale = s->hi + n;
-    s->magnitude = s->scale + n;
-    s->state = (int *)(void *)(s->magnitude + n);
+    s->inverse = s->scale + n;
+    s->state = (int *)(void *)(s->inverse + n);
 }
 
 /* x_i := clamp(x_i + omega (b_i - (A x)_i) / A_ii), the bounds of friction by the present x_k;
@@ -10239,7 +10276,7 @@ MD_STATIC md_num md_lcp_visit(md_lcp_work *s, const mdyn_lcp *p, int i, md_num o
     md_num d;
     if (k >= 0) md_lcp_bound_friction_row(s, p, i, MD_K(1), s->x[k]);
     d = md_sub(md_of_wide(p->b[i]), md_lcp_product(s, p, i));
-    d = md_mul(md_mul(omega, d), s->magnitude[i]);
+    d = md_mul(md_mul(omega, d), s->inverse[i]);
     s->x[i] = md_lcp_clip(s, i, md_add(old, d));
     return md_sub(s->x[i], old);
 }
@@ -23807,7 +23844,7 @@ MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential
    >>lcp; these calls check the problem, divide up the scratch memory, and test the result. */
 
 /* Solved in the scale D A D with 1/4 < D_i^2 A_ii <= 1, D_i a power of 2: exact. The scratch holds
-   n (n + 11) numbers, then 4 n indices. MDYN_WARN_NO_SOLUTION is returned if the test of the result
+   n (n + 10) numbers, then 5 n indices. MDYN_WARN_NO_SOLUTION is returned if the test of the result
    fails and a row that is driven without end proves it. */
 MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *w,
                               mdyn_lcp_cell *scratch, int cells, mdyn_lcp_report *report)
@@ -23820,7 +23857,7 @@ MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *
     if (code != MDYN_OK || problem->n == 0) return code;
 
     i = problem->n;
-    md_lcp_carve_scratch(&s, i, (md_num *)(void *)scratch, (int *)(void *)(scratch + i * (i + 11)));
+    md_lcp_carve_scratch(&s, i, (md_num *)(void *)scratch, (int *)(void *)(scratch + i * (i + 10)));
     code = md_lcp_scale_rows(&s, problem, report);
     if (code != MDYN_OK) return code;
     md_lcp_load(&s, problem);
@@ -23882,7 +23919,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
     for (i = 0; i < s.n; i++) {
         const md_num a = md_lcp_problem_element(problem, i, i);
         s.x[i] = warm ? md_of_wide(x[i]) : MD_K(0);
-        s.magnitude[i] = md_is_zero(a) ? MD_K(1) : md_div(MD_K(1), a);
+        s.inverse[i] = md_is_zero(a) ? MD_K(1) : md_div(MD_K(1), a);
         s.state[i] = 0;
         md_lcp_set_bounds(&s, problem, i, MD_K(1));
     }
