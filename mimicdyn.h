@@ -1598,8 +1598,8 @@ enum { MDYN_WHITENED_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS };
 #if MIMICDYN_MAX_DANTZIG > 0
 /* Workspace of pivoting. */
 typedef struct md_dantzig {
-    md_num number[MIMICDYN_MAX_DANTZIG * (MIMICDYN_MAX_DANTZIG + 11)];
-    int index[4 * MIMICDYN_MAX_DANTZIG];
+    md_num number[MIMICDYN_MAX_DANTZIG * (MIMICDYN_MAX_DANTZIG + 10)];
+    int index[5 * MIMICDYN_MAX_DANTZIG];
     md_two_sided two_sided[MIMICDYN_MAX_DANTZIG];
     mdyn_wide mu[MIMICDYN_MAX_DANTZIG];
     int16_t findex[MIMICDYN_MAX_DANTZIG], row[MIMICDYN_MAX_DANTZIG];
@@ -1642,7 +1642,9 @@ typedef struct md_spec {
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
     md_spec spec;
-    int16_t term_count;
+    uint8_t term_count;
+    uint8_t sixes;                             /* md_find_sixes */
+    uint8_t is_on_single_bodies;
     uint8_t unbounded;                         /* no bound on its impulse */
     uint8_t cone;                              /* 1, 2: first, second tangent of a cone; else 0 */
     int16_t body[MIMICDYN_MAX_TERMS];
@@ -1845,7 +1847,7 @@ typedef struct mdyn_sim {
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
     uint8_t is_continued;                 /* v is that of the last step */
     uint8_t unconverged, was_unconverged; /* iterations ended early: in this step, in the last */
-    uint8_t misses, step_misses;          /* a row misses its target: in this solve, in the step */
+    uint8_t step_misses;                  /* a row misses its target in this step */
 
     /* Constants, as those from `model` on: >>build. */
     int16_t bodies, dofs, coordinates, couplings, drives;
@@ -2785,7 +2787,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
    MD_OPAQUE(x): the compiler no longer knows where the value of x is from.
    MD_UNROLL, before a loop: four passes as one, which takes 6 % off a step of ten boxes by PGS, and
-   7 % by pivoting. clang does so by itself. */
+   7 % by pivoting. clang does so by itself. MD_UNROLL_SIX: passes of a known number, at most six,
+   without a loop. */
 #if defined(__GNUC__) || defined(__clang__)
 #if defined(__OPTIMIZE__)
 #define MD_ALWAYS_INLINE static inline __attribute__((always_inline, unused))
@@ -2815,8 +2818,10 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !defined(__OPTIMIZE_SIZE__)
 #define MD_UNROLL _Pragma("GCC unroll 4")
+#define MD_UNROLL_SIX _Pragma("GCC unroll 6")
 #else
 #define MD_UNROLL
+#define MD_UNROLL_SIX
 #endif
 
 /* The representation of an md_num or md_unit, and the number that a representation stands for. The
@@ -3908,17 +3913,40 @@ MD_SHARED md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return overflow;
 }
 
-/* The same where each six places fall by 1, which costs little beside products here. */
-MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
-                               const md_unit *u)
+/* s + the products, before they are rounded, of six entries at places that fall by 1 from x on. */
+MD_INLINE uint64_t md_add_six(uint64_t s, const md_unit *entry, const md_unit *x)
 {
-    return md_sparse_dot(entry, at, count, u);
+    int k;
+    for (k = 0; k < 6; k++)
+        s += (uint64_t)(md_mul_s32(MD_RAW(entry[k]), MD_RAW(x[-k])) >> MD_DOT_SHIFT);
+    return s;
 }
 
-MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
-                                    const md_place *at, int count)
+/* x += a entry, as md_sparse_axpy. */
+MD_INLINE md_overflow md_axpy_six(md_unit *x, md_unit a, const md_unit *entry)
 {
-    return md_sparse_axpy(u, a, entry, at, count);
+    md_overflow overflow = 0;
+    int k;
+    for (k = 0; k < 6; k++, x--) {
+        const uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(entry[k]));
+        *x = MD_UNIT((int32_t)((uint32_t)MD_RAW(*x) + d));
+        overflow |= md_overflow_of(*x);
+    }
+    return overflow;
+}
+
+/* md_sparse_dot and md_sparse_axpy of six entries at x and, unless y is NULL, six more at y. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_unit *x, const md_unit *y)
+{
+    uint64_t s = md_add_six(0, entry, x);
+    if (y != NULL) s = md_add_six(s, entry + 6, y);
+    return MD_UNIT(md_round_product((int64_t)s, 30 - MD_DOT_SHIFT));
+}
+
+MD_INLINE md_overflow md_axpy_sixes(md_unit *x, md_unit *y, md_unit a, const md_unit *entry)
+{
+    md_overflow overflow = md_overflow_of(a) | md_axpy_six(x, a, entry);
+    return y == NULL ? overflow : overflow | md_axpy_six(y, a, entry + 6);
 }
 
 /* ---- roots, sine and cosine ----
@@ -5121,37 +5149,37 @@ MD_INLINE void md_add_product(md_unit *u, md_unit a, md_unit b)
     *u = MD_UNIT(MD_RAW(*u) + MD_RAW(a) * MD_RAW(b));
 }
 
-/* md_sparse_dot and md_sparse_axpy where each six places fall by 1: half of the cost. */
-MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_place *at, int count,
-                               const md_unit *u)
+/* Of six entries at places that fall by 1 from x on: the sum of their products with x. */
+MD_INLINE md_unit md_dot_six(const md_unit *entry, const md_unit *x)
 {
-    const md_unit *end = entry + count;
-    md_unit s = MD_U(0);
-    for (; entry < end; entry += 6, at += 6) {
-        const md_unit *x = &u[*at];
-        md_add_product(&s, entry[0], x[0]);
-        md_add_product(&s, entry[1], x[-1]);
-        md_add_product(&s, entry[2], x[-2]);
-        md_add_product(&s, entry[3], x[-3]);
-        md_add_product(&s, entry[4], x[-4]);
-        md_add_product(&s, entry[5], x[-5]);
-    }
-    return s;
+    return MD_UNIT(MD_RAW(entry[0]) * MD_RAW(x[0]) + MD_RAW(entry[1]) * MD_RAW(x[-1])
+                   + (MD_RAW(entry[2]) * MD_RAW(x[-2]) + MD_RAW(entry[3]) * MD_RAW(x[-3]))
+                   + (MD_RAW(entry[4]) * MD_RAW(x[-4]) + MD_RAW(entry[5]) * MD_RAW(x[-5])));
 }
 
-MD_INLINE md_overflow md_axpy_sixes(md_unit *u, md_unit a, const md_unit *entry,
-                                    const md_place *at, int count)
+/* x += a entry */
+MD_INLINE void md_axpy_six(md_unit *MD_RESTRICT x, md_unit a, const md_unit *MD_RESTRICT entry)
 {
-    const md_unit *end = entry + count;
-    for (; entry < end; entry += 6, at += 6) {
-        md_unit *x = &u[*at];
-        md_add_product(&x[0], a, entry[0]);
-        md_add_product(&x[-1], a, entry[1]);
-        md_add_product(&x[-2], a, entry[2]);
-        md_add_product(&x[-3], a, entry[3]);
-        md_add_product(&x[-4], a, entry[4]);
-        md_add_product(&x[-5], a, entry[5]);
-    }
+    md_add_product(&x[0], a, entry[0]);
+    md_add_product(&x[-1], a, entry[1]);
+    md_add_product(&x[-2], a, entry[2]);
+    md_add_product(&x[-3], a, entry[3]);
+    md_add_product(&x[-4], a, entry[4]);
+    md_add_product(&x[-5], a, entry[5]);
+}
+
+/* md_sparse_dot and md_sparse_axpy of six entries at x and, unless y is NULL, six more at y: half
+   of the cost. */
+MD_INLINE md_unit md_dot_sixes(const md_unit *entry, const md_unit *x, const md_unit *y)
+{
+    const md_unit s = md_dot_six(entry, x);
+    return y == NULL ? s : md_unit_add(s, md_dot_six(entry + 6, y));
+}
+
+MD_INLINE md_overflow md_axpy_sixes(md_unit *x, md_unit *y, md_unit a, const md_unit *entry)
+{
+    md_axpy_six(x, a, entry);
+    if (y != NULL) md_axpy_six(y, a, entry + 6);
     return 0;
 }
 
@@ -9180,14 +9208,16 @@ typedef struct md_lcp_work {
     md_num *x, *lo, *hi;
     md_num *scale;        /* D */
     md_num *b, *w;
-    md_num *magnitude;    /* |b_i| + sum_j |A_ij x_j|; in PGS iterations 1 / A_ii */
+    md_num *inverse;      /* of PGS iterations: 1 / A_ii */
     md_num *friction_x;   /* |x_k| that the bounds of friction are computed from */
     md_num *u, *v;        /* of the clamped rows, in their order */
     int *clamped_rows;
     int *first, *last;    /* A_ij = 0 for j < first[i] and for j > last[i] */
+    int *zeros;           /* with how many zeros each row of L begins */
     md_num *a, *l;        /* lower triangles, row i from i (i + 1) / 2 on; l: D on the diagonal */
     md_two_sided *two_sided; /* NULL: no row has two sides */
     md_num b_rounding;    /* added to all magnitudes for earlier rounding of b; 0: none */
+    md_num x_sum;         /* b_rounding + sum_j |x_j| */
 } md_lcp_work;
 
 /* Where row i of a lower triangle begins. */
@@ -9498,7 +9528,7 @@ MD_STATIC int md_lcp_write_results(const md_lcp_work *s, const mdyn_lcp *p, mdyn
 
 /* ---- pivoting: the scaled problem ---- */
 
-/* Hands out n (n + 11) numbers and 4 n integers; MDYN_LCP_SCRATCH(n) counts both. */
+/* Hands out n (n + 10) numbers and 5 n integers; MDYN_LCP_SCRATCH(n) counts both. */
 MD_STATIC void md_lcp_carve_scratch(md_lcp_work *s, int n, md_num *at, int *integers)
 {
     s->n = n;
@@ -9506,14 +9536,13 @@ MD_STATIC void md_lcp_carve_scratch(md_lcp_work *s, int n, md_num *at, int *inte
     s->two_sided = NULL;
     s->b_rounding = MD_K(0);
 
-    /* ten arrays of n numbers */
+    /* nine arrays of n numbers */
     s->x = at; at += n;
     s->lo = at; at += n;
     s->hi = at; at += n;
     s->scale = at; at += n;
     s->b = at; at += n;
     s->w = at; at += n;
-    s->magnitude = at; at += n;
     s->friction_x = at; at += n;
     s->u = at; at += n;
     s->v = at; at += n;
@@ -9526,6 +9555,7 @@ MD_STATIC void md_lcp_carve_scratch(md_lcp_work *s, int n, md_num *at, int *inte
     s->clamped_rows = integers + n;
     s->first = integers + 2 * n;
     s->last = integers + 3 * n;
+    s->zeros = integers + 4 * n;
 }
 
 /* The scaled problem, no row clamped and each x as near to 0 as its bounds allow. */
@@ -9567,17 +9597,15 @@ MD_INLINE void md_lcp_add_term(md_num *sum, md_num *magnitude, md_num t)
     *magnitude = md_add(*magnitude, md_abs(t));
 }
 
-/* w = A x - b and the magnitudes of its terms. It is computed from x every time, so that rounding
-   errors do not accumulate. */
+/* w = A x - b. It is computed from x every time, so that rounding errors do not accumulate. Rows
+   with x = 0, of which there are many, cost nothing. */
 MD_STATIC void md_lcp_update_w(md_lcp_work *s)
 {
-    md_num *MD_RESTRICT w = s->w, *MD_RESTRICT size = s->magnitude;
+    md_num *MD_RESTRICT w = s->w;
     const int n = s->n;
     int i, j, at;
-    for (i = 0; i < n; i++) {
-        w[i] = md_neg(s->b[i]);
-        size[i] = md_add(md_abs(s->b[i]), s->b_rounding);
-    }
+    for (i = 0; i < n; i++) w[i] = md_neg(s->b[i]);
+    s->x_sum = s->b_rounding;
 
     /* A x by columns. Column j of A is row j of the triangle up to the diagonal, and from there on
        the elements j of the rows below. */
@@ -9585,18 +9613,39 @@ MD_STATIC void md_lcp_update_w(md_lcp_work *s)
         const md_num x = s->x[j], *a = s->a, *row = a + md_triangle_row(j);
         const int last = s->last[j];
         if (md_is_zero(x)) continue;
+        s->x_sum = md_add(s->x_sum, md_abs(x));
         MD_UNROLL
-        for (i = s->first[j]; i < j; i++) md_lcp_add_term(&w[i], &size[i], md_mul(row[i], x));
+        for (i = s->first[j]; i < j; i++) w[i] = md_add(w[i], md_mul(row[i], x));
         MD_UNROLL
         for (at = md_triangle_row(j) + j; i <= last; at += ++i)
-            md_lcp_add_term(&w[i], &size[i], md_mul(a[at], x));
+            w[i] = md_add(w[i], md_mul(a[at], x));
     }
 }
 
-/* Whether w_i is more than rounding. */
+/* |b_i| + sum_j |A_ij x_j|: few rows need it, each now and then. */
+MD_STATIC md_num md_lcp_find_magnitude(const md_lcp_work *s, int i)
+{
+    const md_num *a = s->a, *x = s->x, *row = a + md_triangle_row(i);
+    const int last = s->last[i];
+    md_num size = md_add(md_abs(s->b[i]), s->b_rounding);
+    int j, at;
+    MD_UNROLL
+    for (j = s->first[i]; j < i; j++) size = md_add(size, md_abs(md_mul(row[j], x[j])));
+    MD_UNROLL
+    for (at = md_triangle_row(i) + i; j <= last; at += ++j)
+        size = md_add(size, md_abs(md_mul(a[at], x[j])));
+    return size;
+}
+
+/* Whether w_i is more than rounding. Mostly two of its terms show that it is not, or the sum of |x|
+   that it is, since |A_ij| <= 1. */
 MD_INLINE int md_lcp_is_significant(const md_lcp_work *s, int i)
 {
-    return md_less(md_mul(MD_K(MD_LCP_NOISE * MD_EPSILON), s->magnitude[i]), md_abs(s->w[i]));
+    const md_num noise = MD_K(MD_LCP_NOISE * MD_EPSILON), w = md_abs(s->w[i]), b = md_abs(s->b[i]);
+    const md_num own = md_abs(md_mul(s->a[md_triangle_row(i) + i], s->x[i]));
+    if (!md_less(md_mul(noise, md_add(b, own)), w)) return 0;
+    return md_less(md_mul(noise, md_add(b, s->x_sum)), w)
+        || md_less(md_mul(noise, md_lcp_find_magnitude(s, i)), w);
 }
 
 /* The unclamped row with the largest |w| whose x may still move against it; -1: all are solved. */
@@ -9624,20 +9673,24 @@ MD_STATIC int md_lcp_worst_row(const md_lcp_work *s)
 
 /* ---- pivoting: the factor L D L^T of the clamped rows ---- */
 
+/* A row of L begins with the zeros of its row of A, whose clamped rows before it act on other
+   bodies: fill-in is behind them. */
+
 /* u := L^-1 u, v := D^-1 u; returns u.v */
 MD_STATIC md_num md_lcp_forward(md_lcp_work *s)
 {
     md_num sum = MD_K(0);
     int j, k, first;
 
-    /* leading zeros of u are those of L^-1 u too: rows on other bodies than the one at hand */
+    /* leading zeros of u are those of L^-1 u too */
     for (first = 0; first < s->clamped && md_is_zero(s->u[first]); first++) s->v[first] = MD_K(0);
 
     for (k = first; k < s->clamped; k++) {
         const md_num *row = s->l + md_triangle_row(k);
         md_num t = s->u[k];
         MD_UNROLL
-        for (j = first; j < k; j++) t = md_sub(t, md_mul(row[j], s->u[j]));
+        for (j = first > s->zeros[k] ? first : s->zeros[k]; j < k; j++)
+            t = md_sub(t, md_mul(row[j], s->u[j]));
         s->u[k] = t;
         s->v[k] = md_div(t, row[k]);
         sum = md_add(sum, md_mul(t, s->v[k]));
@@ -9654,7 +9707,7 @@ MD_STATIC void md_lcp_backward(md_lcp_work *s)
         const md_num *row = s->l + md_triangle_row(k);
         const md_num t = v[k];
         MD_UNROLL
-        for (j = 0; j < k; j++) v[j] = md_sub(v[j], md_mul(row[j], t));
+        for (j = s->zeros[k]; j < k; j++) v[j] = md_sub(v[j], md_mul(row[j], t));
         v[k] = md_neg(t);
     }
 }
@@ -9672,7 +9725,9 @@ MD_STATIC void md_lcp_clamp(md_lcp_work *s, int i, md_num pivot)
 {
     md_num *row = s->l + md_triangle_row(s->clamped);
     int k;
-    for (k = 0; k < s->clamped; k++)
+    for (k = 0; k < s->clamped && md_is_zero(s->u[k]); k++) row[k] = MD_K(0);
+    s->zeros[s->clamped] = k;
+    for (; k < s->clamped; k++)
         row[k] = md_div(s->u[k], s->l[md_triangle_row(k) + k]);
     row[k] = pivot;
     s->clamped_rows[s->clamped++] = i;
@@ -9681,7 +9736,7 @@ MD_STATIC void md_lcp_clamp(md_lcp_work *s, int i, md_num pivot)
 
 /* Removes the k-th clamped row, whose x is fixed from now on. The factor of the rows behind it
    becomes that of L D L^T + alpha u u^T, with alpha = D_k and u = column k of L (Gill, Golub,
-   Murray, Saunders 1974, method C1). */
+   Murray, Saunders 1974, method C1). Overwrites u and v. */
 MD_STATIC void md_lcp_unclamp(md_lcp_work *s, int k)
 {
     md_num alpha = s->l[md_triangle_row(k) + k];
@@ -9695,23 +9750,25 @@ MD_STATIC void md_lcp_unclamp(md_lcp_work *s, int k)
         s->u[i - 1] = from[k];
         for (j = 0; j < k; j++) to[j] = from[j];
         for (j = k; j < i; j++) to[j] = from[j + 1];
+        s->zeros[i - 1] = s->zeros[i] - (s->zeros[i] > k);
         s->clamped_rows[i - 1] = s->clamped_rows[i];
     }
     s->clamped--;
 
-    /* For each column j: D' = D + alpha p^2, beta = alpha p / D', alpha := alpha D / D',
-       u_i -= p L_ij, L_ij += beta u_i, where p = u_j */
-    for (j = k; j < s->clamped; j++) {
-        md_num *pivot = s->l + md_triangle_row(j) + j;
-        const md_num p = s->u[j], old = *pivot, t = md_mul(alpha, p);
-        const md_num now = md_add(old, md_mul(t, p)), beta = md_div(t, now);
-        *pivot = now;
-        alpha = md_div(md_mul(alpha, old), now);
-        for (i = j + 1; i < s->clamped; i++) {
-            md_num *x = s->l + md_triangle_row(i) + j;
-            s->u[i] = md_sub(s->u[i], md_mul(p, *x));
-            *x = md_add(*x, md_mul(beta, s->u[i]));
+    /* Row by row, of each first its elements: u_i -= p_j L_ij, L_ij += beta_j u_i; where it begins
+       with zeros, nothing changes. Then D' = D + alpha p^2, beta = alpha p / D',
+       alpha := alpha D / D', where p = u_i. p stays in u, beta in v. */
+    for (i = k; i < s->clamped; i++) {
+        md_num *row = s->l + md_triangle_row(i), p = s->u[i], old = row[i], t;
+        for (j = s->zeros[i] > k ? s->zeros[i] : k; j < i; j++) {
+            p = md_sub(p, md_mul(s->u[j], row[j]));
+            row[j] = md_add(row[j], md_mul(s->v[j], p));
         }
+        t = md_mul(alpha, p);
+        row[i] = md_add(old, md_mul(t, p));
+        s->u[i] = p;
+        s->v[i] = md_div(t, row[i]);
+        alpha = md_div(md_mul(alpha, old), row[i]);
     }
 }
 
@@ -9904,13 +9961,20 @@ MD_STATIC void md_lcp_correct_clamped(md_lcp_work *s)
     } while (first >= 0);
 }
 
+/* Leaves no row marked as driven without end. */
+MD_STATIC int md_lcp_clear_unbounded(md_lcp_work *s)
+{
+    int i;
+    for (i = 0; i < s->n; i++) s->state[i] &= ~MD_LCP_UNBOUNDED;
+    return 0;
+}
+
 /* Solves the problem for constant bounds; returns the number of drives, at most 8 n + 32. Starts
    from the clamped rows and x of an earlier call. */
 MD_STATIC int md_lcp_pivot(md_lcp_work *s)
 {
     const int max_drives = 8 * s->n + 32;
-    int i, k, drives = 0, corrected = 0;
-    for (i = 0; i < s->n; i++) s->state[i] &= ~MD_LCP_UNBOUNDED;
+    int i, k, drives = 0, corrected = 0, any_unbounded = md_lcp_clear_unbounded(s);
 
     for (;;) {
         int open = 0;
@@ -9918,14 +9982,13 @@ MD_STATIC int md_lcp_pivot(md_lcp_work *s)
         if (md_lcp_choose_sides(s)) md_lcp_update_w(s);
 
         /* one correction of the clamped rows before each drive, if these need any */
-        for (k = 0; k < s->clamped && !open; k++)
+        for (k = 0; k < s->clamped && !corrected && !open; k++)
             open = md_lcp_is_significant(s, s->clamped_rows[k]);
-        if (open && !corrected) {
+        corrected = open;
+        if (open) {
             md_lcp_correct_clamped(s);
-            corrected = 1;
             continue;
         }
-        corrected = 0;
 
         i = md_lcp_worst_row(s);
         if (i < 0 || drives == max_drives) return drives;
@@ -9933,8 +9996,8 @@ MD_STATIC int md_lcp_pivot(md_lcp_work *s)
         drives++;
 
         /* a change of the clamped rows may bound what was unbounded before */
-        if (!(s->state[i] & MD_LCP_UNBOUNDED))
-            for (k = 0; k < s->n; k++) s->state[k] &= ~MD_LCP_UNBOUNDED;
+        if (s->state[i] & MD_LCP_UNBOUNDED) any_unbounded = 1;
+        else if (any_unbounded) any_unbounded = md_lcp_clear_unbounded(s);
     }
 }
 
@@ -10015,7 +10078,8 @@ MD_STATIC void md_lcp_newton_friction(md_lcp_work *s, const mdyn_lcp *p)
     int *place = s->clamped_rows + s->clamped;
     int i, j, k, q = 0, width;
     for (k = 0; k < s->clamped; k++)
-        if (md_lcp_friction_load(s, p, s->clamped_rows[k])) place[q++] = k;
+        if (md_lcp_friction_of(p, s->clamped_rows[k]) < 0
+            && md_lcp_friction_load(s, p, s->clamped_rows[k])) place[q++] = k;
     width = q + 1;
 
     /* Column j: dx / df_k = v = -A_CC^-1 u, and d|x| = -dx where x < 0. */
@@ -10045,7 +10109,7 @@ MD_STATIC void md_lcp_newton_friction(md_lcp_work *s, const mdyn_lcp *p)
 MD_INLINE md_num md_lcp_rounding_of_bound(const md_lcp_work *s, const mdyn_lcp *p, int i, int k)
 {
     const md_num a = md_lcp_element(s, k, k), mu = md_abs(md_of_wide(p->hi[i]));
-    const md_num x = md_is_zero(a) ? md_abs(s->x[k]) : md_div(s->magnitude[k], a);
+    const md_num x = md_is_zero(a) ? md_abs(s->x[k]) : md_div(md_lcp_find_magnitude(s, k), a);
     return md_div(md_mul(md_mul(mu, s->scale[k]), x), s->scale[i]);
 }
 
@@ -10056,10 +10120,11 @@ MD_STATIC int md_lcp_friction_is_open(const md_lcp_work *s, const mdyn_lcp *p)
 {
     int i, k;
     for (i = 0; i < s->n; i++) {
-        md_num a = md_lcp_element(s, i, i), size = s->magnitude[i], d, x_max;
+        md_num a = md_lcp_element(s, i, i), size, d, x_max;
         k = md_lcp_friction_of(p, i);
         if (k < 0) continue;
         if (md_is_zero(a)) a = MD_K(1);
+        size = md_lcp_find_magnitude(s, i);
 
         /* d = -w_i / A_ii, limited to the bounds and to the present side of a kink */
         d = md_neg(md_div(s->w[i], a));
@@ -10118,8 +10183,8 @@ MD_STATIC int md_lcp_solve(md_lcp_work *s, const mdyn_lcp *p)
     /* two stages: if the first problem has no solution, its x gives no bounds */
     for (i = 0; i < s->n && max_iterations == 1; i++)
         if ((s->state[i] & MD_LCP_UNBOUNDED)
-            && md_less(md_mul(MD_K(MD_LCP_SOLVED * MD_EPSILON), s->magnitude[i]), md_abs(s->w[i])))
-            return drives;
+            && md_less(md_mul(MD_K(MD_LCP_SOLVED * MD_EPSILON), md_lcp_find_magnitude(s, i)),
+                       md_abs(s->w[i]))) return drives;
 
     for (iteration = 0;
          iteration == 0 || (iteration < max_iterations && md_lcp_friction_is_open(s, p));
@@ -10198,8 +10263,8 @@ MD_STATIC void md_lcp_carve_pgs_scratch(md_lcp_work *s, int n, mdyn_lcp_cell *sc
     s->lo = s->x + n;
     s->hi = s->lo + n;
     s->scale = s->hi + n;
-    s->magnitude = s->scale + n;
-    s->state = (int *)(void *)(s->magnitude + n);
+    s->inverse = s->scale + n;
+    s->state = (int *)(void *)(s->inverse + n);
 }
 
 /* x_i := clamp(x_i + omega (b_i - (A x)_i) / A_ii), the bounds of friction by the present x_k;
@@ -10211,7 +10276,7 @@ MD_STATIC md_num md_lcp_visit(md_lcp_work *s, const mdyn_lcp *p, int i, md_num o
     md_num d;
     if (k >= 0) md_lcp_bound_friction_row(s, p, i, MD_K(1), s->x[k]);
     d = md_sub(md_of_wide(p->b[i]), md_lcp_product(s, p, i));
-    d = md_mul(md_mul(omega, d), s->magnitude[i]);
+    d = md_mul(md_mul(omega, d), s->inverse[i]);
     s->x[i] = md_lcp_clip(s, i, md_add(old, d));
     return md_sub(s->x[i], old);
 }
@@ -11330,6 +11395,14 @@ MD_STATIC void md_add_wrench_pair(md_body_row *r, int a, int b, const md_vec *ar
     }
 }
 
+/* The square of the numbers of which S^T f of a DoF is a sum, for forces and moments of the squares
+   lin2 and ang2. */
+MD_INLINE md_num md_element_size(const md_dof *d, md_num lin2, md_num ang2)
+{
+    if (!md_dof_is_helical(d)) return md_dof_is_linear(d) ? lin2 : ang2;
+    return md_add(ang2, md_mul(md_mul(MD_COLUMN(d)->pitch, MD_COLUMN(d)->pitch), lin2));
+}
+
 /* sim->row_jacobian[k] += S_k^T f for the DoFs from a body to the world. sim->row_jacobian_size[k]
    is raised to the square of the numbers in this sum, for the test of rounding in
    md_body_row_jacobian; the moment of f is itself a sum, of products with an arm of lever2. */
@@ -11338,7 +11411,7 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
     md_force f = *wrench;
-    md_num lin2 = md_dot(&f.lin, &f.lin), size;
+    md_num lin2 = md_dot(&f.lin, &f.lin);
     md_num ang2 = md_max(md_dot(&f.ang, &f.ang), md_mul(lever2, lin2));
     int i, k;
     for (i = body; i >= 0; i = sim->link[i].parent) {
@@ -11346,11 +11419,9 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
         const md_vec *arm = &MD_TREE(sim)->body_state[i].arm;
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
-            size = d->kind == MD_LINEAR ? lin2 : ang2;
-            if (d->kind == MD_HELICAL)
-                size = md_add(ang2, md_mul(md_mul(MD_COLUMN(d)->pitch, MD_COLUMN(d)->pitch), lin2));
             rows->row_jacobian[k] = md_add(rows->row_jacobian[k], md_dof_dot_force(d, &f));
-            rows->row_jacobian_size[k] = md_max(rows->row_jacobian_size[k], size);
+            rows->row_jacobian_size[k] = md_max(rows->row_jacobian_size[k],
+                                                md_element_size(d, lin2, ang2));
         }
         if (link->parent < 0) break;
 
@@ -11361,18 +11432,17 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
 }
 
 /* sim->row_jacobian, sim->row_jacobian_size = the sums over all terms of a body row. */
-MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_body_row *r)
+MD_STATIC void md_sum_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r)
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
-    int p, i, k;
-    for (p = 0; p < r->term_count; p++)
-        for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k)) {
+    int p, e, k;
+    for (e = row->first; e < row->end; e++) {
+        k = sim->entry_column[e];
+        if (k < sim->dofs) rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
+    }
+    for (p = 0; p < r->term_count && md_tie_count(sim) > 0; p++)
+        for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
             rows->row_jacobian[k] = rows->row_jacobian_size[k] = MD_K(0);
-            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-                const int y = md_y_of_G(sim, i);
-                rows->row_jacobian[y] = rows->row_jacobian_size[y] = MD_K(0);
-            }
-        }
 
     /* a wrench, or the coefficients of up to six joint velocities */
     for (p = 0; p < r->term_count; p++) {
@@ -11408,49 +11478,87 @@ MD_STATIC void md_reduce_row_jacobian(mdyn_sim *sim, const md_body_row *r)
         }
 }
 
-/* For md_body_row_jacobian: sets the element of an independent DoF to 0 if it is rounding, else
-   adds its part to J v and raises *largest to its whitened magnitude. */
-MD_STATIC void md_finish_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row, int k,
-                                      md_num *largest)
+/* What the elements of J G of a body row are together: J v; the largest whitened one, as far as the
+   diagonal of L gives it; the largest square that such a one could have without cancellation. */
+typedef struct md_jacobian_sums { md_num Jv, largest, largest2; } md_jacobian_sums;
+
+/* The element x of an independent DoF, whose summands have the square `size`: 0 if it is rounding;
+   otherwise its parts are added to the sums. */
+MD_INLINE md_num md_finish_element(const mdyn_sim *sim, int k, md_num x, md_num size,
+                                   md_jacobian_sums *sums)
 {
-    md_body_rows *rows = MD_BODY_ROWS(sim);
     const md_num rounding = MD_K(4096 * MD_EPSILON * MD_EPSILON);
-    const md_num inverse = sim->inverse_diagonal[k], size = rows->row_jacobian_size[k];
+    const md_num inverse = sim->inverse_diagonal[k];
     const md_scale e = md_dof_scale(&sim->dof[k]);
-    md_num x = rows->row_jacobian[k];
-
-    /* a size of 0: no term acts there, or an earlier path has been there already */
-    if (md_is_zero(size)) return;
-    if (!md_less(md_mul(rounding, size), md_mul(x, x))) x = MD_K(0);
-    rows->row_jacobian[k] = x;
-    rows->row_jacobian_size[k] = MD_K(0);
-
-    if (!md_is_zero(x)) {
-        md_num whitened = md_mul(size, md_mul(inverse, inverse));
-        r->max_length2 = md_max(r->max_length2, md_ldexp(whitened, -2 * e));
-    }
-    row->Jv = md_add(row->Jv, md_mul(x, md_of_real(sim->v[k])));
-    *largest = md_max(*largest, md_ldexp(md_mul(md_abs(x), inverse), -e));
+    if (!md_less(md_mul(rounding, size), md_mul(x, x))) return MD_K(0);
+    sums->Jv = md_add(sums->Jv, md_mul(x, md_of_real(sim->v[k])));
+    sums->largest = md_max(sums->largest, md_ldexp(md_mul(md_abs(x), inverse), -e));
+    sums->largest2 = md_max(sums->largest2,
+                            md_ldexp(md_mul(size, md_mul(inverse, inverse)), -2 * e));
+    return x;
 }
 
-/* J G of a body row into sim->row_jacobian, valid for the DoFs between its bodies and the world and
-   for those that these follow; row->Jv = J v; row->scale = a power of 2 that brings max |J_k|/L_kk
-   to O(1); r->max_length2 = the squared length that the whitened row could have without
-   cancellation. O(terms depth).
+/* Whether each term of a row has DoFs and rows of L of its own: wrenches on bodies that stand on
+   the world, as free ones do, without ties. Then an element has one summand, and is known at once.
+   Rows between free bodies, as those of contacts, are mostly of this kind. */
+MD_STATIC int md_is_on_single_bodies(const mdyn_sim *sim, const md_body_row *r)
+{
+    int p;
+    if (md_tie_count(sim) > 0 || md_is_deep(sim) || r->term_count > 2
+        || (r->term_count == 2 && r->body[0] == r->body[1])) return 0;
+    for (p = 0; p < r->term_count; p++)
+        if (r->is_joint_term[p] || sim->link[r->body[p]].parent >= 0) return 0;
+    return 1;
+}
+
+/* The elements of J of term p of such a row. */
+MD_STATIC void md_single_body_jacobian(mdyn_sim *sim, const md_body_row *r, int p,
+                                       md_jacobian_sums *sums)
+{
+    const md_link *link = &sim->link[r->body[p]];
+    const md_force *f = &r->wrench[p];
+    const md_num lin2 = md_dot(&f->lin, &f->lin);
+    const md_num ang2 = md_max(md_dot(&f->ang, &f->ang), md_mul(r->lever2, lin2));
+    int k;
+    for (k = link->dof; k < link->dof + link->dofs; k++) {
+        const md_dof *d = &sim->dof[k];
+        MD_BODY_ROWS(sim)->row_jacobian[k] = md_finish_element(
+            sim, k, md_dof_dot_force(d, f), md_element_size(d, lin2, ang2), sums);
+    }
+}
+
+/* The elements of J G of any row. Where bodies share a path, or followers a leader, several terms
+   add up in an element: it is looked at when all have. */
+MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r,
+                                       md_jacobian_sums *sums)
+{
+    md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
+    const md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
+    int e;
+    md_sum_row_jacobian(sim, row, r);
+    md_reduce_row_jacobian(sim, r);
+    for (e = row->first; e < row->end; e++) {
+        const int k = sim->entry_column[e];
+        if (k < sim->dofs) J[k] = md_finish_element(sim, k, J[k], size[k], sums);
+    }
+}
+
+/* J G of a body row into sim->row_jacobian, valid for the DoFs among its entries: those between its
+   bodies and the world, and those that these follow; row->Jv = J v; row->scale = a power of 2 that
+   brings max |J_k|/L_kk to O(1); r->max_length2 = the squared length that the whitened row could
+   have without cancellation. O(terms depth).
    An element that is no more than the rounding of its summands becomes 0, as for equal and opposite
    wrenches on a shared path to the world, or directions in which a planar mechanism cannot move. */
 MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
 {
-    md_num largest = MD_K(0);
-    int p, i, k;
-    md_sum_row_jacobian(sim, r);
-    md_reduce_row_jacobian(sim, r);
-
-    row->Jv = r->max_length2 = MD_K(0);
-    for (p = 0; p < r->term_count; p++)
-        for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-            for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
-                md_finish_row_jacobian(sim, r, row, md_y_of_G(sim, i), &largest);
+    md_jacobian_sums sums = { MD_K(0), MD_K(0), MD_K(0) };
+    int p;
+    r->is_on_single_bodies = (uint8_t)md_is_on_single_bodies(sim, r);
+    if (!r->is_on_single_bodies) md_general_row_jacobian(sim, row, r, &sums);
+    else for (p = 0; p < r->term_count; p++) md_single_body_jacobian(sim, r, p, &sums);
+    row->Jv = sums.Jv;
+    r->max_length2 = sums.largest2;
+    row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
         md_copy_in(sim->y_force, sim->v, sim->dofs);
@@ -11458,7 +11566,6 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     } else if (sim->has_off == MD_OFF_VELOCITY) {
         row->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->off));
     }
-    row->scale = md_is_zero(largest) ? MD_K(1) : md_unit_power(largest);
 }
 
 /* The time from the start of a step to the pose of its rows. */
@@ -12408,15 +12515,27 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
     }
 }
 
-/* The same for DoF k and all its ancestors; b_k = 0: an earlier path has been there already. */
+/* The same for DoF k and all its ancestors. */
 MD_STATIC void md_whiten_ancestors(mdyn_sim *sim, int k)
 {
-    if (md_unit_is_zero(sim->row_J[k])) return;
     if (md_is_deep(sim)) {
         md_whiten_deep_path(sim, k);
         return;
     }
     while (k >= 0) k = md_whiten_dof(sim, k);
+}
+
+/* The same for the DoFs between a body and the world, and those that these follow, and their
+   ancestors; b_k = 0: another path has been there, or the DoF has no part in the row. */
+MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
+{
+    int i, k;
+    for (k = md_last_dof(sim, body); k >= 0; k = md_parent_dof(sim, k))
+        for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
+            if (md_unit_is_zero(sim->row_J[md_y_of_G(sim, i)])) continue;
+            md_whiten_ancestors(sim, md_y_of_G(sim, i));
+            if (md_tie_count(sim) == 0) return; /* the further ones are ancestors of this */
+        }
 }
 
 /* sim->row_x = s L^-T (J G)^T of a joint row with the terms `joint`. Returns s, a power of 2 that
@@ -12443,7 +12562,8 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         /* A DoF is left only when all its descendants are done: of two paths the one at the
            higher DoF goes on, until they meet at j; then the common path to the world. */
         if (md_is_deep(sim)) {
-            for (k = 0; k < t->count; k++) md_whiten_ancestors(sim, t->dof[k]);
+            for (k = 0; k < t->count; k++)
+                if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
         } else {
             for (j = t->dof[0], k = 1; k < t->count; k++)
                 for (i = t->dof[k]; j != i;)
@@ -12460,28 +12580,64 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
     return md_ldexp(MD_K(1), -e);
 }
 
+/* sim->row_x = scale L^-T J^T at the n DoFs, from `first` on, of a body that stands on the world,
+   as by md_whiten_dof. Its rows of L end at its first DoF, and no other term of the row adds to x:
+   the substitution is done in place. */
+MD_INLINE void md_whiten_dofs(mdyn_sim *sim, int first, int n, md_num scale)
+{
+    const md_num *J = MD_BODY_ROWS(sim)->row_jacobian + first;
+    md_unit *x = sim->row_x + first;
+    md_overflow overflow = sim->overflow;
+    int k, j;
+    MD_UNROLL_SIX
+    for (k = 0; k < n; k++)
+        x[k] = md_unit_of(md_mul(scale, J[k]), md_dof_scale(&sim->dof[first + k]));
+    MD_UNROLL_SIX
+    for (k = n - 1; k >= 0; k--) {
+        const md_unit *L = sim->shared.entry + sim->L_first[first + k];
+        const md_unit z = md_unit_mul_num(x[k], sim->inverse_diagonal[first + k]);
+        x[k] = z;
+        overflow |= md_overflow_of(z);
+        MD_UNROLL_SIX
+        for (j = 1; j <= k; j++) overflow |= md_sub_product(&x[k - j], L[j], z);
+    }
+    sim->overflow = overflow;
+}
+
+/* The same for term p of a row on single bodies. Of a free body the compiler knows the number of
+   DoFs, and writes the substitution out. */
+MD_STATIC void md_whiten_single_body(mdyn_sim *sim, const md_body_row *r, int p, md_num scale)
+{
+    const md_link *link = &sim->link[r->body[p]];
+    if (MIMICDYN_MAX_DOFS >= 6 && link->dofs == 6) md_whiten_dofs(sim, link->dof, 6, scale);
+    else md_whiten_dofs(sim, link->dof, link->dofs, scale);
+}
+
+/* sim->row_x = scale L^-T J^T of any row. */
+MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_body_row *r)
+{
+    int p, e;
+    for (e = row->first; e < row->end; e++) {
+        const int k = sim->entry_column[e];
+        if (k < sim->dofs)
+            sim->row_J[k] = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
+                                       md_dof_scale(&sim->dof[k]));
+    }
+    for (p = 0; p < r->term_count; p++) md_whiten_path(sim, r->body[p]);
+}
+
 /* sim->row_x = row->scale L^-T J^T of a body row, with row->scale and row->Jv. */
 MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 {
     const md_overflow before = sim->overflow;
-    int p, i, k, tries = 0;
+    int p, k, tries = 0;
     md_body_row_jacobian(sim, r, row);
 
-    /* L^-T J^T; on overflow again with a smaller scale of the row */
+    /* on overflow again with a smaller scale of the row */
     for (;;) {
         md_overflow_reset(&sim->overflow, 0);
-        for (p = 0; p < r->term_count; p++)
-            for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-                    const int y = md_y_of_G(sim, i);
-                    const md_num J = md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[y]);
-                    sim->row_J[y] = md_unit_of(J, md_dof_scale(&sim->dof[y]));
-                }
-        for (p = 0; p < r->term_count; p++)
-            for (k = md_last_dof(sim, r->body[p]); k >= 0; k = md_parent_dof(sim, k))
-                for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++)
-                    md_whiten_ancestors(sim, md_y_of_G(sim, i));
-
+        if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
+        else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
@@ -12814,6 +12970,26 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
     return e;
 }
 
+/* Of a row on one or two free bodies alone: its entries, but for the owned ones, are so many sixes
+   whose places fall by 1. With MD_JOINED they are those of the row before it by number, which is
+   also before it among the active rows. */
+enum { MD_ONE_SIX = 1, MD_TWO_SIXES = 2, MD_JOINED = 4 };
+
+/* The above of row k; 0: none of it. A row that is not turned may have entries at pivots, which
+   stand in another order. */
+MD_STATIC uint8_t md_find_sixes(const mdyn_sim *sim, int k)
+{
+    const md_row *row = md_row_at(sim, k), *before = md_row_at(sim, k - (k > 0));
+    const md_place *at = sim->entry_column + row->lone;
+    const md_place *at_before = sim->entry_column + before->lone;
+    const int last = row->end - row->lone - 6;
+    if (row->owned_count != row->lone - row->first || (last != 0 && last != 6)
+        || at[0] - at[5] != 5 || at[last] - at[last + 5] != 5) return 0;
+    return (uint8_t)((last ? MD_TWO_SIXES : MD_ONE_SIX)
+        | (before->in_inequality && before != row && before->end - before->lone - 6 == last
+           && at[0] == at_before[0] && at[last] == at_before[last] ? MD_JOINED : 0));
+}
+
 /* Turns row k, in sim->row_x, by the reflections of the rows before it, from the entry `reflected`
    on: the values at their pivots become its entries, the rest stays in sim->row_x. Leaves in
    row->inverse_rest the squared length within the span of earlier rows, for md_qr_pivot or
@@ -12825,6 +13001,8 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     const int first = row->first, end = is_turned ? row->lone : first;
     const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
     row->owned_count = (md_place_if_any)(end - first);
+    if (MD_HAS_CONTACTS && md_is_body_row(row))
+        md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
@@ -13609,6 +13787,8 @@ MD_STATIC int md_share_bodies(const mdyn_sim *sim, const md_row *row, const md_r
     const md_body_row *r, *s;
     int p;
     if (!md_is_body_row(row) || !md_is_body_row(other)) return 0;
+    if (row->kind == MDYN_ROW_CONTACT && other->kind == MDYN_ROW_CONTACT
+        && row->index / 3 == other->index / 3) return 1;
     r = md_body_row_at(sim, row);
     s = md_body_row_at(sim, other);
     for (p = 0; p < r->term_count && p < s->term_count && r->body[p] == s->body[p];) p++;
@@ -13758,11 +13938,15 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
-/* Appends the coordinates of a row without pivots. */
+/* Appends the coordinates of a row without pivots, none of which is marked. */
 MD_STATIC void md_append_entries_of(mdyn_sim *sim, const md_row *row)
 {
+    md_place *to = sim->entry_column + sim->entries;
+    const md_place *from = sim->entry_column + row->first;
+    const int n = row->end - row->first;
     int e;
-    for (e = row->first; e < row->end; e++) md_append_entry(sim, sim->entry_column[e]);
+    sim->entries += n;
+    for (e = 0; e < n && sim->entries <= MIMICDYN_MAX_ENTRIES; e++) to[e] = from[e];
 }
 
 /* The layout without directly solved rows: of each row its DoFs and their ancestors. Sets
@@ -14519,12 +14703,6 @@ MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
     return md_leader(sim, row, &u_mu) >= 0;
 }
 
-/* Keeps the bound of a tangent, which in a cone is not that of its own component. */
-MD_INLINE void md_save_bound(mdyn_sim *sim, const md_row *row)
-{
-    if (md_is_body_row(row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
-}
-
 /* The stage of a row with a leader (MDYN_TWO_STAGE): 1 no friction, 2 fixed bounds; 0: its bound
    follows. */
 MD_INLINE int md_friction_stage(const mdyn_sim *sim, const md_row *row)
@@ -14548,29 +14726,43 @@ MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
     return leader->in_inequality ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
 }
 
-/* The upper bound of u_lambda of a row with a leader: mu |impulse of the leader|, or in stages
-   first 0, then the bound that was fixed after the first. */
+/* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
+   stages first 0, then the bound that was fixed after the first. */
+MD_INLINE md_unit md_body_row_bound(const mdyn_sim *sim, const md_body_row *r)
+{
+    const int stage = MD_BODY_ROWS(sim)->friction_stage;
+    if (stage == 0) return md_bound_by(md_row_at(sim, r->spec.leader), r->u_mu);
+    return stage == 2 ? r->u_bound : MD_U(0);
+}
+
+/* The upper bound of u_lambda of any row with a leader. */
 MD_INLINE md_unit md_present_bound(const mdyn_sim *sim, const md_row *row, md_scale e)
 {
     md_num u_mu, own;
     md_unit bound;
-    const int leader = md_leader(sim, row, &u_mu), stage = md_friction_stage(sim, row);
-    if (stage == 2) return md_body_row_at(sim, row)->u_bound;
-    bound = stage ? MD_U(0) : md_bound_by(md_row_at(sim, leader), u_mu);
-    if (!md_is_body_row(row) && md_own_bound(sim, row, &own)) {
+    int leader;
+    if (md_is_body_row(row)) return md_body_row_bound(sim, md_body_row_at(sim, row));
+    leader = md_leader(sim, row, &u_mu);
+    bound = md_bound_by(md_row_at(sim, leader), u_mu);
+    if (md_own_bound(sim, row, &own)) {
         own = md_mul(own, row->length);
         if (md_less(md_ldexp(own, -e), md_of_unit(bound, 0))) bound = md_unit_of(own, e);
     }
     return bound;
 }
 
-/* Sets the bounds of a row with a leader and returns the upper one. */
-MD_INLINE md_unit md_follow_leader(mdyn_sim *sim, md_row *row, md_scale e)
+/* Sets the bounds of a row with a leader. */
+MD_INLINE void md_follow_leader(mdyn_sim *sim, md_row *row, md_scale e)
 {
     row->u_lambda_max = md_present_bound(sim, row, e);
     row->u_lambda_min = md_unit_neg(row->u_lambda_max);
-    md_save_bound(sim, row);
-    return row->u_lambda_max;
+}
+
+/* Keeps the bound of a tangent for the second stage: in a cone the bounds of u_lambda become those
+   of its own component. */
+MD_INLINE void md_save_bound(mdyn_sim *sim, const md_row *row)
+{
+    if (md_is_body_row(row)) md_body_row_of(sim, row)->u_bound = row->u_lambda_max;
 }
 
 /* Stores the bound of a row with a leader as its impulse bounds, independent of the block: what it
@@ -14587,11 +14779,20 @@ MD_STATIC void md_store_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 
 /* ---- impulses and velocities of one row ---- */
 
+/* md_find_sixes of a row. */
+MD_INLINE int md_sixes_of(const mdyn_sim *sim, const md_row *row)
+{
+    return MD_HAS_CONTACTS && md_is_body_row(row) ? md_body_row_at(sim, row)->sixes : 0;
+}
+
 /* n.u of an inequality row over the coordinates that no equality row owns. */
 MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
-    const int first = row->first + row->owned_count;
-    return md_sparse_dot(sim->shared.entry + first, sim->entry_column + first, row->end - first, u);
+    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
+    const md_unit *entry = sim->shared.entry + first;
+    const md_place *at = sim->entry_column + first;
+    if (sixes) return md_dot_sixes(entry, &u[at[0]], sixes & MD_TWO_SIXES ? &u[at[6]] : NULL);
+    return md_sparse_dot(entry, at, row->end - first, u);
 }
 
 /* x.u */
@@ -14603,27 +14804,11 @@ MD_INLINE md_unit md_row_dot(const mdyn_sim *sim, const md_row *row, const md_un
 /* u += d n; returns the overflow. */
 MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_unit d, md_unit *u)
 {
-    const int first = row->first + row->owned_count;
-    return md_sparse_axpy(u, d, sim->shared.entry + first, sim->entry_column + first,
-                          row->end - first);
-}
-
-/* Whether the entries of all inequality rows, but for the owned ones, come in sixes whose places
-   fall by 1, as those of rows on free bodies do. */
-MD_STATIC int md_are_sixes(const mdyn_sim *sim)
-{
-    const md_place *at = sim->entry_column;
-    int k, e, j;
-    if (!MD_HAS_CONTACTS) return 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        const md_row *row = md_active_row(sim, k);
-        for (e = row->first + row->owned_count; e < row->end; e += 6) {
-            if (row->end - e < 6) return 0;
-            for (j = e; j < e + 5; j++)
-                if (at[j] - at[j + 1] != 1) return 0;
-        }
-    }
-    return 1;
+    const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
+    const md_unit *entry = sim->shared.entry + first;
+    const md_place *at = sim->entry_column + first;
+    if (sixes) return md_axpy_sixes(&u[at[0]], sixes & MD_TWO_SIXES ? &u[at[6]] : NULL, d, entry);
+    return md_sparse_axpy(u, d, entry, at, row->end - first);
 }
 
 /* Whether the bounds of a row keep its impulse below 1/4 of the block. */
@@ -14693,7 +14878,7 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
     md_target_inequality(sim, row, e, bias);
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
-    md_save_bound(sim, row);
+    if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
     start = md_unit_of(md_mul(md_sub(impulse, row->lambda_given), length), e);
@@ -14737,7 +14922,6 @@ typedef struct md_iteration {
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
-    int sixes;          /* md_are_sixes */
 } md_iteration;
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
@@ -15265,27 +15449,29 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
     return overflow;
 }
 
-/* Whether a row misses its target by more than rounding errors and
+/* Sets sim->step_misses if a row misses its target by more than rounding errors and
       accuracy (sum of |x_k| change_k + beside |u_lambda|),   change_k of md_find_changes:
    the sum of the magnitudes by which its velocity changes in this step. `moved` is the largest
-   change of an impulse in the last iteration: if that is rounding, no row misses. */
-MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
+   change of an impulse in the last iteration: if that is rounding, no row misses; if it is 0, after
+   pivoting, none either with relaxation. One that misses is enough in a step. */
+MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
 {
     const int room = 2 * MD_HEADROOM;
     md_num accuracy = md_of_wide(sim->solver.accuracy), noise, size;
     int k, j;
+    if (MIMICDYN_SETTINGS && (sim->step_misses || md_unit_is_zero(moved))) return;
     if (md_wide_is_zero(sim->solver.relaxation) && !md_unit_less(md_unit_add(
             md_unit_mul(MD_U(8 * MD_EPSILON), sim->free_motion),
-            md_unit_ldexp(MD_U_ROUNDING, 2)), moved)) return 0;
+            md_unit_ldexp(MD_U_ROUNDING, 2)), moved)) return;
 
     /* if the changes do not fit the block, some row counts as missing its target */
-    if (md_has_overflowed(md_find_changes(sim, room))) return 1;
+    if (md_has_overflowed(md_find_changes(sim, room))) sim->step_misses = 1;
     if (md_is_zero(accuracy)) accuracy = MD_K(1e-3);
     size = md_of_unit(md_units_max_abs(sim->scratch, sim->dofs + sim->rows), room);
     noise = md_add(md_mul(MD_K(64 * MD_EPSILON), size),
                    md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 4), 0));
     noise = md_add(noise, MD_K(1e-30)); /* products of smaller floats may be denormal */
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+    for (k = md_equality_count(sim); k < md_active_count(sim) && !sim->step_misses; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         for (size = MD_K(0), j = row->first + row->owned_count; j < row->end; j++)
@@ -15294,9 +15480,9 @@ MD_OWN_FRAME uint8_t md_find_misses(mdyn_sim *sim, md_scale e, md_unit moved)
         size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
         size = md_add(size, md_abs(md_mul(md_of_unit(row->beside, 0),
                                           md_of_unit(row->u_lambda, 0))));
-        if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e))) return 1;
+        if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e)))
+            sim->step_misses = 1;
     }
-    return 0;
 }
 
 /* ---- the iteration ---- */
@@ -15360,37 +15546,67 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
     md_follow_parallel(sim, from, end, i);
 }
 
-/* n.du in a visit */
-MD_INLINE md_unit md_velocity_along(const mdyn_sim *sim, const md_row *row, const md_iteration *i)
-{
-    const int first = row->first + row->owned_count;
-    if (!MD_HAS_CONTACTS || !i->sixes) return md_dot_free(sim, row, sim->du);
-    return md_dot_sixes(sim->shared.entry + first, sim->entry_column + first, row->end - first,
-                        sim->du);
-}
-
-/* du += d n in a visit */
-MD_INLINE void md_push_along(mdyn_sim *sim, const md_row *row, md_unit d, const md_iteration *i)
-{
-    const int first = row->first + row->owned_count;
-    if (MD_HAS_CONTACTS && i->sixes)
-        sim->overflow |= md_axpy_sixes(sim->du, d, sim->shared.entry + first,
-                                       sim->entry_column + first, row->end - first);
-    else sim->overflow |= md_axpy_free(sim, row, d, sim->du);
-}
-
 /* One visit of a row by itself. */
 MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
 {
     md_unit d;
     if (md_has_leader(sim, row)) {
         const int cone = md_cone_of(sim, row);
-        const md_unit bound = cone == 2 ? MD_U(0) : md_follow_leader(sim, row, e);
-        if (cone == 1) md_visit_cone(sim, row, bound, i);
+        if (cone < 2) md_follow_leader(sim, row, e);
+        if (cone == 1) md_visit_cone(sim, row, row->u_lambda_max, i);
         if (cone > 0) return;
     }
-    d = md_unit_mul(row->along, md_visit(sim, row, md_velocity_along(sim, row, i), i));
-    if (!md_unit_is_zero(d)) md_push_along(sim, row, d, i);
+    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+}
+
+/* The same of row `row`, `r` on free bodies, whose parts of sim->du begin at x and y. A tangent
+   without an impulse, of a contact without one, is not visited: many contacts of a stack of boxes
+   that are turned a little are of this kind. */
+MD_INLINE void md_visit_sixes(mdyn_sim *sim, md_row *row, const md_body_row *r, md_unit *x,
+                              md_unit *y, md_iteration *i)
+{
+    const md_unit *entry = sim->shared.entry + row->lone;
+    md_unit d;
+    if (r->spec.leader >= 0) {
+        const md_unit bound = md_body_row_bound(sim, r);
+        if (r->cone == 2) return;
+        row->u_lambda_max = bound;
+        row->u_lambda_min = md_unit_neg(bound);
+        if (r->cone > 0) md_visit_cone(sim, row, bound, i);
+        if (r->cone > 0 || (md_unit_is_zero(bound) && md_unit_is_zero(row->u_lambda))) return;
+    }
+    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_sixes(entry, x, y), i));
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_sixes(x, y, d, entry);
+}
+
+/* The same of the row at place k of the active ones and of those behind it that are joined to it.
+   Returns the place behind them. */
+MD_INLINE int md_visit_run(mdyn_sim *sim, int k, md_unit *x, md_unit *y, md_iteration *i)
+{
+    const int count = md_active_count(sim);
+    md_row *row = md_active_row(sim, k);
+    const md_body_row *r = md_body_row_at(sim, row);
+    do {
+        if (row->in_inequality) md_visit_sixes(sim, row, r, x, y, i);
+        row++;
+        r++;
+    } while (++k < count && r->sixes & MD_JOINED);
+    return k;
+}
+
+/* One visit of each of the active rows from k on that are joined, md_find_sixes: as by
+   md_visit_row, at half of the cost, since their part of sim->du is looked up once. The three rows
+   of a contact are such rows, and those of a hinge. Returns the place behind them. */
+MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
+{
+    const md_row *row = md_active_row(sim, k);
+    const md_place *at = sim->entry_column + row->lone;
+    const int is_one = md_body_row_at(sim, row)->sixes & MD_ONE_SIX;
+    md_unit *x = &sim->du[at[0]], *y = is_one ? x : &sim->du[at[6]];
+    MD_OPAQUE(x); /* or gcc does not take two of them at a time */
+    MD_OPAQUE(y);
+    return md_visit_run(sim, k, x, is_one ? NULL : y, i);
 }
 
 /* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
@@ -15404,6 +15620,10 @@ MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
     i->squares = 0;
     for (k = md_equality_count(sim); k < count; k = end) {
         md_row *row = md_active_row(sim, k);
+        if (MD_HAS_CONTACTS && md_is_body_row(row) && md_body_row_at(sim, row)->sixes) {
+            end = md_visit_joined(sim, k, i);
+            continue;
+        }
         end = has_parallel ? md_parallel_end(sim, k) : k + 1;
         if (end > k + 1) md_visit_parallel(sim, k, end, i);
         else if (row->in_inequality) md_visit_row(sim, row, e, i);
@@ -15454,8 +15674,9 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
 {
     md_num slope = MD_K(0), curvature = MD_K(0);
     md_squares size = 0;
+    const int n = md_whitened_count(sim);
     int k;
-    for (k = 0; k < md_whitened_count(sim); k++) {
+    for (k = 0; k < n; k++) {
         const md_num P = md_of_unit(sim->row_x[k], 0);
         slope = md_add(slope, md_mul(P, md_of_unit(sim->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
@@ -15514,6 +15735,7 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
 MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 {
     const md_unit part = md_unit_of(t, 0);
+    const int n = md_whitened_count(sim);
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
@@ -15523,7 +15745,7 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
 
-    for (k = 0; k < md_whitened_count(sim); k++) {
+    for (k = 0; k < n; k++) {
         const md_unit step = md_unit_mul(part, sim->row_x[k]);
         sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
         sim->scratch[k] = sim->du[k] = md_unit_add(sim->du[k], step);
@@ -15601,7 +15823,6 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->sixes = md_are_sixes(sim);
 }
 
 /* Smaller changes of an impulse change velocities by their rounding error, which would
@@ -15731,7 +15952,6 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     int pass, coarse;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
-    i.sixes = md_are_sixes(sim);
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
@@ -16122,7 +16342,6 @@ MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
     md_clear_impulses(sim);
     motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
     md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
-    sim->misses = 0;
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
@@ -16146,11 +16365,12 @@ MD_INLINE int md_solve_by_pivoting(const mdyn_sim *sim, md_scale e)
 
 #endif
 
-/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. */
-MD_INLINE void md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
+/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. Returns the largest
+   change of an impulse in the last iteration, 0 if pivoting solved them: for md_note_misses. */
+MD_INLINE md_unit md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
 {
-    if (md_solve_by_pivoting(sim, e)) return;
-    sim->misses = md_find_misses(sim, e, md_iterate_pgs(sim, e, end, md_has_target_velocity(sim)));
+    if (md_solve_by_pivoting(sim, e)) return MD_U(0);
+    return md_iterate_pgs(sim, e, end, md_has_target_velocity(sim));
 }
 
 /* Whether friction is solved in two stages. */
@@ -16166,8 +16386,8 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
     int k;
     if (!md_has_two_stages(sim)) return;
     MD_BODY_ROWS(sim)->friction_stage = 1;
-    md_solve_inequalities(sim, e, sim->iterations + md_most_iterations(sim));
-    sim->step_misses |= sim->misses;
+    md_note_misses(sim, e, md_solve_inequalities(sim, e,
+                                                 sim->iterations + md_most_iterations(sim)));
 
     /* stage 0 takes the bounds from the normal impulses at hand */
     MD_BODY_ROWS(sim)->friction_stage = 0;
@@ -16175,6 +16395,7 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || !md_is_body_row(row) || !md_has_leader(sim, row)) continue;
         md_follow_leader(sim, row, e);
+        md_save_bound(sim, row);
         md_store_bound(sim, row, e);
     }
     MD_BODY_ROWS(sim)->friction_stage = 2;
@@ -16271,14 +16492,16 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 
 /* Solves the inequality rows in at most `most` iterations, activates those that the motion
    violates, and repeats this until none is violated, or the block overflows; gives sim->dv. All
-   repetitions together may take as many iterations again. */
-MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
-                                   enum md_bias_mode bias, int32_t most)
+   repetitions together may take as many iterations again. Returns what the last call of
+   md_solve_inequalities does. */
+MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
+                                      enum md_bias_mode bias, int32_t most)
 {
     int32_t end = sim->iterations + most;
+    md_unit moved = MD_U(0);
     int activated = 1, repeated = 0;
     while (activated > 0 && !md_has_overflowed(sim->overflow)) {
-        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) md_solve_inequalities(sim, e, end);
+        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) moved = md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
         activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && (MD_HAS(LIMIT) || MD_HAS(RANGE))
@@ -16286,6 +16509,7 @@ MD_STATIC void md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
         if (!repeated) end = sim->iterations + most;
         repeated = 1;
     }
+    return moved;
 }
 
 /* ---- biased and unbiased solves ---- */
@@ -16382,13 +16606,14 @@ MD_INLINE int md_solves_twice(const mdyn_sim *sim)
 
 /* Solves twice on the free motion sim->free_du: first with all position biases, for q alone, in a
    block of its own, for they may be far larger than v; then without them, for v.
-   sim->error_displacement is h times the difference. */
-MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
+   sim->error_displacement is h times the difference. Returns the last change of an impulse. */
+MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
     md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
     int k, tries = 0;
+    md_unit moved;
 
     /* the motion with all position biases, in exponents that grow until it fits */
     do {
@@ -16396,21 +16621,23 @@ MD_STATIC void md_solve_relaxed(mdyn_sim *sim, md_scale e)
         sim->iterations = iterations;
         md_restore_free_motion(sim, (md_scale)(coarse - e));
         md_start_solve(sim, coarse, MD_BIAS_ALL, md_uses_warm_start(sim));
-        md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL, md_first_iterations(sim));
+        moved = md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL,
+                                    md_first_iterations(sim));
         coarse = (md_scale)(coarse + MD_HEADROOM);
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
              && ++tries < MD_MAX_RETRIES);
-    sim->step_misses |= sim->misses;
+    md_note_misses(sim, (md_scale)(coarse - MD_HEADROOM), moved);
     for (k = 0; k < sim->dofs; k++) sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
 
     /* the motion without them: v and the impulses */
     md_restore_free_motion(sim, 0);
     md_start_solve(sim, e, MD_BIAS_COMPLIANT, md_uses_warm_start(sim));
-    md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
-                        md_iterations_left(sim, iterations));
+    moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
+                                md_iterations_left(sim, iterations));
     for (k = 0; k < sim->dofs; k++)
         sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
     sim->has_error_displacement = 1;
+    return moved;
 }
 
 /* Corrects the position errors of the equality rows apart from v: sim->error_displacement is h
@@ -16458,8 +16685,8 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 }
 
 /* The solve of a pass with relaxation. Returns the count of iterations before the solve that gave
-   the impulses. */
-MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e)
+   the impulses, whose last change goes to *moved. */
+MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *moved)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
@@ -16468,12 +16695,12 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e)
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
     md_solve_frictionless(sim, e);
     if (!md_solves_twice(sim))
-        md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
+        *moved = md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
 
     /* also if a row with a position error has been activated */
     if (!md_solves_twice(sim)) return before;
     before = sim->iterations;
-    md_solve_relaxed(sim, e);
+    *moved = md_solve_relaxed(sim, e);
     return before;
 }
 
@@ -16501,27 +16728,29 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
     const int unbiased = is_step && !relax && md_uses_warm_start(sim) && sim->was_unconverged;
     const int restores = unbiased && md_position_error(sim);
     int32_t before = sim->iterations;
+    md_unit moved = MD_U(0);
     int saved;
 
     /* equality rows, then the active inequality rows */
     if (relax) {
-        before = md_solve_with_relaxation(sim, e);
+        before = md_solve_with_relaxation(sim, e, &moved);
     } else {
         const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
         if (is_step) md_solve_frictionless(sim, e);
-        md_solve_active_set(sim, mode, e, bias,
-                            restores ? md_first_iterations(sim) : md_most_iterations(sim));
+        moved = md_solve_active_set(sim, mode, e, bias, restores ? md_first_iterations(sim)
+                                                                 : md_most_iterations(sim));
     }
     saved = md_save_warm_starts(sim, e, unbiased, relax, sim->iterations - before);
 
     /* the same rows with their position biases */
     if (restores) {
         md_restore_bias(sim, e);
-        md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_ALL, md_iterations_left(sim, before));
+        moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_ALL,
+                                    md_iterations_left(sim, before));
     }
+    if (is_step) md_note_misses(sim, e, moved);
     md_recover_impulses(sim, e, saved);
-    sim->step_misses |= sim->misses;
 }
 
 /* ---- substeps ---- */
@@ -16967,7 +17196,7 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
     for (j = 0; j < sim->rows - sim->joint_row_count; j++) {
         const md_row *row = md_row_at(sim, sim->joint_row_count + j);
         md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
-        r->velocity_after = MD_K(0);
+        md_num velocity = MD_K(0);
         for (p = 0; p < r->term_count; p++) {
             const md_force *f = &r->wrench[p];
             const md_motion *m = &MD_STAGE(sim, r->body[p])->momentum.motion;
@@ -16975,12 +17204,13 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
 
             /* the wrench times the body's motion, or coefficients times its joint velocities */
             if (!r->is_joint_term[p])
-                r->velocity_after = md_add(r->velocity_after, md_add(md_dot(&f->ang, &m->ang),
+                velocity = md_add(velocity, md_add(md_dot(&f->ang, &m->ang),
                                                    md_dot(&f->lin, &m->lin)));
-            for (k = 0; k < link->dofs && r->is_joint_term[p]; k++)
-                r->velocity_after = md_add(r->velocity_after,
-                    md_mul(md_of_real(sim->v[link->dof + k]), md_joint_coefficient(f, k)));
+            else for (k = 0; k < link->dofs; k++)
+                velocity = md_add(velocity, md_mul(md_of_real(sim->v[link->dof + k]),
+                                                   md_joint_coefficient(f, k)));
         }
+        r->velocity_after = velocity;
         r->value_after = md_value_after_step(sim, row, r);
     }
 }
@@ -23671,7 +23901,7 @@ MDYN_API int mdyn_energy(mdyn_sim *sim, mdyn_wide *kinetic, mdyn_wide *potential
    >>lcp; these calls check the problem, divide up the scratch memory, and test the result. */
 
 /* Solved in the scale D A D with 1/4 < D_i^2 A_ii <= 1, D_i a power of 2: exact. The scratch holds
-   n (n + 11) numbers, then 4 n indices. MDYN_WARN_NO_SOLUTION is returned if the test of the result
+   n (n + 10) numbers, then 5 n indices. MDYN_WARN_NO_SOLUTION is returned if the test of the result
    fails and a row that is driven without end proves it. */
 MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *w,
                               mdyn_lcp_cell *scratch, int cells, mdyn_lcp_report *report)
@@ -23684,7 +23914,7 @@ MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *
     if (code != MDYN_OK || problem->n == 0) return code;
 
     i = problem->n;
-    md_lcp_carve_scratch(&s, i, (md_num *)(void *)scratch, (int *)(void *)(scratch + i * (i + 11)));
+    md_lcp_carve_scratch(&s, i, (md_num *)(void *)scratch, (int *)(void *)(scratch + i * (i + 10)));
     code = md_lcp_scale_rows(&s, problem, report);
     if (code != MDYN_OK) return code;
     md_lcp_load(&s, problem);
@@ -23746,7 +23976,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
     for (i = 0; i < s.n; i++) {
         const md_num a = md_lcp_problem_element(problem, i, i);
         s.x[i] = warm ? md_of_wide(x[i]) : MD_K(0);
-        s.magnitude[i] = md_is_zero(a) ? MD_K(1) : md_div(MD_K(1), a);
+        s.inverse[i] = md_is_zero(a) ? MD_K(1) : md_div(MD_K(1), a);
         s.state[i] = 0;
         md_lcp_set_bounds(&s, problem, i, MD_K(1));
     }
