@@ -15790,7 +15790,7 @@ MD_OWN_FRAME md_num md_find_far_step(const mdyn_sim *sim, md_direction *d, md_nu
 MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d)
 {
     const md_num squares = md_squares_value(i->squares), last = d->squares, before = d->ratio;
-    md_num part = MD_K(0), far = MD_K(0);
+    md_num part = MD_K(0), most = MD_K(0);
     d->squares = squares;
     d->ratio = MD_K(0);
     if (md_less(squares, md_mul(MD_K(0.01), last))) {
@@ -15802,10 +15802,10 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
     if (++d->count > 1 && !md_is_zero(last)) {
         d->ratio = md_div(squares, last);
         if (d->count >= d->least && md_shrinks_steadily(d->ratio, before))
-            far = md_find_far_step(sim, d, d->ratio);
-        if (!md_is_zero(far)) {
+            most = md_find_far_step(sim, d, d->ratio);
+        if (!md_is_zero(most)) {
             d->count = 0;
-            md_end_direction(sim, far);
+            md_end_direction(sim, most);
             return;
         }
         if (md_less(d->ratio, MD_K(1)))
