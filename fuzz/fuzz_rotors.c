@@ -157,7 +157,7 @@ static int find_tied(int k) {
             for (int a = 0; a < 4; a++)
                 for (int b = 0; b < 4; b++) {
                     const mdyn_term *from = &present[i].terms[a], *to = &present[i].terms[b];
-                    if (!of_wide(from->coefficient) || !of_wide(to->coefficient)) continue;
+                    if (of_wide(from->coefficient) == 0 || of_wide(to->coefficient) == 0) continue;
                     if (!tied[from->body] || tied[to->body]) continue;
                     tied[to->body] = more = 1;
                 }
