@@ -11033,9 +11033,11 @@ MD_STATIC md_num md_unit_of_row(const mdyn_sim *sim, const md_row *row)
    of the row, an error below the rounding of C does. */
 MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
 {
-    md_num q, moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
+    md_num q = MD_K(0), moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
+    int c;
     if (!row->in_equality || row->pivot >= sim->dofs) return 0;
-    q = md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, row->pivot)]));
+    c = md_coordinate_of_dof(sim, row->pivot); /* -1: of a quaternion, below 1 */
+    if (c >= 0) q = md_abs(md_of_real(sim->q[c]));
     moved = md_abs(md_mul(moved, sim->inverse_diagonal[row->pivot]));
     moved = md_ldexp(moved, -md_dof_scale(&sim->dof[row->pivot]));
     return md_less(md_mul(md_error_rounding(sim), md_mul(MD_K(4), md_add(MD_K(1), q))), moved);
