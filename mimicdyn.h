@@ -2983,9 +2983,40 @@ MD_OWN_FRAME uint64_t md_mul_u32(uint32_t a, uint32_t b)
            | (other << 16 | (low & 0xFFFFu));
 }
 
+/* a b 2^-n for unsigned factors, rounded down; n is 30 or 31. */
+MD_INLINE uint32_t md_mul_high(uint32_t a, uint32_t b, int n)
+{
+    uint32_t a0 = a & 0xFFFFu, a1 = a >> 16, b0 = b & 0xFFFFu, b1 = b >> 16;
+    uint32_t middle = a1 * b0 + (a0 * b0 >> 16), other = a0 * b1 + (middle & 0xFFFFu);
+    return (a1 * b1 + (middle >> 16) + (other >> 16)) << (32 - n) | (other & 0xFFFFu) >> (n - 16);
+}
+
+/* a b 2^-30, rounded down, modulo 2^32; *rest is 1 if half or more is left. From a = a1 2^15 + a0,
+   0 <= a0 < 2^15:   a b 2^-30 = a1 b1 + (a1 b0 + a0 b1 + a0 b0 2^-15) 2^-15 */
+MD_INLINE uint32_t md_mul_floor(int32_t a, int32_t b, uint32_t *rest)
+{
+    int32_t a1 = a >> 15, b1 = b >> 15, a0 = a & 0x7FFF, b0 = b & 0x7FFF;
+    int32_t middle = a1 * b0 + (a0 * b0 >> 15), other = a0 * b1 + (middle & 0x7FFF);
+    *rest = (uint32_t)other >> 14 & 1;
+    return (uint32_t)a1 * (uint32_t)b1 + (uint32_t)(middle >> 15) + (uint32_t)(other >> 15);
+}
+
 #else
+
 MD_INLINE int64_t md_mul_s32(int32_t a, int32_t b) { return (int64_t)a * b; }
 MD_INLINE uint64_t md_mul_u32(uint32_t a, uint32_t b) { return (uint64_t)a * b; }
+
+MD_INLINE uint32_t md_mul_high(uint32_t a, uint32_t b, int n)
+{
+    return (uint32_t)(md_mul_u32(a, b) >> n);
+}
+
+MD_INLINE uint32_t md_mul_floor(int32_t a, int32_t b, uint32_t *rest)
+{
+    uint64_t p = (uint64_t)md_mul_s32(a, b);
+    *rest = (uint32_t)(p >> 29) & 1;
+    return (uint32_t)(p >> 30 & 0xFFFFFFFFu);
+}
 
 #endif
 
@@ -3205,28 +3236,21 @@ MD_OWN_FRAME md_num md_add(md_num a, md_num b)
 /* a - b */
 MD_INLINE md_num md_sub(md_num a, md_num b) { return md_add(a, md_neg(b)); }
 
-/* a b. The product p of the mantissas has 61 or 62 bits and is shifted right by 30 or 31, rounded;
-   h tells which. A mantissa that rounds to 2^31 is left at 2^31 - 1. */
+/* a b. The product p of the mantissas has 61 or 62 bits and is shifted right by 30 or 31, rounded.
+   A mantissa that rounds to 2^31 is left at 2^31 - 1. */
 MD_OWN_FRAME md_num md_mul(md_num a, md_num b)
 {
-    int64_t p = md_mul_s32(md_mantissa(MD_RAW(a)), md_mantissa(MD_RAW(b)));
-    uint32_t h;
-    int32_t r, e = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 30;
-    if (p == 0) return MD_NUM((int64_t)0);
+    const int32_t m = md_mantissa(MD_RAW(a)), n = md_mantissa(MD_RAW(b));
+    int32_t e = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 30;
+    uint32_t rest, q = md_mul_floor(m, n, &rest), sign = (uint32_t)(m ^ n);
+    if (q == 0) return MD_NUM((int64_t)0);
 
-    h = (uint32_t)(p >> 32) + 0x20000000u;
-    if (h < 0x40000000u) { /* |p| < 2^61 */
-        r = (int32_t)(uint32_t)((uint64_t)(p + 0x20000000) >> 30 & 0xFFFFFFFFu);
-        if (r == -0x7FFFFFFF - 1) r = p < 0 ? -0x7FFFFFFF : 0x7FFFFFFF;
-        return MD_NUM(md_pack(r, e));
+    if ((int32_t)(q ^ sign) >= 0) { /* |p| < 2^61 */
+        q += rest;
+        if (q == 0x80000000u) q = (uint32_t)(m ^ n) >> 31 ? 0x80000001u : 0x7FFFFFFFu;
+        return MD_NUM(md_pack((int32_t)q, e));
     }
-    return MD_NUM(md_pack((int32_t)((p + 0x40000000) >> 31), e + 1));
-}
-
-/* a b 2^-n for unsigned factors, rounded down. */
-MD_INLINE uint32_t md_mul_high(uint32_t a, uint32_t b, int n)
-{
-    return (uint32_t)(md_mul_u32(a, b) >> n);
+    return MD_NUM(md_pack((int32_t)((q + 1) >> 1 | (sign & 0x80000000u)), e + 1));
 }
 
 /* 2^61/m for 2^30 <= m < 2^31, clamped to 2^31 - 1. With x = m 2^-31 in [1/2, 1) and y in Q30:
@@ -3639,34 +3663,12 @@ MD_SHARED int32_t md_round_product(int64_t p, int n)
     return p < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX;
 }
 
-/* p 2^-30, rounded, modulo 2^32. */
-MD_INLINE uint32_t md_round_product_low(int64_t p)
-{
-    p = (int64_t)((uint64_t)p + 0x20000000);
-    return (uint32_t)md_high_word(p) << 2 | md_low_word(p) >> 30;
-}
-
-/* a b 2^-30, rounded, modulo 2^32. From short products, with a = a1 2^15 + a0, 0 <= a0 < 2^15:
-      a b 2^-30 = a1 b1 + (a1 b0 + a0 b1 + (a0 b0 >> 15) + 2^14) 2^-15,
-   where 2^14 rounds. The same to the last bit. */
-#if MD_SHORT_PRODUCTS
-
+/* a b 2^-30, rounded, modulo 2^32. */
 MD_INLINE uint32_t md_unit_product(int32_t a, int32_t b)
 {
-    int32_t a1 = a >> 15, b1 = b >> 15, a0 = a & 0x7FFF, b0 = b & 0x7FFF, middle, other;
-    middle = a1 * b0 + (a0 * b0 >> 15) + 0x4000;
-    other = a0 * b1 + (middle & 0x7FFF);
-    return (uint32_t)a1 * (uint32_t)b1 + (uint32_t)(middle >> 15) + (uint32_t)(other >> 15);
+    uint32_t rest, q = md_mul_floor(a, b, &rest);
+    return q + rest;
 }
-
-#else
-
-MD_INLINE uint32_t md_unit_product(int32_t a, int32_t b)
-{
-    return md_round_product_low(md_mul_s32(a, b));
-}
-
-#endif
 
 /* -2^31, whose negation overflows, becomes -MD_UNIT_MAX. */
 MD_INLINE int32_t md_clamp_unit(int32_t x) { return x < -MD_UNIT_MAX ? -MD_UNIT_MAX : x; }
@@ -3991,10 +3993,11 @@ MD_INLINE void md_sqrt_and_rsqrt(md_num x, md_num *root, md_num *inverse)
    rows are. */
 MD_INLINE md_num md_sqrt_over(md_num x, md_num y, md_num a) { return md_div(md_mul(x, y), a); }
 
-/* a b in Q31, rounded. */
+/* a b in Q31, rounded, for |a b| < 2^61. */
 MD_INLINE int32_t md_mul_q31(int32_t a, int32_t b)
 {
-    return (int32_t)((md_mul_s32(a, b) + 0x40000000) >> 31);
+    uint32_t rest;
+    return ((int32_t)md_mul_floor(a, b, &rest) + 1) >> 1;
 }
 
 /* sin q and cos q in Q30. Error: below 2e-9. The angle is taken in units of 2^-32 turns: the wrap
@@ -4002,7 +4005,7 @@ MD_INLINE int32_t md_mul_q31(int32_t a, int32_t b)
 MD_STATIC void md_sincos_units(mdyn_real q, int32_t *sine, int32_t *cosine)
 {
     uint64_t turns;
-    uint32_t phase, quadrant;
+    uint32_t phase, quadrant, rest;
     int32_t x, z, s, c;
 
     /* q 2^64/(2 pi) = q (683565275 2^32 + 2475754826), by words of q. As q is in units of 2^-40,
@@ -4020,7 +4023,7 @@ MD_STATIC void md_sincos_units(mdyn_real q, int32_t *sine, int32_t *cosine)
 
     /* Taylor series in z = x^2: sin x = x + x z (-1/3! + z/5! - ...),
        cos x = 1 - z/2 + z^2 (1/4! - z/6! + ...) */
-    z = md_mul_q31(x, x);
+    z = (int32_t)((md_mul_floor(x, x, &rest) + 1) >> 1); /* may be above 2^61 */
     s = 426088 - md_mul_q31(z, 5918 - md_mul_q31(z, 54));
     s = -357913941 + md_mul_q31(z, 17895697 - md_mul_q31(z, s));
     c = 89478485 - md_mul_q31(z, 2982616 - md_mul_q31(z, 53261 - md_mul_q31(z, 592)));
@@ -4086,7 +4089,7 @@ typedef struct md_product_sum {
     uint32_t both; /* modulo 2^32 */
 } md_product_sum;
 
-#define MD_PRODUCT_ROUNDING { 0, 0x10000000, 0x10000000u }
+#define MD_PRODUCT_ROUNDING(bits) { 0, 1 << ((bits) - 1), 1u << ((bits) - 1) }
 
 /* s += a b */
 MD_INLINE void md_add_product(md_product_sum *s, int32_t a, int32_t b)
@@ -4102,23 +4105,23 @@ MD_INLINE void md_add_product(md_product_sum *s, int32_t a, int32_t b)
     MD_OPAQUE(s->both);
 }
 
-/* s 2^-MD_PRODUCT_BITS, rounded: the rounding was the first term. */
-MD_INLINE int32_t md_product_sum_value(const md_product_sum *s)
+/* s 2^-bits, rounded: the rounding was the first term. `bits` is 29 or 30. */
+MD_INLINE int32_t md_product_sum_value(const md_product_sum *s, int bits)
 {
     int32_t middle = (int32_t)(s->both - (uint32_t)s->high - (uint32_t)s->low);
-    return 2 * s->high + ((middle + (s->low >> 15)) >> 14);
+    return s->high * (1 << (30 - bits)) + ((middle + (s->low >> 15)) >> (bits - 15));
 }
 
 #else
 
 typedef int64_t md_product_sum;
 
-#define MD_PRODUCT_ROUNDING 0x10000000
+#define MD_PRODUCT_ROUNDING(bits) ((int64_t)1 << ((bits) - 1))
 
 MD_INLINE void md_add_product(md_product_sum *s, int32_t a, int32_t b) { *s += md_mul_s32(a, b); }
-MD_INLINE int32_t md_product_sum_value(const md_product_sum *s)
+MD_INLINE int32_t md_product_sum_value(const md_product_sum *s, int bits)
 {
-    return (int32_t)(*s >> MD_PRODUCT_BITS);
+    return (int32_t)(*s >> bits);
 }
 
 #endif
@@ -4126,36 +4129,45 @@ MD_INLINE int32_t md_product_sum_value(const md_product_sum *s)
 /* a b 2^-MD_PRODUCT_BITS, rounded; and below sums of two and three products, rounded once. */
 MD_STATIC int32_t md_product1(int32_t a, int32_t b)
 {
-    md_product_sum s = MD_PRODUCT_ROUNDING;
+    md_product_sum s = MD_PRODUCT_ROUNDING(MD_PRODUCT_BITS);
     md_add_product(&s, a, b);
-    return md_product_sum_value(&s);
+    return md_product_sum_value(&s, MD_PRODUCT_BITS);
 }
 
 MD_STATIC int32_t md_product2(int32_t a, int32_t b, int32_t c, int32_t d)
 {
-    md_product_sum s = MD_PRODUCT_ROUNDING;
+    md_product_sum s = MD_PRODUCT_ROUNDING(MD_PRODUCT_BITS);
     md_add_product(&s, a, b);
     md_add_product(&s, c, d);
-    return md_product_sum_value(&s);
+    return md_product_sum_value(&s, MD_PRODUCT_BITS);
 }
 
 MD_STATIC int32_t md_product3(int32_t a, int32_t b, int32_t c, int32_t d, int32_t e, int32_t f)
 {
-    md_product_sum s = MD_PRODUCT_ROUNDING;
+    md_product_sum s = MD_PRODUCT_ROUNDING(MD_PRODUCT_BITS);
     md_add_product(&s, a, b);
     md_add_product(&s, c, d);
     md_add_product(&s, e, f);
-    return md_product_sum_value(&s);
+    return md_product_sum_value(&s, MD_PRODUCT_BITS);
+}
+
+/* c a + s b for the cosine and sine of a turn, in Q30. */
+MD_INLINE int32_t md_product_turn(int32_t c, int32_t a, int32_t s, int32_t b)
+{
+    md_product_sum sum = MD_PRODUCT_ROUNDING(30);
+    md_add_product(&sum, c, a);
+    md_add_product(&sum, s, b);
+    return md_product_sum_value(&sum, 30);
 }
 
 /* The scalar product of two arrays of three numbers. */
 MD_STATIC int32_t md_product_rows(const int32_t *a, const int32_t *b)
 {
-    md_product_sum s = MD_PRODUCT_ROUNDING;
+    md_product_sum s = MD_PRODUCT_ROUNDING(MD_PRODUCT_BITS);
     md_add_product(&s, a[0], b[0]);
     md_add_product(&s, a[1], b[1]);
     md_add_product(&s, a[2], b[2]);
-    return md_product_sum_value(&s);
+    return md_product_sum_value(&s, MD_PRODUCT_BITS);
 }
 
 /* A number with the bit length of |x|; one bit shorter for x = -2^n. */
@@ -4259,6 +4271,15 @@ MD_OWN_FRAME void md_block_add(int32_t *r, const int32_t *a, const int32_t *b, i
 MD_INLINE int md_vec_is_zero(const md_vec *a) { return a->m[3] == MD_ZERO_EXPONENT; }
 
 /* r = 0 */
+/* r = a. For *r = *a some compilers call memcpy. */
+MD_INLINE void md_vec_copy(md_vec *r, const md_vec *a)
+{
+    r->m[0] = a->m[0];
+    r->m[1] = a->m[1];
+    r->m[2] = a->m[2];
+    r->m[3] = a->m[3];
+}
+
 MD_INLINE void md_vec_zero(md_vec *r)
 {
     r->m[0] = r->m[1] = r->m[2] = 0;
@@ -4510,8 +4531,8 @@ MD_OWN_FRAME void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_re
 
     for (; to < r->m + 9; to += 3, from += 3) {
         int32_t a = from[i], b = from[j];
-        to[i] = (int32_t)md_round_product_low(md_mul_s32(cosine, a) + md_mul_s32(sine, b));
-        to[j] = (int32_t)md_round_product_low(md_mul_s32(cosine, b) - md_mul_s32(sine, a));
+        to[i] = md_product_turn(cosine, a, sine, b);
+        to[j] = md_product_turn(cosine, b, -sine, a);
         to[k] = from[k];
     }
     r->m[9] = -MD_PRODUCT_BITS;
@@ -5329,6 +5350,7 @@ static const uint8_t md_next_axis[3] = { 1, 2, 0 };
 
 /* r = (x, y, z); r = 0; element k of a; a.b */
 MD_INLINE void md_vec_set(md_vec *r, md_num x, md_num y, md_num z) { r->x = x; r->y = y; r->z = z; }
+MD_INLINE void md_vec_copy(md_vec *r, const md_vec *a) { *r = *a; }
 MD_INLINE void md_vec_zero(md_vec *r) { md_vec_set(r, MD_K(0), MD_K(0), MD_K(0)); }
 MD_INLINE md_num md_vec_get(const md_vec *a, int k) { return k == 0 ? a->x : k == 1 ? a->y : a->z; }
 
@@ -6713,7 +6735,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
         if (link->parent < 0) {
             p->omega = joint.ang;
-            b->acc = up;
+            md_vec_copy(&b->acc, &up);
             md_vec_zero(&b->alpha);
         } else {
             const md_bias_motion *on = MD_BIAS_MOTION(sim, before);
@@ -13564,10 +13586,19 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     md_clear_displacement(sim);
 }
 
+/* Whether a joint passes one of its limits in this substep if it keeps its velocity. */
+MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
+{
+    const md_joint_values *b = md_values_of_dof(sim, row->index);
+    const md_num q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
+    const md_num next = md_add(q, md_mul(sim->h, md_of_real(sim->v[row->index])));
+    return md_less(next, md_of_wide(b->lower)) || md_less(md_of_wide(b->upper), next);
+}
+
 /* Whether inequality row k is left out of a step: a released coupling, a loss without efficiency,
-   a limit that is not activated, that another one implies, or that is inactive. A limit or range
-   without an impulse in the last step starts inactive and is set up only if the solution without
-   it violates it (md_activate_violated). */
+   a limit that is not activated, that another one implies, or that is inactive. A range without an
+   impulse in the last step, and a limit that is not about to be met either, starts inactive and is
+   set up only if the solution without it violates it (md_activate_violated). */
 MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
 {
     const md_num last_impulse = sim->row_result[k].impulse;
@@ -13589,7 +13620,8 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
         return 1;
     }
     if (!md_is_zero(last_impulse) || md_iterates_equalities(sim)) return 0;
-    row->inactive = (uint8_t)md_row_has_range(sim, row);
+    row->inactive = (uint8_t)(md_row_has_range(sim, row)
+                              && !(MD_ROW_IS(row, LIMIT) && md_meets_limit(sim, row)));
     sim->may_activate |= row->inactive;
     return row->inactive;
 }
@@ -19925,6 +19957,11 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     i = md_update_curves(sim);
     if (i != MDYN_OK) return i;
     if (MIMICDYN_WARNINGS && code == MDYN_OK) code = md_warn_pose(sim, 0);
+
+    /* velocities are 0, and followers where they belong if the start pose says so */
+    md_find_off(sim, MD_MODE_POSITION);
+    sim->q_may_be_off = sim->has_off;
+    sim->may_be_off = sim->has_off = 0;
     sim->ready_mark = MD_READY;
     return code;
 }

@@ -42,6 +42,69 @@ static void is_normal(md_num x) {
     CHECK(m == 0 ? x == 0 : m > -INT32_MAX - 1 && labs((long)m) >= 1 << 30);
 }
 
+/* ---- words: exact, by 64 bits; test_fixed_short builds them of products of 16 bits ---- */
+
+/* Whole words, and those next to where a sign or a bit changes. */
+static int32_t random_word(void) {
+    static const int32_t edges[] = { 0, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x3FFFFFFF, 0x40000000,
+                                     0x7FFFFFFF };
+    int32_t word = (int32_t)(random_in(-1, 1) * 2147483647);
+    if (random_int(2)) word = edges[random_int(8)] - random_int(2);
+    if (word < 0) word = -word;
+    return random_int(2) ? word : -word;
+}
+
+static int32_t random_mantissa(void) {
+    int32_t word = random_word();
+    word = (word < 0 ? -word : word) | 0x40000000;
+    return random_int(2) ? word : -word;
+}
+
+/* a b as an md_num: the product of the mantissas shifted right by 30 or 31, rounded upwards. */
+static md_num product(int32_t a, int32_t b) {
+    int64_t p = (int64_t)a * b, size = p < 0 ? -p : p;
+    int up = p >= 0 ? size >> 61 != 0 : size > (int64_t)1 << 61;
+    int64_t r = (p + ((int64_t)1 << (29 + up))) >> (30 + up);
+    if (r > INT32_MAX) r = INT32_MAX;
+    if (r < -INT32_MAX) r = -INT32_MAX;
+    return md_pack((int32_t)r, 30 + up);
+}
+
+static void test_words(void) {
+    for (int k = 0; k < POINTS; k++) {
+        int32_t a = random_word(), b = random_word(), m = random_mantissa(), n = random_mantissa();
+        uint32_t u = (uint32_t)a * 2 + 1, v = (uint32_t)b * 2 + 1, rest;
+        int64_t p = (int64_t)a * b;
+        CHECK(md_mul_s32(a, b) == p);
+        CHECK(md_mul_u32(u, v) == (uint64_t)u * v);
+        CHECK(md_mul_high(u, v, 30) == (uint32_t)((uint64_t)u * v >> 30));
+        CHECK(md_mul_high(u, v, 31) == (uint32_t)((uint64_t)u * v >> 31));
+        CHECK(md_mul_floor(a, b, &rest) == (uint32_t)(uint64_t)(p >> 30));
+        CHECK_EQUAL(rest, p >> 29 & 1);
+        CHECK(md_unit_product(a, b) == (uint32_t)(uint64_t)((p + (1 << 29)) >> 30));
+        CHECK(md_mul(md_pack(m, 0), md_pack(n, 0)) == product(m, n));
+    }
+}
+
+static void test_turns(void) {
+    for (int k = 0; k < POINTS; k++) {
+        mdyn_real q = (mdyn_real)(random_in(-8, 8) * 1099511627776.0);
+        int axis = random_int(3), i = (axis + 1) % 3, j = (axis + 2) % 3, r;
+        int32_t s, c;
+        md_mat from, to;
+        for (r = 0; r < 9; r++) from.m[r] = random_word() / 4;
+        md_sincos_units(q, &s, &c);
+        md_mat_rotate_about(&to, &from, axis, q, 0);
+        for (r = 0; r < 9; r += 3) {
+            int64_t a = from.m[r + i], b = from.m[r + j], half = 1 << 29;
+            if (a * a + b * b > (int64_t)1 << 58) continue; /* no row of a rotation */
+            CHECK_EQUAL(to.m[r + i], (c * a + s * b + half) >> 30);
+            CHECK_EQUAL(to.m[r + j], (c * b - s * a + half) >> 30);
+            CHECK_EQUAL(to.m[r + axis], from.m[r + axis]);
+        }
+    }
+}
+
 /* ---- sums, products, quotients, roots, comparison ---- */
 
 static void test_arithmetic(void) {
@@ -237,6 +300,8 @@ static void test_counts(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    test_words();
+    test_turns();
     test_arithmetic();
     test_angles();
     test_formats();
