@@ -1490,7 +1490,6 @@ typedef struct md_dof {
     int16_t body;
     int16_t coordinate; /* of a joint with one DoF; otherwise -1 */
     uint8_t kind;       /* MD_ANGULAR, MD_LINEAR, MD_HELICAL */
-    uint8_t is_led;     /* follows a leader: md_find_leaders */
     md_scale scale;     /* s: M is factored for velocities in units of 2^-s; floats: 0 */
 #if MIMICDYN_TREE
     MD_COLUMN_MEMBERS
@@ -8865,6 +8864,13 @@ MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
     return MDYN_OK;
 }
 
+/* Whether q and v of DoF k are those of a leader, by a factor, after each step, unless
+   sim->q_may_be_off: md_follow. */
+MD_INLINE int md_is_led(const mdyn_sim *sim, int k)
+{
+    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0;
+}
+
 /* Joints of one coordinate: q += dt v, to all digits; with `all` also followers that md_follow
    sets. */
 MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
@@ -8872,7 +8878,7 @@ MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
     const int leads = !all && !sim->q_may_be_off;
     int i, k;
     for (k = 0; k < sim->dofs; k++) {
-        if (leads && sim->dof[k].is_led) continue;
+        if (leads && md_is_led(sim, k)) continue;
         i = md_coordinate_of_dof(sim, k);
         if (i >= 0)
             md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
@@ -9130,19 +9136,17 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
     sim->kinematics_stale = 1;
 }
 
-/* v + dv, which md_check_v_motion has passed; with `all` also of followers that md_follow sets. */
-MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv, int all)
+/* v + dv, which md_check_v_motion has passed. */
+MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
 {
-    const int leads = !all && !sim->q_may_be_off;
     int k;
-    for (k = 0; k < sim->dofs; k++)
-        if (!leads || !sim->dof[k].is_led) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
+    for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
 }
 
 /* v := v + dv */
 MD_STATIC void md_integrate_v(mdyn_sim *sim, const md_num *dv)
 {
-    md_accumulate_v(sim, dv, 1);
+    md_accumulate_v(sim, dv);
     md_copy(sim->v_seen, sim->v, sim->dofs);
     sim->kinematics_stale = sim->may_be_off = sim->q_may_be_off = 1;
 }
@@ -10932,16 +10936,11 @@ MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
     tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
 }
 
-/* After a change of a coupling or of the ties. q and v of a DoF that is led are those of its leader,
-   by a factor, after each step, unless sim->q_may_be_off: md_follow. */
+/* After a change of a coupling or of the ties. */
 MD_STATIC void md_find_leaders(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < sim->dofs; i++) sim->dof[i].is_led = 0;
-    for (i = 0; i < md_tie_count(sim); i++) {
-        md_find_leader(sim, &sim->tie[i]);
-        sim->dof[sim->tie[i].dof].is_led = sim->tie[i].leader >= 0;
-    }
+    for (i = 0; i < md_tie_count(sim); i++) md_find_leader(sim, &sim->tie[i]);
     sim->q_may_be_off = 1;
 }
 
@@ -17058,14 +17057,14 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
             md_add_row_force(sim, row, lambda, miss);
     }
 
-    /* no earlier coupling has this follower among its joints; miss of others is not read */
+    /* no earlier coupling has this follower among its joints */
     for (i = md_tie_count(sim) - 1; i >= 0; i--) {
         const md_tie *tie = &sim->tie[i];
         const md_num lambda = md_mul_ratio(tie->inverse, miss[tie->dof]);
         md_row_at(sim, tie->coupling)->lambda = lambda;
         k = tie->leader;
         if (k < 0) md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
-        else
+        else if (md_is_follower(sim, k))
             miss[k] = md_add(miss[k], md_mul_ratio(md_of_wide(tie->ratio), miss[tie->dof]));
     }
 }
@@ -17743,7 +17742,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
 
     /* v, and what the rows and trees need of its change at these poses */
     if (MD_FLOATING_TREES && floating) md_advance_momenta(sim);
-    md_accumulate_v(sim, sim->dv, md_has_body_rows(sim));
+    md_accumulate_v(sim, sim->dv);
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
     /* q from the middle of the step, or from its start */
