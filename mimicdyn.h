@@ -3242,15 +3242,16 @@ MD_OWN_FRAME md_num md_mul(md_num a, md_num b)
 {
     const int32_t m = md_mantissa(MD_RAW(a)), n = md_mantissa(MD_RAW(b));
     int32_t e = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 30;
-    uint32_t rest, q = md_mul_floor(m, n, &rest), sign = (uint32_t)(m ^ n);
+    const uint32_t signs = (uint32_t)(m ^ n); /* its highest bit is the sign of p */
+    uint32_t rest, q = md_mul_floor(m, n, &rest);
     if (q == 0) return MD_NUM((int64_t)0);
 
-    if ((int32_t)(q ^ sign) >= 0) { /* |p| < 2^61 */
+    if ((int32_t)(q ^ signs) >= 0) { /* |p| < 2^61 */
         q += rest;
-        if (q == 0x80000000u) q = (uint32_t)(m ^ n) >> 31 ? 0x80000001u : 0x7FFFFFFFu;
+        if (q == 0x80000000u) q = signs >> 31 ? 0x80000001u : 0x7FFFFFFFu;
         return MD_NUM(md_pack((int32_t)q, e));
     }
-    return MD_NUM(md_pack((int32_t)((q + 1) >> 1 | (sign & 0x80000000u)), e + 1));
+    return MD_NUM(md_pack((int32_t)((q + 1) >> 1 | (signs & 0x80000000u)), e + 1));
 }
 
 /* 2^61/m for 2^30 <= m < 2^31, clamped to 2^31 - 1. With x = m 2^-31 in [1/2, 1) and y in Q30:
@@ -4023,7 +4024,7 @@ MD_STATIC void md_sincos_units(mdyn_real q, int32_t *sine, int32_t *cosine)
 
     /* Taylor series in z = x^2: sin x = x + x z (-1/3! + z/5! - ...),
        cos x = 1 - z/2 + z^2 (1/4! - z/6! + ...) */
-    z = (int32_t)((md_mul_floor(x, x, &rest) + 1) >> 1); /* may be above 2^61 */
+    z = (int32_t)((md_mul_floor(x, x, &rest) + 1) >> 1); /* x^2 may be above 2^61 */
     s = 426088 - md_mul_q31(z, 5918 - md_mul_q31(z, 54));
     s = -357913941 + md_mul_q31(z, 17895697 - md_mul_q31(z, s));
     c = 89478485 - md_mul_q31(z, 2982616 - md_mul_q31(z, 53261 - md_mul_q31(z, 592)));
@@ -4270,7 +4271,6 @@ MD_OWN_FRAME void md_block_add(int32_t *r, const int32_t *a, const int32_t *b, i
 /* Whether a is a block of zeros. */
 MD_INLINE int md_vec_is_zero(const md_vec *a) { return a->m[3] == MD_ZERO_EXPONENT; }
 
-/* r = 0 */
 /* r = a. For *r = *a some compilers call memcpy. */
 MD_INLINE void md_vec_copy(md_vec *r, const md_vec *a)
 {
@@ -4280,6 +4280,7 @@ MD_INLINE void md_vec_copy(md_vec *r, const md_vec *a)
     r->m[3] = a->m[3];
 }
 
+/* r = 0 */
 MD_INLINE void md_vec_zero(md_vec *r)
 {
     r->m[0] = r->m[1] = r->m[2] = 0;
@@ -5348,7 +5349,7 @@ MD_INLINE md_num md_det2(md_num a, md_num b, md_num c, md_num d)
 /* The axis that follows x, y, z in cyclic order. */
 static const uint8_t md_next_axis[3] = { 1, 2, 0 };
 
-/* r = (x, y, z); r = 0; element k of a; a.b */
+/* r = (x, y, z); r = a; r = 0; element k of a; a.b */
 MD_INLINE void md_vec_set(md_vec *r, md_num x, md_num y, md_num z) { r->x = x; r->y = y; r->z = z; }
 MD_INLINE void md_vec_copy(md_vec *r, const md_vec *a) { *r = *a; }
 MD_INLINE void md_vec_zero(md_vec *r) { md_vec_set(r, MD_K(0), MD_K(0), MD_K(0)); }
@@ -13589,13 +13590,15 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     md_clear_displacement(sim);
 }
 
-/* Whether a joint passes one of its limits in this substep if it keeps its velocity. */
+/* Whether a joint passes one of its limits from within in this substep if it keeps its velocity. */
 MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
 {
     const md_joint_values *b = md_values_of_dof(sim, row->index);
     const md_num q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
     const md_num next = md_add(q, md_mul(sim->h, md_of_real(sim->v[row->index])));
-    return md_less(next, md_of_wide(b->lower)) || md_less(md_of_wide(b->upper), next);
+    const md_num lower = md_of_wide(b->lower), upper = md_of_wide(b->upper);
+    if (md_less(next, lower)) return !md_less(q, lower);
+    return md_less(upper, next) && !md_less(upper, q);
 }
 
 /* Whether inequality row k is left out of a step: a released coupling, a loss without efficiency,

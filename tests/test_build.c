@@ -12,6 +12,7 @@
 /* What the checks allow, some three to ten times the worst of -s 1, 2 and 3. */
 /*                       F64      F32    FIXED */
 TOLERANCE(LINK,        5e-15,    2e-6,    2e-8);
+TOLERANCE(STOPPED,     1e-12,    2e-4,    1e-6);
 
 static mdyn_sim fresh;
 
@@ -212,11 +213,83 @@ static void test_refused(void) {
     check_sums();
 }
 
+/* ---- what a fresh sim knows ---- */
+
+/* Two sliders of which the second follows the first at twice its way, at a start pose; the first
+   has stops at -1 and 1. */
+static int init_pair(mdyn_sim *pair, const mdyn_real *start) {
+    static const mdyn_body bodies[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_SLIDES(1, 0, 0), MDYN_AT(0, 0, 0), MDYN_POINT_MASS(1),
+                  MDYN_LIMITS(-1, 1), "leader"),
+        MDYN_BODY(MDYN_WORLD, MDYN_SLIDES(1, 0, 0), MDYN_AT(0, 0, 0), MDYN_POINT_MASS(3),
+                  MDYN_PASSIVE, "follower"),
+    };
+    static const mdyn_coupling couplings[] = { MDYN_MIMIC(1, 0, 2, 0) };
+    static mdyn_model model = MDYN_MODEL(bodies, 2, couplings, 1, MDYN_V3(0, 0, 0), 0.001);
+    model.start = start;
+    return mdyn_init(pair, &model);
+}
+
+/* A start pose is as good as the same numbers written after mdyn_init, on the coupling and off it:
+   a fresh sim knows which of them it is, the other one looks. */
+static void test_start(void) {
+    static mdyn_sim written;
+    for (int off = 0; off < 2; off++) {
+        const mdyn_real start[] = { real(0.25), real(off ? 0.75 : 0.5) };
+        CHECK_EQUAL(init_pair(&fresh, start), off ? MDYN_WARN_OFF_COUPLING : MDYN_OK);
+        CHECK_EQUAL(fresh.q_may_be_off != 0, off);
+        CHECK_EQUAL(fresh.has_off | fresh.may_be_off, 0);
+        CHECK_EQUAL(init_pair(&written, NULL), MDYN_OK);
+        memcpy(written.q, start, sizeof start);
+        for (int i = 0; i < 50; i++) {
+            fresh.tau[0] = written.tau[0] = real(i);
+            CHECK_EQUAL(mdyn_step(&fresh), mdyn_step(&written));
+            CHECK(memcmp(fresh.q, written.q, sizeof fresh.q) == 0);
+            CHECK(memcmp(fresh.v, written.v, sizeof fresh.v) == 0);
+        }
+        CHECK(of_real(fresh.v[0]) > 0);
+    }
+}
+
+/* A limit is met if the joint passes it from within by its velocity. */
+static void test_met_limits(void) {
+    static const struct { double q, v; int met; } at[] = {
+        { 0.5, 0, 0 }, { 0.5, 499, 0 }, { 0.5, 501, 1 }, { -0.5, -499, 0 }, { -0.5, -501, 1 },
+        { 1, -1, 0 }, { 1, 1, 1 }, { -1, 1, 0 }, { -1, -1, 1 }, { 0, 3000, 1 },
+        { 1.5, 1, 0 }, { 1.5, -1, 0 }, { 1.5, -3000, 1 }, { -1.5, -1, 0 }, { -1.5, 1, 0 },
+    };
+    CHECK_EQUAL(init_pair(&fresh, NULL), MDYN_OK);
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        int limits = 0;
+        fresh.q[0] = real(at[i].q);
+        fresh.v[0] = real(at[i].v);
+        for (int k = 0; k < fresh.rows; k++) {
+            if (md_row_at(&fresh, k)->kind != MDYN_ROW_LIMIT) continue;
+            limits++;
+            CHECK_EQUAL(md_meets_limit(&fresh, md_row_at(&fresh, k)), at[i].met);
+        }
+        CHECK_EQUAL(limits, 1);
+    }
+
+    /* it takes part from the start: no row is left that a second solve might need. From the middle
+       of the step, 0.5 + 0.3, the stop allows what reaches it in a step */
+    CHECK_EQUAL(init_pair(&fresh, NULL), MDYN_OK);
+    fresh.q[0] = real(0.5);
+    fresh.q[1] = real(1);
+    fresh.v[0] = real(600);
+    fresh.v[1] = real(1200);
+    CHECK_EQUAL(mdyn_step(&fresh), MDYN_OK);
+    CHECK_EQUAL(fresh.may_activate, 0);
+    CHECK_NEAR(of_real(fresh.v[0]), (1 - (0.5 + 0.3)) / 0.001, STOPPED);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_links();
     test_nonzeros();
     test_replacements();
     test_refused();
+    test_start();
+    test_met_limits();
     return check_end();
 }
