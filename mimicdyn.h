@@ -4090,7 +4090,7 @@ typedef struct md_product_sum {
     uint32_t both; /* modulo 2^32 */
 } md_product_sum;
 
-#define MD_PRODUCT_ROUNDING(bits) { 0, 1 << ((bits) - 1), 1u << ((bits) - 1) }
+#define MD_PRODUCT_ROUNDING(bits) { 0, (int32_t)1 << ((bits) - 1), (uint32_t)1 << ((bits) - 1) }
 
 /* s += a b */
 MD_INLINE void md_add_product(md_product_sum *s, int32_t a, int32_t b)
