@@ -15708,6 +15708,9 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
 }
 
+/* Smaller squares lose digits as floats, which count them by 1.4e-45. */
+#define MD_LEAST_SQUARE 1e-30
+
 /* t*, or `room` if that is less; 0 if there is none. Rows that contradict each other push ever
    more, and their p moves next to nothing: bounds alone end it. */
 MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
@@ -15732,7 +15735,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
         slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
         curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(p, p)));
     }
-    if (!md_less(slope, MD_K(0))
+    if (!md_less(slope, MD_K(0)) || md_less(md_squares_value(size), MD_K(MD_LEAST_SQUARE))
         || (!md_has_max(room) && md_less(curvature, md_mul(MD_K(1e-4), md_squares_value(size)))))
         return MD_K(0);
     slope = md_neg(slope);
