@@ -1490,6 +1490,7 @@ typedef struct md_dof {
     int16_t body;
     int16_t coordinate; /* of a joint with one DoF; otherwise -1 */
     uint8_t kind;       /* MD_ANGULAR, MD_LINEAR, MD_HELICAL */
+    uint8_t is_led;     /* follows a leader: md_find_leaders */
     md_scale scale;     /* s: M is factored for velocities in units of 2^-s; floats: 0 */
 #if MIMICDYN_TREE
     MD_COLUMN_MEMBERS
@@ -8865,24 +8866,29 @@ MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
     return MDYN_OK;
 }
 
-/* Whether q and v of DoF k are those of a leader, by a factor, after each step, unless
-   sim->q_may_be_off: md_follow. */
-MD_INLINE int md_is_led(const mdyn_sim *sim, int k)
+/* q += dt v to all digits, if k is the DoF of a joint of one coordinate. */
+MD_INLINE void md_drift_dof(mdyn_sim *sim, int k, mdyn_wide dt)
 {
-    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0;
+    const int i = md_coordinate_of_dof(sim, k);
+    if (i >= 0) md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
 }
 
-/* Joints of one coordinate: q += dt v, to all digits; with `all` also followers that md_follow
-   sets. */
-MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
+/* The same for all DoFs, at their present v. */
+MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
 {
-    const int leads = !all && !sim->q_may_be_off;
-    int i, k;
+    int k;
+    for (k = 0; k < sim->dofs; k++) md_drift_dof(sim, k, dt);
+}
+
+/* v += dv, then q += dt v, which md_check_v_motion and md_check_q_motion have passed. With `leads`
+   not of the followers that are led: md_follow sets their q and v, whatever these were before. */
+MD_OWN_FRAME void md_move_dofs(mdyn_sim *sim, const md_num *dv, mdyn_wide dt, int leads)
+{
+    int k;
     for (k = 0; k < sim->dofs; k++) {
-        if (leads && md_is_led(sim, k)) continue;
-        i = md_coordinate_of_dof(sim, k);
-        if (i >= 0)
-            md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
+        if (leads && sim->dof[k].is_led) continue;
+        md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
+        md_drift_dof(sim, k, dt);
     }
 }
 
@@ -9137,17 +9143,11 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
     sim->kinematics_stale = 1;
 }
 
-/* v + dv, which md_check_v_motion has passed. */
-MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
+/* v := v + dv, which md_check_v_motion has passed. */
+MD_STATIC void md_integrate_v(mdyn_sim *sim, const md_num *dv)
 {
     int k;
     for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
-}
-
-/* v := v + dv */
-MD_STATIC void md_integrate_v(mdyn_sim *sim, const md_num *dv)
-{
-    md_accumulate_v(sim, dv);
     md_copy(sim->v_seen, sim->v, sim->dofs);
     sim->kinematics_stale = sim->may_be_off = sim->q_may_be_off = 1;
 }
@@ -10937,11 +10937,16 @@ MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
     tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
 }
 
-/* After a change of a coupling or of the ties. */
+/* After a change of a coupling or of the ties. A DoF that is led has q and v of its leader, by a
+   factor, after each step, unless sim->q_may_be_off: md_follow. md_clear_ties clears is_led, also
+   where an elimination is given up. */
 MD_STATIC void md_find_leaders(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < md_tie_count(sim); i++) md_find_leader(sim, &sim->tie[i]);
+    for (i = 0; i < md_tie_count(sim); i++) {
+        md_find_leader(sim, &sim->tie[i]);
+        sim->dof[sim->tie[i].dof].is_led = sim->tie[i].leader >= 0;
+    }
     sim->q_may_be_off = 1;
 }
 
@@ -14267,6 +14272,7 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
     /* G = 1, and the elimination tree is that of the DoFs */
     for (k = 0; k < sim->dofs; k++) {
         sim->tie_of[k] = -1;
+        sim->dof[k].is_led = 0;
         sim->G_first[k] = (int16_t)k;
         sim->G_end[k] = (int16_t)(k + 1);
         sim->G_y[k] = (md_place)k;
@@ -17743,13 +17749,13 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (code == MDYN_OK) code = md_check_q_motion(sim, sim->joint_force);
     if (code != MDYN_OK) return code;
 
-    /* v, and what the rows and trees need of its change at these poses */
+    /* v, and q from the middle of the step, or from its start; what the rows and trees need of the
+       change of v at these poses. Followers are set below, where no row on bodies reads their v. */
     if (MD_FLOATING_TREES && floating) md_advance_momenta(sim);
-    md_accumulate_v(sim, sim->dv);
+    md_move_dofs(sim, sim->dv, midpoint ? sim->half_dt : sim->dt_wide,
+                 !sim->q_may_be_off && !md_has_body_rows(sim));
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
-    /* q from the middle of the step, or from its start */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 0);
     if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, sim->displacement);
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
     else if (sim->has_displacement) md_integrate_quaternions(sim, sim->displacement);
@@ -17789,7 +17795,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     md_open_momenta(sim);
     md_copy_tails(sim->q_tail_start, sim->q_tail, sim->coordinates);
     if (md_has_quaternions(sim)) md_copy_tails(sim->v_tail_start, sim->v_tail, sim->dofs);
-    md_drift_q(sim, sim->half_dt, 1);
+    md_drift_q(sim, sim->half_dt);
     md_drift_quaternions(sim);
     sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
     code = md_check_drift(sim);
@@ -21664,6 +21670,13 @@ MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, const md_tie *tie)
     return t.leader == tie->leader && md_wide_compare(t.ratio, tie->ratio) == 0;
 }
 
+/* DoF k is led if it is the follower of a tie with a leader. */
+MD_STATIC int md_is_led_is_valid(const mdyn_sim *sim, int k)
+{
+    const int tie = sim->tie_of[k];
+    return sim->dof[k].is_led == (tie >= 0 && sim->tie[tie].leader >= 0);
+}
+
 /* Ties, G, the elimination tree and where the rows of L stand. */
 MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
@@ -21681,7 +21694,7 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
     for (k = 0; ok && k < sim->dofs; k++) {
         const int parent = sim->y_parent[k], length = sim->L_first[k + 1] - sim->L_first[k];
         n += sim->tie_of[k] >= 0;
-        ok = md_is_between(-1, sim->tie_of[k], sim->tie_count - 1)
+        ok = md_is_between(-1, sim->tie_of[k], sim->tie_count - 1) && md_is_led_is_valid(sim, k)
             && md_is_between(0, sim->G_first[k], sim->G_end[k])
             && sim->G_end[k] <= sim->G_count && md_is_between(-1, parent, k - 1)
             && sim->L_first[k] >= 0
@@ -22020,7 +22033,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->v[k] = md_to_real(md_neg(md_of_real(sim->v[k])));
 
     /* the drift of a step, which is the same forwards and backwards */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 1);
+    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide);
     if (midpoint) md_drift_quaternions(sim);
     for (k = 0; k < sim->dofs && !midpoint; k++)
         sim->joint_force[k] = md_mul(sim->dt, md_of_real(sim->v[k]));
