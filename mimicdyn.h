@@ -6319,12 +6319,16 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
     const mdyn_real *array[4];
-    md_bits any = 0;
+    md_bits any, v = 0, tau = 0, target = 0, target_velocity = 0;
     int i, k;
     MD_UNROLL
-    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
-        any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
-            | md_bits_of(sim->target_velocity[k]);
+    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
+        v |= md_bits_of(sim->v[k]);
+        tau |= md_bits_of(sim->tau[k]);
+        target |= md_bits_of(sim->target[k]);
+        target_velocity |= md_bits_of(sim->target_velocity[k]);
+    }
+    any = v | tau | target | target_velocity;
 
     /* which element it is; the bits of a negative zero do not count */
     array[0] = sim->target_velocity;
@@ -7114,11 +7118,14 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 /* Whether any external wrench is not 0. */
 MD_INLINE int md_has_wrench(const mdyn_sim *sim) { return MIMICDYN_TREE && sim->has_wrench; }
 
-MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w)
+/* The bits that are set in any of a wrench's numbers: none in a wrench that is not set. */
+MD_INLINE md_bits md_wrench_bits(const mdyn_wrench *w)
 {
-    return (md_bits_of(w->moment.x) | md_bits_of(w->moment.y) | md_bits_of(w->moment.z)
-            | md_bits_of(w->force.x) | md_bits_of(w->force.y) | md_bits_of(w->force.z)) == 0;
+    return md_bits_of(w->moment.x) | md_bits_of(w->moment.y) | md_bits_of(w->moment.z)
+        | md_bits_of(w->force.x) | md_bits_of(w->force.y) | md_bits_of(w->force.z);
 }
+
+MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w) { return md_wrench_bits(w) == 0; }
 
 /* The wrenches of all bodies, in shared.work.before, := 0. */
 MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
@@ -7391,15 +7398,17 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
 MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
 {
     int code = md_check_numbers(sim, sim->tau, sim->dofs);
+    md_bits any = 0;
     int i;
     if (!MIMICDYN_TREE) return code;
-    sim->has_wrench = 0;
-    for (i = 0; i < sim->bodies && code == MDYN_OK; i++) {
-        if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
+
+    /* of most steps all wrenches are 0 */
+    MD_UNROLL
+    for (i = 0; i < sim->bodies; i++) any |= md_wrench_bits(&MD_WRENCHES(sim)[i]);
+    sim->has_wrench = any != 0;
+    for (i = 0; any && i < sim->bodies && code == MDYN_OK; i++)
         if (md_check_numbers(sim, &MD_WRENCHES(sim)[i].moment.x, 6) != MDYN_OK)
-            return md_blame(sim, MDYN_ERR_STATE, i);
-        sim->has_wrench = 1;
-    }
+            code = md_blame(sim, MDYN_ERR_STATE, i);
     return code;
 }
 
@@ -8840,17 +8849,18 @@ MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
     return MDYN_OK;
 }
 
-/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
-MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
+/* Whether q (+) u stays in its range at DoF k: q of one coordinate; of others u itself. */
+MD_INLINE int md_q_stays_in_range(const mdyn_sim *sim, int k, md_num u)
 {
-    int i, k, c;
-    for (k = 0; k < sim->dofs; k++) {
-        c = md_coordinate_of_dof(sim, k);
-        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
-            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-    }
+    const int c = md_coordinate_of_dof(sim, k);
+    return md_stays_in_range(c < 0 ? 0 : sim->q[c], u);
+}
 
-    /* no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R */
+/* The same for the positions of free joints; the culprit is the coordinate. No component of R d
+   exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
+MD_STATIC int md_check_free_motion(mdyn_sim *sim, const md_num *u)
+{
+    int i, c;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
@@ -8864,6 +8874,15 @@ MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
                 return md_blame(sim, MDYN_ERR_OVERFLOW, c);
     }
     return MDYN_OK;
+}
+
+/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
+MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    return md_check_free_motion(sim, u);
 }
 
 /* q += dt v to all digits, if k is the DoF of a joint of one coordinate. */
@@ -17727,6 +17746,24 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
     return MDYN_OK;
 }
 
+/* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement.
+   MDYN_ERR_OVERFLOW if v or q would leave its range by it; the culprit is the first such DoF, or the
+   coordinate of a free joint's position. */
+MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
+{
+    const int apart = MD_MOVES_APART && sim->has_displacement;
+    md_num *u = sim->joint_force;
+    int k;
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num dv = sim->dv[k];
+        u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
+        if (apart) u[k] = md_add(u[k], sim->displacement[k]);
+        if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
+            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    }
+    return md_check_free_motion(sim, u);
+}
+
 /* Moves the state by the solve's result: v by sim->dv; q by dt v', or from the middle of the step
    by dt/2 v', and by sim->displacement. MDYN_ERR_OVERFLOW before anything moves, or later if turned
    axes or the momentum of a tree lead out of range; the next step then does not extrapolate.
@@ -17735,18 +17772,11 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
 {
     const int midpoint = md_uses_midpoint(sim), floating = md_has_floating_trees(sim);
-    const md_num drift = midpoint ? md_mul(MD_K(0.5), sim->dt) : sim->dt;
-    int k, code;
+    int code;
 
-    /* the whole motion of q is checked before anything moves */
+    /* the whole motion is checked before anything moves */
     md_finish_displacement(sim);
-    for (k = 0; k < sim->dofs; k++) {
-        sim->joint_force[k] = md_mul(drift, md_add(md_of_real(sim->v[k]), sim->dv[k]));
-        if (MD_MOVES_APART && sim->has_displacement)
-            sim->joint_force[k] = md_add(sim->joint_force[k], sim->displacement[k]);
-    }
-    code = md_check_v_motion(sim, sim->dv);
-    if (code == MDYN_OK) code = md_check_q_motion(sim, sim->joint_force);
+    code = md_find_drift(sim, midpoint ? md_mul(MD_K(0.5), sim->dt) : sim->dt);
     if (code != MDYN_OK) return code;
 
     /* v, and q from the middle of the step, or from its start; what the rows and trees need of the
