@@ -2888,6 +2888,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
+#define MD_WIDES_ARE_NUMS 0     /* md_of_wide takes as long as a sum */
 
 /* ---- words ----
    Integers of 32 and 64 bits. Two properties of the processor choose between spellings of the
@@ -4821,6 +4822,7 @@ typedef uint32_t md_bits;
 #endif
 
 #define MD_REFINES_EQUALITIES 0
+#define MD_WIDES_ARE_NUMS 1
 
 /* ---- scalars ----
    All types of numbers are the same float or double: conversions between them change nothing. */
@@ -8386,27 +8388,36 @@ MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
     return md_drop_rounding(sim);
 }
 
-/* f := G^T f; 0 at followers. */
+/* Whether v of a tie's follower is best found as ratio times v of its leader, not by G. */
+MD_INLINE int md_has_ratio(const md_tie *tie) { return MD_WIDES_ARE_NUMS && tie->leader >= 0; }
+
+/* f := G^T f; 0 at followers. Leaders come after those that they lead. */
 MD_STATIC void md_reduce_force(const mdyn_sim *sim, md_num *f)
 {
-    int i, j = sim->dofs;
-    for (i = 0; i < md_tie_count(sim); i++) {
-        const int k = sim->tie[i].dof, end = sim->G_end[k];
+    int i, j;
+    for (i = md_tie_count(sim) - 1; i >= 0; i--) {
+        const md_tie *tie = &sim->tie[i];
+        const int k = tie->dof, to = tie->leader;
         const md_num f_k = f[k];
-        for (; j < end; j++)
-            f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul_ratio(sim->G[j], f_k));
         f[k] = MD_K(0);
+        if (md_has_ratio(tie)) f[to] = md_add(f[to], md_mul(md_of_wide(tie->ratio), f_k));
+        else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
+            f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul_ratio(sim->G[j], f_k));
     }
 }
 
 /* v := G v - off */
 MD_STATIC void md_expand(const mdyn_sim *sim, md_num *v)
 {
-    int i, j = sim->dofs;
+    int i, j;
     for (i = 0; i < md_tie_count(sim); i++) {
-        const int k = sim->tie[i].dof, end = sim->G_end[k];
+        const md_tie *tie = &sim->tie[i];
+        const int k = tie->dof;
         md_num sum = sim->has_off ? md_neg(sim->off[k]) : MD_K(0);
-        for (; j < end; j++) sum = md_add(sum, md_mul_ratio(sim->G[j], v[sim->G_y[j]]));
+        if (md_has_ratio(tie) && !sim->has_off)
+            sum = md_mul(md_of_wide(tie->ratio), v[tie->leader]);
+        else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
+            sum = md_add(sum, md_mul_ratio(sim->G[j], v[sim->G_y[j]]));
         v[k] = sum;
     }
 }
