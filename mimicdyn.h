@@ -2770,6 +2770,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
       MD_OWN_FRAME      in fixed point a call, whose frame leaves the stack when it returns; with
                         floats too at -Os or where they are software, else as MD_STATIC.
                         Defined in >>fixed and >>float
+      MD_FLOAT_INLINE   inlined where MD_OWN_FRAME is as MD_STATIC, else a call: what each joint
+                        takes in loops at two places
       MD_NOINLINE       a call: loops that copy. Inlined, gcc forgets MD_RESTRICT and calls memmove
 
    Each class is kept for a figure: what another class in its place would cost. Instructions of a
@@ -2784,6 +2786,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
       MD_STATIC as MD_OWN_FRAME        FIXED: +2.8 %, +2.7 % instructions; -O2: stack 772 bytes
       MD_OWN_FRAME as MD_STATIC        stack 1564 bytes at -O2, 1260 at -Os
       MD_OWN_FRAME as MD_NOINLINE      F64: +3.3 %, +2.9 % instructions
+      MD_FLOAT_INLINE as MD_OWN_FRAME  F64: +2.1 %, +0 % instructions
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
    MD_OPAQUE(x): the compiler no longer knows where the value of x is from.
    MD_UNROLL, before a loop: four passes as one, which takes 6 % off a step of ten boxes by PGS, and
@@ -2875,7 +2878,9 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 
 #if MDYN_SCALAR == MDYN_SCALAR_FIXED
 
-#define MD_OWN_FRAME MD_NOINLINE /* see >>compiler */
+/* See >>compiler. */
+#define MD_OWN_FRAME MD_NOINLINE
+#define MD_FLOAT_INLINE MD_NOINLINE
 
 typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_BITS_MAGNITUDE 0x7FFFFFFFFFFFFFFFu
@@ -4779,8 +4784,10 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 #if defined(__OPTIMIZE_SIZE__) || defined(__SOFTFP__) || defined(__riscv_float_abi_soft) \
     || defined(__AVR__)
 #define MD_OWN_FRAME MD_NOINLINE
+#define MD_FLOAT_INLINE MD_NOINLINE
 #else
 #define MD_OWN_FRAME MD_STATIC
+#define MD_FLOAT_INLINE MD_INLINE
 #endif
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
@@ -5266,21 +5273,22 @@ MD_STATIC double md_reduce(double q, double tail, int32_t *k)
            + (tail - n * 5.170182981794105e-19);
 }
 
-/* sin x and cos x for |x| <= pi/4. */
+/* sin x and cos x for |x| <= pi/4. Signs are in the coefficients: a processor adds a constant from
+   memory, but needs a register to subtract from it. */
 MD_INLINE double md_sin_series(double x)
 {
     double y = x * x;
-    return x - x * y * (0.1666666666666659 - y * (0.008333333333314732
-           - y * (0.00019841269824672696 - y * (2.755731213704004e-06
-           - y * (2.5050539522014946e-08 - y * 1.5885194338113046e-10)))));
+    return x - x * y * (0.1666666666666659 + y * (-0.008333333333314732
+           + y * (0.00019841269824672696 + y * (-2.755731213704004e-06
+           + y * (2.5050539522014946e-08 + y * -1.5885194338113046e-10)))));
 }
 
 MD_INLINE double md_cos_series(double x)
 {
     double y = x * x;
-    return 1 - y * (0.5 - y * (0.04166666666666659 - y * (0.0013888888888872607
-           - y * (2.4801587288496763e-05 - y * (2.7557314057966947e-07
-           - y * (2.087568207325561e-09 - y * 1.135745889678787e-11))))));
+    return 1 + y * (-0.5 + y * (0.04166666666666659 + y * (-0.0013888888888872607
+           + y * (2.4801587288496763e-05 + y * (-2.7557314057966947e-07
+           + y * (2.087568207325561e-09 + y * -1.135745889678787e-11))))));
 }
 
 #else
@@ -5303,21 +5311,21 @@ MD_STATIC float md_reduce(float q, float tail, int32_t *k)
 MD_INLINE float md_sin_series(float x)
 {
     float y = x * x;
-    return x - x * y * (1.0f / 6 - y * (1.0f / 120 - y * (1.0f / 5040 - y * (1.0f / 362880))));
+    return x - x * y * (1.0f / 6 + y * (-1.0f / 120 + y * (1.0f / 5040 + y * (-1.0f / 362880))));
 }
 
 MD_INLINE float md_cos_series(float x)
 {
     float y = x * x;
-    return 1 - y * (0.5f - y * (1.0f / 24 - y * (1.0f / 720 - y * (1.0f / 40320
-           - y * (1.0f / 3628800)))));
+    return 1 + y * (-0.5f + y * (1.0f / 24 + y * (-1.0f / 720 + y * (1.0f / 40320
+           + y * (-1.0f / 3628800)))));
 }
 
 #endif
 
 /* sin and cos of q + tail, |q| < 2^23. Error: below 1.5 ulp of 1. The quadrant k exchanges them if
    it is odd and sets the signs. */
-MD_STATIC void md_sincos(mdyn_real q, md_tail tail, md_num *sine, md_num *cosine)
+MD_FLOAT_INLINE void md_sincos(mdyn_real q, md_tail tail, md_num *sine, md_num *cosine)
 {
     int32_t k;
     mdyn_real r = md_reduce(q, tail, &k), s = md_sin_series(r), c = md_cos_series(r);
@@ -6003,6 +6011,7 @@ MD_INLINE int md_all_in_range(const mdyn_real *x, int n)
 MD_INLINE void md_note_changes(const mdyn_real *x, mdyn_real *seen, md_tail *tail, int n)
 {
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) {
         if (md_bits_equal(x[k], seen[k])) continue;
         seen[k] = x[k];
@@ -6574,8 +6583,8 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
 }
 
 /* Rotation R of a body, arm from the parent's origin to its own, and the axes of its DoF. */
-MD_OWN_FRAME void md_place_joint(mdyn_sim *sim, const md_link *link, const md_body_state *parent,
-                                 md_mat *R, md_vec *arm)
+MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
+                                    const md_body_state *parent, md_mat *R, md_vec *arm)
 {
     const mdyn_real *q = sim->q + link->coordinate;
     const md_tail *tail = sim->q_tail + link->coordinate;
@@ -7197,18 +7206,31 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
     md_subtract_wrenches(sim);
 }
 
+/* b -= S^T f for the columns S of a joint and the wrench f of its body. */
+MD_INLINE void md_subtract_joint_force(const mdyn_sim *sim, const md_link *link, const md_force *f,
+                                       md_num *b)
+{
+    int k = link->dof;
+
+    /* the common case: one angular column */
+    if (link->joint == MDYN_REVOLUTE) {
+        b[k] = md_sub(b[k], md_dot(&MD_COLUMN(&sim->dof[k])->axis, &f->ang));
+        return;
+    }
+    for (; k < link->dof + link->dofs; k++)
+        b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
+}
+
 /* From the leaves to the roots, in place in the wrenches of all bodies:
       b_k -= S_k^T f,     f_p += f shifted to the parent's origin */
 MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 {
-    int i, k = sim->dofs;
+    int i;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
         const md_force *f = &MD_WORK(sim)->before.wrench[i];
-        while (--k >= link->dof)
-            b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
-        k++;
+        md_subtract_joint_force(sim, link, f, b);
         if (link->parent >= 0)
             md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
                                  &MD_TREE(sim)->body_state[i].arm);
@@ -7480,7 +7502,8 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     md_rnea_backward(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num own = !a ? MD_K(0) : md_mul(a[k], md_added_inertia(sim, k, MD_K(0)));
+        const md_num armature = md_of_wide(md_values_of_dof(sim, k)->armature);
+        const md_num own = !a ? MD_K(0) : md_mul(a[k], armature);
         sim->dv[k] = md_sub(own, sim->dv[k]);
     }
 }
@@ -21470,8 +21493,10 @@ MD_STATIC int md_read_vector(mdyn_sim *sim, const mdyn_wide *x, int y, md_num *t
 {
     int j = 0, k;
     for (k = 0; k < sim->dofs; k++) {
-        to[k] = MD_K(0);
-        if (!x || (y && md_is_follower(sim, k))) continue;
+        if (!x || (y && md_is_follower(sim, k))) {
+            to[k] = MD_K(0);
+            continue;
+        }
         if (!md_wide_in_range(x[j])) return md_blame(sim, MDYN_ERR_STATE, j);
         to[k] = md_of_wide(x[j++]);
     }
