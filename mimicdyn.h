@@ -1490,6 +1490,7 @@ typedef struct md_dof {
     int16_t body;
     int16_t coordinate; /* of a joint with one DoF; otherwise -1 */
     uint8_t kind;       /* MD_ANGULAR, MD_LINEAR, MD_HELICAL */
+    uint8_t is_led;     /* follows a leader: md_find_leaders */
     md_scale scale;     /* s: M is factored for velocities in units of 2^-s; floats: 0 */
 #if MIMICDYN_TREE
     MD_COLUMN_MEMBERS
@@ -2770,6 +2771,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
       MD_OWN_FRAME      in fixed point a call, whose frame leaves the stack when it returns; with
                         floats too at -Os or where they are software, else as MD_STATIC.
                         Defined in >>fixed and >>float
+      MD_FLOAT_INLINE   inlined where MD_OWN_FRAME is as MD_STATIC, else a call: what each joint
+                        takes in loops at two places
       MD_NOINLINE       a call: loops that copy. Inlined, gcc forgets MD_RESTRICT and calls memmove
 
    Each class is kept for a figure: what another class in its place would cost. Instructions of a
@@ -2784,6 +2787,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
       MD_STATIC as MD_OWN_FRAME        FIXED: +2.8 %, +2.7 % instructions; -O2: stack 772 bytes
       MD_OWN_FRAME as MD_STATIC        stack 1564 bytes at -O2, 1260 at -Os
       MD_OWN_FRAME as MD_NOINLINE      F64: +3.3 %, +2.9 % instructions
+      MD_FLOAT_INLINE as MD_OWN_FRAME  F64: +2.1 %, +0 % instructions
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
    MD_OPAQUE(x): the compiler no longer knows where the value of x is from.
    MD_UNROLL, before a loop: four passes as one, which takes 6 % off a step of ten boxes by PGS, and
@@ -2875,7 +2879,9 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 
 #if MDYN_SCALAR == MDYN_SCALAR_FIXED
 
-#define MD_OWN_FRAME MD_NOINLINE /* see >>compiler */
+/* See >>compiler. */
+#define MD_OWN_FRAME MD_NOINLINE
+#define MD_FLOAT_INLINE MD_NOINLINE
 
 typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_BITS_MAGNITUDE 0x7FFFFFFFFFFFFFFFu
@@ -2887,6 +2893,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
+#define MD_WIDES_ARE_NUMS 0     /* md_of_wide takes as long as a sum */
 
 /* ---- words ----
    Integers of 32 and 64 bits. Two properties of the processor choose between spellings of the
@@ -4779,8 +4786,10 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 #if defined(__OPTIMIZE_SIZE__) || defined(__SOFTFP__) || defined(__riscv_float_abi_soft) \
     || defined(__AVR__)
 #define MD_OWN_FRAME MD_NOINLINE
+#define MD_FLOAT_INLINE MD_NOINLINE
 #else
 #define MD_OWN_FRAME MD_STATIC
+#define MD_FLOAT_INLINE MD_INLINE
 #endif
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
@@ -4820,6 +4829,7 @@ typedef uint32_t md_bits;
 #endif
 
 #define MD_REFINES_EQUALITIES 0
+#define MD_WIDES_ARE_NUMS 1
 
 /* ---- scalars ----
    All types of numbers are the same float or double: conversions between them change nothing. */
@@ -5266,21 +5276,22 @@ MD_STATIC double md_reduce(double q, double tail, int32_t *k)
            + (tail - n * 5.170182981794105e-19);
 }
 
-/* sin x and cos x for |x| <= pi/4. */
+/* sin x and cos x for |x| <= pi/4. Signs are in the coefficients: a processor adds a constant from
+   memory, but needs a register to subtract from it. */
 MD_INLINE double md_sin_series(double x)
 {
     double y = x * x;
-    return x - x * y * (0.1666666666666659 - y * (0.008333333333314732
-           - y * (0.00019841269824672696 - y * (2.755731213704004e-06
-           - y * (2.5050539522014946e-08 - y * 1.5885194338113046e-10)))));
+    return x - x * y * (0.1666666666666659 + y * (-0.008333333333314732
+           + y * (0.00019841269824672696 + y * (-2.755731213704004e-06
+           + y * (2.5050539522014946e-08 + y * -1.5885194338113046e-10)))));
 }
 
 MD_INLINE double md_cos_series(double x)
 {
     double y = x * x;
-    return 1 - y * (0.5 - y * (0.04166666666666659 - y * (0.0013888888888872607
-           - y * (2.4801587288496763e-05 - y * (2.7557314057966947e-07
-           - y * (2.087568207325561e-09 - y * 1.135745889678787e-11))))));
+    return 1 + y * (-0.5 + y * (0.04166666666666659 + y * (-0.0013888888888872607
+           + y * (2.4801587288496763e-05 + y * (-2.7557314057966947e-07
+           + y * (2.087568207325561e-09 + y * -1.135745889678787e-11))))));
 }
 
 #else
@@ -5303,21 +5314,21 @@ MD_STATIC float md_reduce(float q, float tail, int32_t *k)
 MD_INLINE float md_sin_series(float x)
 {
     float y = x * x;
-    return x - x * y * (1.0f / 6 - y * (1.0f / 120 - y * (1.0f / 5040 - y * (1.0f / 362880))));
+    return x - x * y * (1.0f / 6 + y * (-1.0f / 120 + y * (1.0f / 5040 + y * (-1.0f / 362880))));
 }
 
 MD_INLINE float md_cos_series(float x)
 {
     float y = x * x;
-    return 1 - y * (0.5f - y * (1.0f / 24 - y * (1.0f / 720 - y * (1.0f / 40320
-           - y * (1.0f / 3628800)))));
+    return 1 + y * (-0.5f + y * (1.0f / 24 + y * (-1.0f / 720 + y * (1.0f / 40320
+           + y * (-1.0f / 3628800)))));
 }
 
 #endif
 
 /* sin and cos of q + tail, |q| < 2^23. Error: below 1.5 ulp of 1. The quadrant k exchanges them if
    it is odd and sets the signs. */
-MD_STATIC void md_sincos(mdyn_real q, md_tail tail, md_num *sine, md_num *cosine)
+MD_FLOAT_INLINE void md_sincos(mdyn_real q, md_tail tail, md_num *sine, md_num *cosine)
 {
     int32_t k;
     mdyn_real r = md_reduce(q, tail, &k), s = md_sin_series(r), c = md_cos_series(r);
@@ -6003,6 +6014,7 @@ MD_INLINE int md_all_in_range(const mdyn_real *x, int n)
 MD_INLINE void md_note_changes(const mdyn_real *x, mdyn_real *seen, md_tail *tail, int n)
 {
     int k;
+    MD_UNROLL
     for (k = 0; k < n; k++) {
         if (md_bits_equal(x[k], seen[k])) continue;
         seen[k] = x[k];
@@ -6318,12 +6330,16 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
     const mdyn_real *array[4];
-    md_bits any = 0;
+    md_bits any, v = 0, tau = 0, target = 0, target_velocity = 0;
     int i, k;
     MD_UNROLL
-    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
-        any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
-            | md_bits_of(sim->target_velocity[k]);
+    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
+        v |= md_bits_of(sim->v[k]);
+        tau |= md_bits_of(sim->tau[k]);
+        target |= md_bits_of(sim->target[k]);
+        target_velocity |= md_bits_of(sim->target_velocity[k]);
+    }
+    any = v | tau | target | target_velocity;
 
     /* which element it is; the bits of a negative zero do not count */
     array[0] = sim->target_velocity;
@@ -6574,8 +6590,8 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
 }
 
 /* Rotation R of a body, arm from the parent's origin to its own, and the axes of its DoF. */
-MD_OWN_FRAME void md_place_joint(mdyn_sim *sim, const md_link *link, const md_body_state *parent,
-                                 md_mat *R, md_vec *arm)
+MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
+                                    const md_body_state *parent, md_mat *R, md_vec *arm)
 {
     const mdyn_real *q = sim->q + link->coordinate;
     const md_tail *tail = sim->q_tail + link->coordinate;
@@ -7113,11 +7129,14 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 /* Whether any external wrench is not 0. */
 MD_INLINE int md_has_wrench(const mdyn_sim *sim) { return MIMICDYN_TREE && sim->has_wrench; }
 
-MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w)
+/* The bits that are set in any of a wrench's numbers: none in a wrench that is not set. */
+MD_INLINE md_bits md_wrench_bits(const mdyn_wrench *w)
 {
-    return (md_bits_of(w->moment.x) | md_bits_of(w->moment.y) | md_bits_of(w->moment.z)
-            | md_bits_of(w->force.x) | md_bits_of(w->force.y) | md_bits_of(w->force.z)) == 0;
+    return md_bits_of(w->moment.x) | md_bits_of(w->moment.y) | md_bits_of(w->moment.z)
+        | md_bits_of(w->force.x) | md_bits_of(w->force.y) | md_bits_of(w->force.z);
 }
+
+MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w) { return md_wrench_bits(w) == 0; }
 
 /* The wrenches of all bodies, in shared.work.before, := 0. */
 MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
@@ -7197,18 +7216,31 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
     md_subtract_wrenches(sim);
 }
 
+/* b -= S^T f for the columns S of a joint and the wrench f of its body. */
+MD_INLINE void md_subtract_joint_force(const mdyn_sim *sim, const md_link *link, const md_force *f,
+                                       md_num *b)
+{
+    int k = link->dof;
+
+    /* the common case: one angular column */
+    if (link->joint == MDYN_REVOLUTE) {
+        b[k] = md_sub(b[k], md_dot(&MD_COLUMN(&sim->dof[k])->axis, &f->ang));
+        return;
+    }
+    for (; k < link->dof + link->dofs; k++)
+        b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
+}
+
 /* From the leaves to the roots, in place in the wrenches of all bodies:
       b_k -= S_k^T f,     f_p += f shifted to the parent's origin */
 MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 {
-    int i, k = sim->dofs;
+    int i;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
         const md_force *f = &MD_WORK(sim)->before.wrench[i];
-        while (--k >= link->dof)
-            b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
-        k++;
+        md_subtract_joint_force(sim, link, f, b);
         if (link->parent >= 0)
             md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
                                  &MD_TREE(sim)->body_state[i].arm);
@@ -7390,15 +7422,17 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
 MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
 {
     int code = md_check_numbers(sim, sim->tau, sim->dofs);
+    md_bits any = 0;
     int i;
     if (!MIMICDYN_TREE) return code;
-    sim->has_wrench = 0;
-    for (i = 0; i < sim->bodies && code == MDYN_OK; i++) {
-        if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
+
+    /* of most steps all wrenches are 0 */
+    MD_UNROLL
+    for (i = 0; i < sim->bodies; i++) any |= md_wrench_bits(&MD_WRENCHES(sim)[i]);
+    sim->has_wrench = any != 0;
+    for (i = 0; any && i < sim->bodies && code == MDYN_OK; i++)
         if (md_check_numbers(sim, &MD_WRENCHES(sim)[i].moment.x, 6) != MDYN_OK)
-            return md_blame(sim, MDYN_ERR_STATE, i);
-        sim->has_wrench = 1;
-    }
+            code = md_blame(sim, MDYN_ERR_STATE, i);
     return code;
 }
 
@@ -7480,7 +7514,8 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     md_rnea_backward(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num own = !a ? MD_K(0) : md_mul(a[k], md_added_inertia(sim, k, MD_K(0)));
+        const md_num armature = md_of_wide(md_values_of_dof(sim, k)->armature);
+        const md_num own = !a ? MD_K(0) : md_mul(a[k], armature);
         sim->dv[k] = md_sub(own, sim->dv[k]);
     }
 }
@@ -8376,27 +8411,36 @@ MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
     return md_drop_rounding(sim);
 }
 
-/* f := G^T f; 0 at followers. */
+/* Whether v of a tie's follower is best found as ratio times v of its leader, not by G. */
+MD_INLINE int md_has_ratio(const md_tie *tie) { return MD_WIDES_ARE_NUMS && tie->leader >= 0; }
+
+/* f := G^T f; 0 at followers. Leaders come after those that they lead. */
 MD_STATIC void md_reduce_force(const mdyn_sim *sim, md_num *f)
 {
-    int i, j = sim->dofs;
-    for (i = 0; i < md_tie_count(sim); i++) {
-        const int k = sim->tie[i].dof, end = sim->G_end[k];
+    int i, j;
+    for (i = md_tie_count(sim) - 1; i >= 0; i--) {
+        const md_tie *tie = &sim->tie[i];
+        const int k = tie->dof, to = tie->leader;
         const md_num f_k = f[k];
-        for (; j < end; j++)
-            f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul_ratio(sim->G[j], f_k));
         f[k] = MD_K(0);
+        if (md_has_ratio(tie)) f[to] = md_add(f[to], md_mul(md_of_wide(tie->ratio), f_k));
+        else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
+            f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul_ratio(sim->G[j], f_k));
     }
 }
 
 /* v := G v - off */
 MD_STATIC void md_expand(const mdyn_sim *sim, md_num *v)
 {
-    int i, j = sim->dofs;
+    int i, j;
     for (i = 0; i < md_tie_count(sim); i++) {
-        const int k = sim->tie[i].dof, end = sim->G_end[k];
+        const md_tie *tie = &sim->tie[i];
+        const int k = tie->dof;
         md_num sum = sim->has_off ? md_neg(sim->off[k]) : MD_K(0);
-        for (; j < end; j++) sum = md_add(sum, md_mul_ratio(sim->G[j], v[sim->G_y[j]]));
+        if (md_has_ratio(tie) && !sim->has_off)
+            sum = md_mul(md_of_wide(tie->ratio), v[tie->leader]);
+        else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
+            sum = md_add(sum, md_mul_ratio(sim->G[j], v[sim->G_y[j]]));
         v[k] = sum;
     }
 }
@@ -8839,17 +8883,18 @@ MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
     return MDYN_OK;
 }
 
-/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
-MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
+/* Whether q (+) u stays in its range at DoF k: q of one coordinate; of others u itself. */
+MD_INLINE int md_q_stays_in_range(const mdyn_sim *sim, int k, md_num u)
 {
-    int i, k, c;
-    for (k = 0; k < sim->dofs; k++) {
-        c = md_coordinate_of_dof(sim, k);
-        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
-            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-    }
+    const int c = md_coordinate_of_dof(sim, k);
+    return md_stays_in_range(c < 0 ? 0 : sim->q[c], u);
+}
 
-    /* no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R */
+/* The same for the positions of free joints; the culprit is the coordinate. No component of R d
+   exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
+MD_STATIC int md_check_free_motion(mdyn_sim *sim, const md_num *u)
+{
+    int i, c;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
@@ -8865,24 +8910,38 @@ MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
     return MDYN_OK;
 }
 
-/* Whether q and v of DoF k are those of a leader, by a factor, after each step, unless
-   sim->q_may_be_off: md_follow. */
-MD_INLINE int md_is_led(const mdyn_sim *sim, int k)
+/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
+MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
-    return md_is_follower(sim, k) && sim->tie[sim->tie_of[k]].leader >= 0;
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    return md_check_free_motion(sim, u);
 }
 
-/* Joints of one coordinate: q += dt v, to all digits; with `all` also followers that md_follow
-   sets. */
-MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int all)
+/* q += dt v to all digits, if k is the DoF of a joint of one coordinate. */
+MD_INLINE void md_drift_dof(mdyn_sim *sim, int k, mdyn_wide dt)
 {
-    const int leads = !all && !sim->q_may_be_off;
-    int i, k;
+    const int i = md_coordinate_of_dof(sim, k);
+    if (i >= 0) md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
+}
+
+/* The same for all DoFs, at their present v. */
+MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++) md_drift_dof(sim, k, dt);
+}
+
+/* v += dv, then q += dt v, which md_check_v_motion and md_check_q_motion have passed. With `leads`
+   not of the followers that are led: md_follow sets their q and v, whatever these were before. */
+MD_OWN_FRAME void md_move_dofs(mdyn_sim *sim, const md_num *dv, mdyn_wide dt, int leads)
+{
+    int k;
     for (k = 0; k < sim->dofs; k++) {
-        if (leads && md_is_led(sim, k)) continue;
-        i = md_coordinate_of_dof(sim, k);
-        if (i >= 0)
-            md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
+        if (leads && sim->dof[k].is_led) continue;
+        md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
+        md_drift_dof(sim, k, dt);
     }
 }
 
@@ -9137,17 +9196,11 @@ MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
     sim->kinematics_stale = 1;
 }
 
-/* v + dv, which md_check_v_motion has passed. */
-MD_OWN_FRAME void md_accumulate_v(mdyn_sim *sim, const md_num *dv)
+/* v := v + dv, which md_check_v_motion has passed. */
+MD_STATIC void md_integrate_v(mdyn_sim *sim, const md_num *dv)
 {
     int k;
     for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
-}
-
-/* v := v + dv */
-MD_STATIC void md_integrate_v(mdyn_sim *sim, const md_num *dv)
-{
-    md_accumulate_v(sim, dv);
     md_copy(sim->v_seen, sim->v, sim->dofs);
     sim->kinematics_stale = sim->may_be_off = sim->q_may_be_off = 1;
 }
@@ -10937,11 +10990,16 @@ MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
     tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
 }
 
-/* After a change of a coupling or of the ties. */
+/* After a change of a coupling or of the ties. A DoF that is led has q and v of its leader, by a
+   factor, after each step, unless sim->q_may_be_off: md_follow. md_clear_ties clears is_led, also
+   where an elimination is given up. */
 MD_STATIC void md_find_leaders(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < md_tie_count(sim); i++) md_find_leader(sim, &sim->tie[i]);
+    for (i = 0; i < md_tie_count(sim); i++) {
+        md_find_leader(sim, &sim->tie[i]);
+        sim->dof[sim->tie[i].dof].is_led = sim->tie[i].leader >= 0;
+    }
     sim->q_may_be_off = 1;
 }
 
@@ -14267,6 +14325,7 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
     /* G = 1, and the elimination tree is that of the DoFs */
     for (k = 0; k < sim->dofs; k++) {
         sim->tie_of[k] = -1;
+        sim->dof[k].is_led = 0;
         sim->G_first[k] = (int16_t)k;
         sim->G_end[k] = (int16_t)(k + 1);
         sim->G_y[k] = (md_place)k;
@@ -17724,6 +17783,24 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
     return MDYN_OK;
 }
 
+/* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement.
+   MDYN_ERR_OVERFLOW if v or q would leave its range by it; the culprit is the first such DoF, or the
+   coordinate of a free joint's position. */
+MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
+{
+    const int apart = MD_MOVES_APART && sim->has_displacement;
+    md_num *u = sim->joint_force;
+    int k;
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num dv = sim->dv[k];
+        u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
+        if (apart) u[k] = md_add(u[k], sim->displacement[k]);
+        if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
+            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    }
+    return md_check_free_motion(sim, u);
+}
+
 /* Moves the state by the solve's result: v by sim->dv; q by dt v', or from the middle of the step
    by dt/2 v', and by sim->displacement. MDYN_ERR_OVERFLOW before anything moves, or later if turned
    axes or the momentum of a tree lead out of range; the next step then does not extrapolate.
@@ -17732,27 +17809,20 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
 {
     const int midpoint = md_uses_midpoint(sim), floating = md_has_floating_trees(sim);
-    const md_num drift = midpoint ? md_mul(MD_K(0.5), sim->dt) : sim->dt;
-    int k, code;
+    int code;
 
-    /* the whole motion of q is checked before anything moves */
+    /* the whole motion is checked before anything moves */
     md_finish_displacement(sim);
-    for (k = 0; k < sim->dofs; k++) {
-        sim->joint_force[k] = md_mul(drift, md_add(md_of_real(sim->v[k]), sim->dv[k]));
-        if (MD_MOVES_APART && sim->has_displacement)
-            sim->joint_force[k] = md_add(sim->joint_force[k], sim->displacement[k]);
-    }
-    code = md_check_v_motion(sim, sim->dv);
-    if (code == MDYN_OK) code = md_check_q_motion(sim, sim->joint_force);
+    code = md_find_drift(sim, midpoint ? md_mul(MD_K(0.5), sim->dt) : sim->dt);
     if (code != MDYN_OK) return code;
 
-    /* v, and what the rows and trees need of its change at these poses */
+    /* v, and q from the middle of the step, or from its start; what the rows and trees need of the
+       change of v at these poses. Followers are set below, where no row on bodies reads their v. */
     if (MD_FLOATING_TREES && floating) md_advance_momenta(sim);
-    md_accumulate_v(sim, sim->dv);
+    md_move_dofs(sim, sim->dv, midpoint ? sim->half_dt : sim->dt_wide,
+                 !sim->q_may_be_off && !md_has_body_rows(sim));
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
-    /* q from the middle of the step, or from its start */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 0);
     if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, sim->displacement);
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
     else if (sim->has_displacement) md_integrate_quaternions(sim, sim->displacement);
@@ -17792,7 +17862,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     md_open_momenta(sim);
     md_copy_tails(sim->q_tail_start, sim->q_tail, sim->coordinates);
     if (md_has_quaternions(sim)) md_copy_tails(sim->v_tail_start, sim->v_tail, sim->dofs);
-    md_drift_q(sim, sim->half_dt, 1);
+    md_drift_q(sim, sim->half_dt);
     md_drift_quaternions(sim);
     sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
     code = md_check_drift(sim);
@@ -21473,8 +21543,10 @@ MD_STATIC int md_read_vector(mdyn_sim *sim, const mdyn_wide *x, int y, md_num *t
 {
     int j = 0, k;
     for (k = 0; k < sim->dofs; k++) {
-        to[k] = MD_K(0);
-        if (!x || (y && md_is_follower(sim, k))) continue;
+        if (!x || (y && md_is_follower(sim, k))) {
+            to[k] = MD_K(0);
+            continue;
+        }
         if (!md_wide_in_range(x[j])) return md_blame(sim, MDYN_ERR_STATE, j);
         to[k] = md_of_wide(x[j++]);
     }
@@ -21667,6 +21739,13 @@ MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, const md_tie *tie)
     return t.leader == tie->leader && md_wide_compare(t.ratio, tie->ratio) == 0;
 }
 
+/* DoF k is led if it is the follower of a tie with a leader. */
+MD_STATIC int md_is_led_is_valid(const mdyn_sim *sim, int k)
+{
+    const int tie = sim->tie_of[k];
+    return sim->dof[k].is_led == (tie >= 0 && sim->tie[tie].leader >= 0);
+}
+
 /* Ties, G, the elimination tree and where the rows of L stand. */
 MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
@@ -21684,7 +21763,7 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
     for (k = 0; ok && k < sim->dofs; k++) {
         const int parent = sim->y_parent[k], length = sim->L_first[k + 1] - sim->L_first[k];
         n += sim->tie_of[k] >= 0;
-        ok = md_is_between(-1, sim->tie_of[k], sim->tie_count - 1)
+        ok = md_is_between(-1, sim->tie_of[k], sim->tie_count - 1) && md_is_led_is_valid(sim, k)
             && md_is_between(0, sim->G_first[k], sim->G_end[k])
             && sim->G_end[k] <= sim->G_count && md_is_between(-1, parent, k - 1)
             && sim->L_first[k] >= 0
@@ -22023,7 +22102,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->v[k] = md_to_real(md_neg(md_of_real(sim->v[k])));
 
     /* the drift of a step, which is the same forwards and backwards */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 1);
+    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide);
     if (midpoint) md_drift_quaternions(sim);
     for (k = 0; k < sim->dofs && !midpoint; k++)
         sim->joint_force[k] = md_mul(sim->dt, md_of_real(sim->v[k]));
