@@ -4834,7 +4834,6 @@ typedef uint32_t md_bits;
 /* ---- scalars ----
    All types of numbers are the same float or double: conversions between them change nothing. */
 MD_INLINE md_num md_of_wide(mdyn_wide x) { return MD_NUM(x); }
-MD_INLINE int md_wide_is_zero(mdyn_wide x) { return x == 0; }
 MD_INLINE int md_wide_is_negative(mdyn_wide x) { return x < 0; }
 MD_INLINE mdyn_wide md_wide_neg(mdyn_wide x) { return -x; }
 MD_INLINE md_num md_of_real(mdyn_real x) { return MD_NUM(x); }
@@ -4864,7 +4863,6 @@ MD_INLINE md_num md_mul(md_num a, md_num b) { return MD_NUM(MD_RAW(a) * MD_RAW(b
 MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b)); }
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
-MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
@@ -4887,6 +4885,12 @@ MD_INLINE mdyn_real md_of_bits(md_bits x)
     return u.real;
 }
 
+/* x = 0, of either sign, by its bits: x86-64 compares floats with a further branch for NaN, and a
+   processor without floats by a call, which was 2 to 3 % of a step in F32 on Cortex-M0. */
+MD_INLINE int md_real_is_zero(mdyn_real x) { return (md_bits_of(x) & MD_BITS_MAGNITUDE) == 0; }
+MD_INLINE int md_wide_is_zero(mdyn_wide x) { return md_real_is_zero(x); }
+MD_INLINE int md_is_zero(md_num a) { return md_real_is_zero(MD_RAW(a)); }
+
 /* |x|, where compilers can without a comparison. (By its bits gcc 12 has it wrong at times, in F64
    for i386 at -Os.) */
 MD_ALWAYS_INLINE mdyn_real md_magnitude(mdyn_real x)
@@ -4904,7 +4908,7 @@ MD_INLINE md_num md_abs(md_num a) { return MD_NUM(md_magnitude(MD_RAW(a))); }
    many results tells whether any is out of range. */
 MD_INLINE md_bits md_range_bits(mdyn_real x)
 {
-    return MD_BITS_2_23 - 1 - (md_bits_of(x) & MD_BITS_MAGNITUDE);
+    return (md_bits_of(x) & MD_BITS_MAGNITUDE) + (MD_BITS_MAGNITUDE + 1 - MD_BITS_2_23);
 }
 
 /* Whether |x| < 2^23, the range of coordinates, velocities and commands. */
@@ -5002,8 +5006,6 @@ MD_INLINE md_num md_sum_minus(const md_sum *s, mdyn_wide x) { return MD_NUM((s->
 /* ---- coordinates and velocities with tails ----
    A coordinate is x + tail, |tail| <= ulp(x)/2: slow motion of a joint far from 0 is not lost. */
 
-MD_INLINE int md_real_is_zero(mdyn_real x) { return x >= 0 && x <= 0; }
-
 /* No number, NaN: no coordinate, velocity or command may have this value. */
 MD_INLINE mdyn_real md_no_number(void)
 {
@@ -5081,7 +5083,7 @@ MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE md_unit md_unit_abs(md_unit a) { return MD_UNIT(md_magnitude(MD_RAW(a))); }
-MD_INLINE int md_unit_is_zero(md_unit a) { return MD_RAW(a) == 0; }
+MD_INLINE int md_unit_is_zero(md_unit a) { return md_real_is_zero(MD_RAW(a)); }
 MD_INLINE md_overflow md_overflow_of(md_unit a) { (void)a; return 0; }
 MD_INLINE int md_has_overflowed(md_overflow s) { (void)s; return 0; }
 MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void)x; }
@@ -6330,16 +6332,12 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
     const mdyn_real *array[4];
-    md_bits any, v = 0, tau = 0, target = 0, target_velocity = 0;
+    md_bits any = 0;
     int i, k;
     MD_UNROLL
-    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
-        v |= md_bits_of(sim->v[k]);
-        tau |= md_bits_of(sim->tau[k]);
-        target |= md_bits_of(sim->target[k]);
-        target_velocity |= md_bits_of(sim->target_velocity[k]);
-    }
-    any = v | tau | target | target_velocity;
+    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
+        any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
+            | md_bits_of(sim->target_velocity[k]);
 
     /* which element it is; the bits of a negative zero do not count */
     array[0] = sim->target_velocity;
@@ -8411,10 +8409,12 @@ MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
     return md_drop_rounding(sim);
 }
 
-/* Whether v of a tie's follower is best found as ratio times v of its leader, not by G. */
+/* Whether v of a tie's follower is found as ratio times v of its leader: half as many instructions
+   as by G, but where the ratio must be converted first, in fixed point. */
 MD_INLINE int md_has_ratio(const md_tie *tie) { return MD_WIDES_ARE_NUMS && tie->leader >= 0; }
 
-/* f := G^T f; 0 at followers. Leaders come after those that they lead. */
+/* f := G^T f; 0 at followers. From the last tie to the first, since a leader may be a follower of
+   an earlier one. */
 MD_STATIC void md_reduce_force(const mdyn_sim *sim, md_num *f)
 {
     int i, j;
@@ -17784,8 +17784,8 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 }
 
 /* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement.
-   MDYN_ERR_OVERFLOW if v or q would leave its range by it; the culprit is the first such DoF, or the
-   coordinate of a free joint's position. */
+   MDYN_ERR_OVERFLOW if v or q would leave its range by it; the culprit is the first such DoF, or
+   the coordinate of a free joint's position. */
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
