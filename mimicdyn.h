@@ -1544,13 +1544,17 @@ typedef struct md_row {
     md_place_if_any pivot;            /* coordinate that it owns; -1: none */
     uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
     int8_t last_side;                 /* took part in */
+    uint32_t last_step;               /* that it took part in */
+    md_num scale;
+
+    /* from here on of the solve at hand: md_row_slot */
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
     md_num lambda_given;              /* impulse that is part of the free motion */
     md_num velocity_given;            /* J v + cfm lambda_given */
     md_num lambda_min, lambda_max, lambda;
     md_num warm_start;                /* lambda at which the next step begins */
-    md_num scale, Jv;                 /* J v before the solve */
+    md_num Jv;                        /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
     md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
     md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
@@ -1560,8 +1564,34 @@ typedef struct md_row {
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_unit u_before;                 /* u_lambda before the last iteration */
     md_unit u_direction;              /* of the impulse in the iteration: md_follow_direction */
-    uint32_t last_step;               /* that it took part in */
 } md_row;
+
+/* The places of a number of W, six for each DoF, among those of L; whether trees can be so deep that
+   W is made instead of L (md_is_deep). */
+#define MD_PLACES_OF_W (MDYN_SCALAR == MDYN_SCALAR_FIXED ? 8 : 6)
+#define MD_CAN_BE_DEEP (MIMICDYN_TREE && MIMICDYN_MAX_DOFS >= 2 * MD_PLACES_OF_W - 1)
+
+/* Where rows are on joints alone, welded bodies need no stage and no state, which follow from those
+   of their parents: the others have one by MD_STAGE, MD_STATE. */
+#define MD_STAGES_OF_JOINTS (MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS && MDYN_BODY_ROWS_ == 0)
+#define MD_STAGE_COUNT (MD_STAGES_OF_JOINTS ? MIMICDYN_MAX_DOFS : MIMICDYN_MAX_BODIES)
+enum { MDYN_STAGES_ = MD_STAGE_COUNT };
+
+/* Whether the states of bodies stand where the rows are set up afterwards. Rows on bodies, momenta
+   and deep trees need both at the same time. */
+#define MD_STATES_IN_ROWS (MIMICDYN_TREE && !MIMICDYN_QUATERNIONS && MDYN_BODY_ROWS_ == 0 \
+    && !MD_CAN_BE_DEEP && MIMICDYN_MAX_ROWS >= MD_STAGE_COUNT)
+
+/* A row; a body between its pose and M, beside what of a row outlives a solve. */
+typedef union md_row_slot {
+    md_row row;
+#if MD_STATES_IN_ROWS
+    struct {
+        unsigned char kept[offsetof(md_row, error)];
+        md_body_state state;
+    } body;
+#endif
+} md_row_slot;
 
 /* How a row corrects its error: what its targets are made of. */
 typedef struct md_gains {
@@ -1735,10 +1765,6 @@ typedef union md_stage {
 } md_stage;
 #endif
 
-/* Where rows are on joints alone, welded bodies need no stage: the others have one by MD_STAGE. */
-#define MD_STAGES_OF_JOINTS (MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS && MDYN_BODY_ROWS_ == 0)
-enum { MDYN_STAGES_ = MD_STAGES_OF_JOINTS ? MIMICDYN_MAX_DOFS : MIMICDYN_MAX_BODIES };
-
 /* Memory of computations on bodies: MD_WORK, a part of md_shared. */
 typedef struct md_work {
     union {
@@ -1787,14 +1813,19 @@ typedef union md_mass {
 /* ---- the sim ---- */
 
 /* Members of parts that a build may lack. */
+#if MD_STATES_IN_ROWS
+#define MD_STATE_MEMBER
+#else
+#define MD_STATE_MEMBER md_body_state body_state[MDYN_STAGES_];
+#endif
 #define MD_TREE_MEMBERS \
-    md_body_state body_state[MIMICDYN_MAX_BODIES]; \
+    MD_STATE_MEMBER \
     md_composite alone[MD_ROOM(MIMICDYN_MAX_BODIES / 2)]; /* of bodies with others welded to them: \
                                                    what each is by itself: md_weld */ \
     md_num last_dv[MIMICDYN_MAX_DOFS];          /* dv of the last step */ \
     md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
                                                    extrapolated */ \
-    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of body_state: at the middle of a step */ \
+    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of their states: at the middle of a step */ \
     uint8_t has_last_dv;                        /* last_dv can be extrapolated */ \
     uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
 #define MD_MOMENTUM_MEMBERS \
@@ -1887,7 +1918,7 @@ typedef struct mdyn_sim {
     /* ---- Private. Each part names the rooms that write it. ---- */
 
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
-    mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of `body_state` */
+    mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of the bodies' states */
     md_tail q_tail[MDYN_MAX_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];   /* digits beyond q, v */
     md_tail q_tail_start[MDYN_MAX_COORDINATES]; /* in a midpoint step, whose start q_seen has */
     md_tail v_tail_start[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_DOFS : 1];
@@ -1958,7 +1989,7 @@ typedef struct mdyn_sim {
     /* Constraint rows: >>constraints, >>closures, >>contacts, >>whiten, >>equality, >>plan. */
     md_terms terms;                       /* of the row at hand; here to save stack */
     md_value value;                       /* C of the row at hand */
-    md_row row[MIMICDYN_MAX_ROWS];
+    md_row_slot slot[MIMICDYN_MAX_ROWS];
     md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
     md_gains gains[MDYN_GAIN_ROWS_];      /* md_gains_of */
     md_num lambda_sum[MDYN_SUBSTEP_ROWS_]; /* impulses of the substeps before */
@@ -2049,6 +2080,11 @@ typedef struct md_shape {
 #define MD_SHAPE(body) ((void)(body), (const md_shape *)0) /* fields that mdyn_body lacks */
 #define MD_HAS_MATTER(body) ((body)->matter != 0)
 #define MD_FIRST_NUMBER armature
+#endif
+#if MD_STATES_IN_ROWS
+#define MD_STATE(sim, i) (&(sim)->slot[md_stage_of(sim, i)].body.state)
+#else
+#define MD_STATE(sim, i) (&MD_TREE(sim)->body_state[md_stage_of(sim, i)])
 #endif
 #if MD_FLOATING_TREES
 #define MD_MOMENTA(sim) (sim)
@@ -6488,7 +6524,7 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    Gives:   of each body its rotation, the arm r from the parent's origin, first moment h and
             inertia I about the origin, omega, alpha, the origin's acceleration a; of each DoF its
             axis. All in world axes.
-   Writes:  sim->body_state, the bias motions in shared.work, the axes in sim->dof, q_seen and
+   Writes:  the states of bodies, the bias motions in shared.work, the axes in sim->dof, q_seen and
             v_seen, the tails of numbers that the user changed, kinematics_stale; the motions of
             momentum (md_find_body_velocities); shared.work.before.turn.
 
@@ -6629,8 +6665,9 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
     md_rotate_quaternion_joints(sim);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_body_state *p = &MD_TREE(sim)->body_state[i];
-        md_place_joint(sim, link, &MD_TREE(sim)->body_state[link->parent < 0 ? i : link->parent],
+        md_body_state *p = MD_STATE(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
+        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent),
                        &p->rotation, &p->arm);
     }
 }
@@ -6656,7 +6693,43 @@ MD_STATIC void md_find_inertias(mdyn_sim *sim)
     int i;
     md_find_poses(sim);
     for (i = 0; sim->kinematics_stale && i < sim->bodies; i++)
-        md_rotate_inertia(&sim->link[i], &MD_TREE(sim)->body_state[i]);
+        if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i]))
+            md_rotate_inertia(&sim->link[i], MD_STATE(sim, i));
+}
+
+/* The arm of any body. That of a welded one, which may have no state, is found in *room. */
+MD_INLINE const md_vec *md_arm_of(const mdyn_sim *sim, int i, md_vec *room)
+{
+    const md_link *link = &sim->link[i];
+    if (!MD_STAGES_OF_JOINTS || !md_is_welded(link)) return &MD_STATE(sim, i)->arm;
+    if (link->parent < 0) return &MD_BODY(link)->position;
+    md_mat_vec(room, &MD_STATE(sim, link->parent)->rotation, &MD_BODY(link)->position);
+    return room;
+}
+
+/* *p := the state of a welded body, by that of its parent. */
+MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p)
+{
+    const md_link *link = &sim->link[i];
+    p->arm = MD_BODY(link)->position;
+    p->rotation = MD_BODY(link)->rotation;
+    md_vec_zero(&p->omega);
+    if (link->parent >= 0) {
+        const md_body_state *on = MD_STATE(sim, link->parent);
+        md_mat_vec(&p->arm, &on->rotation, &MD_BODY(link)->position);
+        md_mat_mul(&p->rotation, &on->rotation, &MD_BODY(link)->rotation);
+        if (MD_BODY(link)->rotation_is_identity) p->rotation = on->rotation;
+        p->omega = on->omega;
+    }
+    md_rotate_inertia(link, p);
+}
+
+/* The state of any body; as with md_arm_of. */
+MD_STATIC const md_body_state *md_state_of(const mdyn_sim *sim, int i, md_body_state *room)
+{
+    if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i])) return MD_STATE(sim, i);
+    md_find_welded_state(sim, i, room);
+    return room;
 }
 
 /* ---- velocities and accelerations ---- */
@@ -6703,7 +6776,7 @@ MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
 }
 
-/* The whole of sim->body_state and of all bias motions from q and v, by the equations at the top
+/* The states of all bodies and all bias motions from q and v, by the equations at the top
    of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
    md_drift_quaternions turns its velocity with the body. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
@@ -6717,20 +6790,18 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_body_state *p = &MD_TREE(sim)->body_state[i];
         const int before = link->parent < 0 ? i : link->parent;
-        const md_body_state *parent = &MD_TREE(sim)->body_state[before];
-        md_bias_motion *b = MD_BIAS_MOTION(sim, i);
+        const md_body_state *parent;
+        md_body_state *p;
+        md_bias_motion *b;
         md_motion joint; /* (w, u) */
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !sim->has_wrench)))
             continue;
+        p = MD_STATE(sim, i);
+        parent = MD_STATE(sim, before);
+        b = MD_BIAS_MOTION(sim, i);
         md_place_joint(sim, link, parent, &p->rotation, &p->arm);
-        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) {
-            md_rotate_inertia(link, p);
-            md_vec_zero(&p->omega);
-            if (link->parent >= 0) p->omega = parent->omega;
-            continue;
-        }
         md_joint_velocity(sim, link, &joint);
 
         /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
@@ -6845,13 +6916,13 @@ MD_STATIC int md_refresh_kinematics(mdyn_sim *sim)
 MD_STATIC void md_origin_velocity(const mdyn_sim *sim, int body, md_vec *v)
 {
     md_motion joint;
+    md_vec room;
     int i;
     md_vec_zero(v);
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
         if (link->parent >= 0)
-            md_vec_add_cross(v, &MD_TREE(sim)->body_state[link->parent].omega,
-                             &MD_TREE(sim)->body_state[i].arm);
+            md_vec_add_cross(v, &MD_STATE(sim, link->parent)->omega, md_arm_of(sim, i, &room));
         md_joint_velocity(sim, link, &joint);
         md_vec_add(v, v, &joint.lin);
     }
@@ -6860,16 +6931,17 @@ MD_STATIC void md_origin_velocity(const mdyn_sim *sim, int body, md_vec *v)
 /* Position of a body's origin: the sum of the arms along the path to the root. */
 MD_STATIC void md_origin_position(const mdyn_sim *sim, int body, md_vec *p)
 {
+    md_vec room;
     int i;
     md_vec_zero(p);
-    for (i = body; i >= 0; i = sim->link[i].parent)
-        md_vec_add(p, p, &MD_TREE(sim)->body_state[i].arm);
+    for (i = body; i >= 0; i = sim->link[i].parent) md_vec_add(p, p, md_arm_of(sim, i, &room));
 }
 
 /* The arm from a body's origin to a point in the body's axes (NULL: the origin).
    MDYN_ERR_STATE, with the body as culprit, for a point out of range. */
 MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_vec *arm)
 {
+    md_body_state room;
     md_mat Q;
     md_vec p;
     md_vec_zero(arm);
@@ -6881,7 +6953,7 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
     md_joint_frame(sim, body, &Q);
     md_vec_of_real(&p, point);
     md_mat_t_vec(&p, &Q, &p);
-    md_mat_vec(arm, &MD_TREE(sim)->body_state[body].rotation, &p);
+    md_mat_vec(arm, &md_state_of(sim, body, &room)->rotation, &p);
     return MDYN_OK;
 }
 
@@ -6894,7 +6966,7 @@ MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *pare
     md_vec_zero(&m->lin);
     if (parent) {
         *m = *parent;
-        md_vec_add_cross(&m->lin, &m->ang, &MD_TREE(sim)->body_state[i].arm);
+        md_vec_add_cross(&m->lin, &m->ang, &MD_STATE(sim, i)->arm);
     }
 }
 
@@ -6918,11 +6990,12 @@ MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
 /* R = the rotation from the axes of a body (as the user knows them) to those of the world. */
 MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
 {
+    md_body_state room;
     md_mat Q;
     md_joint_frame(sim, body, &Q);
     md_mat_transpose(&Q, &Q);
     if (body < 0) *R = Q;
-    else md_mat_mul(R, &MD_TREE(sim)->body_state[body].rotation, &Q);
+    else md_mat_mul(R, &md_state_of(sim, body, &room)->rotation, &Q);
 }
 
 /* ============================================================================ // >>dynamics
@@ -7044,11 +7117,13 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
     for (i = 0; i < sim->bodies; i++) {
         md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
+        const md_body_state *p = MD_STATE(sim, i);
         if (md_is_welded(&sim->link[i])) continue;
         if (no_rotors && md_has_constant_inertia(&sim->link[i])) continue;
+        MD_OPAQUE(p); /* or gcc calls memcpy */
         in->mass = MD_BODY(&sim->link[i])->mass;
-        in->first_moment = MD_TREE(sim)->body_state[i].first_moment;
-        in->second_moment = MD_TREE(sim)->body_state[i].inertia;
+        in->first_moment = p->first_moment;
+        in->second_moment = p->inertia;
     }
 
     /* inwards: each subtree is added to that of its parent */
@@ -7056,7 +7131,7 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
             md_composite_add_shifted(&MD_STAGE(sim, sim->link[i].parent)->momentum.composite,
                                      &MD_STAGE(sim, i)->momentum.composite,
-                                     &MD_TREE(sim)->body_state[i].arm);
+                                     &MD_STATE(sim, i)->arm);
 }
 
 /* The same for rotors that no tree carries: M is diagonal. */
@@ -7101,7 +7176,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
             d = &sim->dof[j];
             MD_OPAQUE(d); /* or gcc finds its place anew for each use */
             if (i != d->body)
-                md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+                md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
             i = d->body;
             *++row = md_dof_dot_force(d, &f);
         }
@@ -7172,7 +7247,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_body_state *p = MD_STATE(sim, i);
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_force *f = &MD_WORK(sim)->before.wrench[i];
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
@@ -7201,6 +7276,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
       b_k -= S_k^T f,     f_p += f shifted to the parent's origin */
 MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 {
+    md_vec room;
     int i, k = sim->dofs;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
@@ -7209,9 +7285,11 @@ MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
         while (--k >= link->dof)
             b[k] = md_sub(b[k], md_dof_dot_force(&sim->dof[k], f));
         k++;
-        if (link->parent >= 0)
+
+        /* a welded body hands on its external wrench */
+        if (link->parent >= 0 && !(MD_STAGES_OF_JOINTS && md_is_welded(link) && !sim->has_wrench))
             md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
-                                 &MD_TREE(sim)->body_state[i].arm);
+                                 md_arm_of(sim, i, &room));
     }
 }
 
@@ -7273,6 +7351,7 @@ MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, const md
    MDYN_ERR_SINGULAR if D is not above the rounding of I_A. */
 MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num *b)
 {
+    md_vec room;
     int i, k;
     sim->factored = MD_FACTOR_NONE;
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
@@ -7282,8 +7361,8 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
         if (!md_is_welded(&sim->link[i]) && !md_has_constant_inertia(&sim->link[i]))
             md_articulated_of_body(&MD_STAGE(sim, i)->articulated,
                                    MD_BODY(&sim->link[i])->mass,
-                                   &MD_TREE(sim)->body_state[i].first_moment,
-                                   &MD_TREE(sim)->body_state[i].inertia);
+                                   &MD_STATE(sim, i)->first_moment,
+                                   &MD_STATE(sim, i)->inertia);
 
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
@@ -7315,9 +7394,9 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
         if (link->parent < 0) continue;
         if (!md_is_welded(link))
             md_articulated_add_shifted(&MD_STAGE(sim, link->parent)->articulated, in,
-                                       &MD_TREE(sim)->body_state[i].arm);
+                                       &MD_STATE(sim, i)->arm);
         if (b) md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], p,
-                                    &MD_TREE(sim)->body_state[i].arm);
+                                    md_arm_of(sim, i, &room));
     }
     return MDYN_OK;
 }
@@ -7343,7 +7422,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
         k++;
         if (link->parent >= 0)
             md_force_add_shifted(&carry[md_dof_of(sim, link->parent)].wrench, p,
-                                 &MD_TREE(sim)->body_state[i].arm);
+                                 &MD_STATE(sim, i)->arm);
     }
 }
 
@@ -7428,7 +7507,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const int parent = link->parent;
-        md_body_state *p = &MD_TREE(sim)->body_state[i];
+        md_body_state *p = MD_STATE(sim, i);
         md_motion *m = &MD_STAGE(sim, i)->driven.motion, joint;
         md_force *f = &MD_WORK(sim)->before.wrench[i];
         md_mat *B = &MD_STAGE(sim, i)->driven.rates;
@@ -7446,7 +7525,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
             md_vec_zero(&m->ang);
             m->lin = up;
         } else {
-            const md_vec *omega = &MD_TREE(sim)->body_state[parent].omega;
+            const md_vec *omega = &MD_STATE(sim, parent)->omega;
             const md_body_work *on = MD_STAGE(sim, parent);
             md_vec_add(&p->omega, omega, &joint.ang);
             md_cross_add(&m->ang, &on->driven.motion.ang, omega, &joint.ang);
@@ -7454,7 +7533,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         }
         if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
             t = p->omega;
-            if (parent >= 0) md_vec_add(&t, &MD_TREE(sim)->body_state[parent].omega, &t);
+            if (parent >= 0) md_vec_add(&t, &MD_STATE(sim, parent)->omega, &t);
             md_vec_add_cross(&m->lin, &t, &joint.lin);
         }
         if (a) md_add_joint_motion(sim, link, a, m);
@@ -7534,7 +7613,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 
     /* p = m v + omega x h, L = I omega + h x v */
     for (i = 0; i < sim->bodies; i++) {
-        const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_body_state *p = MD_STATE(sim, i);
         const md_motion *m = &MD_STAGE(sim, i)->momentum.motion;
         md_force *f = &momentum[i];
         if (md_is_welded(&sim->link[i])) continue;
@@ -7548,7 +7627,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
             md_force_add_shifted(&momentum[sim->link[i].parent], &momentum[i],
-                                 &MD_TREE(sim)->body_state[i].arm);
+                                 &MD_STATE(sim, i)->arm);
 }
 
 /* From the origin of a root to the mass center of its tree, by the composite inertia. */
@@ -8589,9 +8668,8 @@ MD_INLINE void md_drop_factor(mdyn_sim *sim) { sim->factored = MD_FACTOR_NONE; }
    long that W fits in their place. Of n DoFs they are (n + 1)/2 long in the mean, or less. */
 MD_INLINE int md_is_deep(const mdyn_sim *sim)
 {
-    const int places = (int)(sizeof(md_force) / sizeof(md_unit));
-    return MIMICDYN_TREE && MIMICDYN_MAX_DOFS >= 2 * places - 1 && !sim->tie_count
-        && sim->L_first[sim->dofs] >= places * sim->dofs;
+    return MD_CAN_BE_DEEP && !sim->tie_count
+        && sim->L_first[sim->dofs] >= MD_PLACES_OF_W * sim->dofs;
 }
 
 MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
@@ -8659,7 +8737,7 @@ MD_STATIC int md_factor_LtL(mdyn_sim *sim, md_num dt)
     if (sim->has_constant_mass && sim->factored == kind && !md_has_curved_ties(sim))
         return MDYN_OK;
     if (MIMICDYN_BAKED) return md_blame(sim, MDYN_ERR_BAKED, -1);
-    for (k = 0; !MIMICDYN_TREE && k < sim->rows; k++) sim->row[k].standing = 0;
+    for (k = 0; !MIMICDYN_TREE && k < sim->rows; k++) sim->slot[k].row.standing = 0;
     code = md_update_curves(sim);
     if (code != MDYN_OK) return code;
     if (md_has_curved_ties(sim)) md_update_G(sim);
@@ -10393,9 +10471,15 @@ enum md_bias_mode {
 
 MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k)
 {
-    const md_row *first = sim->row;
+    const md_row_slot *first = sim->slot;
     MD_OPAQUE(first); /* or gcc finds the row's place anew for each use */
-    return (md_row *)first + k;
+    return &((md_row_slot *)first)[k].row;
+}
+
+/* The number of a row. */
+MD_INLINE int md_number_of(const mdyn_sim *sim, const md_row *row)
+{
+    return (int)((const md_row_slot *)(const void *)row - sim->slot);
 }
 
 MD_INLINE md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of this solve */
@@ -10412,7 +10496,7 @@ MD_INLINE int md_is_body_row(const md_row *row)
 /* What a row on bodies has beside md_row. */
 MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
 {
-    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[md_number_of(sim, row) - sim->joint_row_count];
 }
 
 /* The row of a kind and index; -1: none. O(rows). */
@@ -10463,14 +10547,14 @@ MD_INLINE int md_row_is_soft(const md_row *row) { return MD_HAS(SOFT) && !md_is_
    with one it is that of the row at hand, which every solve sets up. */
 MD_INLINE md_num *md_soft_mass(const mdyn_sim *sim, const md_row *row)
 {
-    return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : row - sim->row);
+    return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : md_number_of(sim, row));
 }
 
 /* The gains of a row; where they need not stay, those of the row at hand. */
 MD_INLINE md_gains *md_gains_of(const mdyn_sim *sim, const md_row *row)
 {
     const md_gains *first = sim->gains;
-    return (md_gains *)first + (MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 0 : row - sim->row);
+    return (md_gains *)first + (MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 0 : md_number_of(sim, row));
 }
 
 /* Whether it is a spring, with kp and kd at the middle of the step. */
@@ -11177,7 +11261,7 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
             link = &sim->link[i];
             for (k = link->dof; k < link->dof + link->dofs; k++)
                 sum = md_add(sum, md_mul(x[k], md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+            md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
         }
     }
     return sum;
@@ -11377,7 +11461,7 @@ MD_INLINE int md_has_body_rows(const mdyn_sim *sim)
 
 MD_INLINE md_body_row *md_body_row_of(mdyn_sim *sim, const md_row *row)
 {
-    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[md_number_of(sim, row) - sim->joint_row_count];
 }
 
 /* Body row j without terms, C = 0, unlimited force. */
@@ -11441,7 +11525,7 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
     int i, k;
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
-        const md_vec *arm = &MD_TREE(sim)->body_state[i].arm;
+        const md_vec *arm = &MD_STATE(sim, i)->arm;
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
             rows->row_jacobian[k] = md_add(rows->row_jacobian[k], md_dof_dot_force(d, &f));
@@ -11843,7 +11927,7 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
     while (at[0] != at[1]) {
         side = at[1] > at[0];
-        md_vec_add(&path[side], &path[side], &MD_TREE(sim)->body_state[at[side]].arm);
+        md_vec_add(&path[side], &path[side], &MD_STATE(sim, at[side])->arm);
         at[side] = sim->link[at[side]].parent;
     }
     md_vec_sub(&l->gap, &path[0], &path[1]);
@@ -11893,8 +11977,8 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
     /* C from z_b x z_a, and the relative angular velocity */
     md_cross(&misalignment, &axis[1], &axis[0]);
     md_vec_zero(&omega);
-    if (c->a >= 0) omega = MD_TREE(sim)->body_state[c->a].omega;
-    if (c->b >= 0) md_vec_sub(&omega, &omega, &MD_TREE(sim)->body_state[c->b].omega);
+    if (c->a >= 0) omega = MD_STATE(sim, c->a)->omega;
+    if (c->b >= 0) md_vec_sub(&omega, &omega, &MD_STATE(sim, c->b)->omega);
 
     /* n turns with b, which adds (omega_b x n) . (omega_a - omega_b) to J' v */
     for (k = 0; k < 2; k++) {
@@ -11902,7 +11986,7 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
         md_mat_column(&n, &B, k);
         r = md_closure_row(sim, c, l, j + k, NULL, &n, md_dot(&n, &misalignment));
         if (c->b < 0) continue;
-        md_cross(&n_rate, &MD_TREE(sim)->body_state[c->b].omega, &n);
+        md_cross(&n_rate, &MD_STATE(sim, c->b)->omega, &n);
         r->spec.bias_acceleration = md_add(r->spec.bias_acceleration, md_dot(&n_rate, &omega));
     }
 }
@@ -11959,11 +12043,11 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     md_vec_zero(&v);
     if (c->a >= 0) {
         md_origin_velocity(sim, c->a, &v);
-        md_vec_add_cross(&v, &MD_TREE(sim)->body_state[c->a].omega, &l->arm[0]);
+        md_vec_add_cross(&v, &MD_STATE(sim, c->a)->omega, &l->arm[0]);
     }
     if (c->b >= 0) {
         md_origin_velocity(sim, c->b, &t);
-        md_vec_add_cross(&t, &MD_TREE(sim)->body_state[c->b].omega, &l->arm[1]);
+        md_vec_add_cross(&t, &MD_STATE(sim, c->b)->omega, &l->arm[1]);
         md_vec_sub(&v, &v, &t);
     }
     along = md_dot(&n, &v);
@@ -12529,7 +12613,7 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
         const md_dof *d = &sim->dof[k];
         md_num z;
         for (; i != d->body; i = sim->link[i].parent)
-            md_vec_add_cross(&p.ang, &MD_TREE(sim)->body_state[i].arm, &p.lin);
+            md_vec_add_cross(&p.ang, &MD_STATE(sim, i)->arm, &p.lin);
 
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
         z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(sim->row_J[k], 0), z));
@@ -12967,7 +13051,7 @@ MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md
     int e;
 
     for (e = row->first; e < row->first + row->owned_count; e++) {
-        const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
+        const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         md_num x = md_of_unit(sim->shared.entry[e], 0);
         if (!owner->in_equality) continue;
         if (!is_body_row && md_less(md_abs(owner->inverse_rest), MD_K(32))) continue;
@@ -12986,7 +13070,7 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
 {
     int e;
     for (e = first; MD_HAS(EXACT) && e < end; e++) {
-        const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
+        const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         if (!owner->in_equality) continue;
         if (hard && md_row_is_soft(owner)) break;
         md_apply_lone_reflection(sim, owner, sim->row_x);
@@ -13974,7 +14058,7 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
 {
     int k, count = 0;
     if (MIMICDYN_MAX_DANTZIG == 0 || !MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return MDYN_OK;
-    for (k = 0; k < sim->rows; k++) count += !md_row_is_direct(sim, &sim->row[k], MD_MODE_STEP);
+    for (k = 0; k < sim->rows; k++) count += !md_row_is_direct(sim, &sim->slot[k].row, MD_MODE_STEP);
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
@@ -14462,6 +14546,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
 {
     int code;
     sim->may_be_off = sim->q_may_be_off = sim->limits_are_new = 1;
+    if (MD_STATES_IN_ROWS) md_find_inertias(sim);
 
     /* M without elimination: it must have full rank, and gives the joints' shares in a coupling */
     md_clear_ties(sim);
@@ -14481,6 +14566,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
         if (code == MDYN_OK) code = md_plan_rows(sim);
         if (code == MDYN_OK) return MDYN_OK;
         md_clear_ties(sim);
+        if (MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
         (void)md_plan_factor(sim);
         (void)md_factor_LtL(sim, MD_K(0));
     }
@@ -15368,7 +15454,7 @@ MD_STATIC void md_prepare_friction(mdyn_sim *sim)
             && sim->solver.friction_law == MDYN_CONE) md_pair_cone(sim, row);
         else if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 2)
             r->cone = (uint8_t)(2 * (md_body_row_of(sim, row - 1)->cone == 1));
-        r->u_mu = md_div(md_mul(r->spec.mu, sim->row[r->spec.leader].scale), row->scale);
+        r->u_mu = md_div(md_mul(r->spec.mu, sim->slot[r->spec.leader].row.scale), row->scale);
     }
 }
 
@@ -15963,7 +16049,7 @@ MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance
 {
     int k, count = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->row[sim->active[k]];
+        md_row *row = &sim->slot[sim->active[k]].row;
         if (!row->in_inequality) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
         if (!md_less(md_of_unit(tolerance, 0), md_row_miss(sim, row, e))) continue;
@@ -16023,7 +16109,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->row[sim->active[k]];
+        md_row *row = &sim->slot[sim->active[k]].row;
         if (!row->in_inequality) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
         md_set_impulse(sim, row, MD_U(0));
@@ -16046,7 +16132,7 @@ MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
 {
     int k, n = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        if (sim->row[sim->active[k]].in_inequality) sim->dantzig.row[n++] = sim->active[k];
+        if (sim->slot[sim->active[k]].row.in_inequality) sim->dantzig.row[n++] = sim->active[k];
     return n;
 }
 
@@ -16058,7 +16144,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
     int i, j, e;
     for (e = 0; e < sim->dofs + sim->rows; e++) sim->scratch[e] = MD_U(0);
     for (i = 0; i < s->n; i++) {
-        const md_row *row = &sim->row[sim->dantzig.row[i]];
+        const md_row *row = &sim->slot[sim->dantzig.row[i]].row;
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
         int low = sim->dofs + sim->rows, high = -1;
@@ -16075,7 +16161,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 
         /* A_ij = x_i.x_j, and beside more for i = j */
         for (j = 0; j <= i; j++) {
-            const md_row *other = &sim->row[sim->dantzig.row[j]];
+            const md_row *other = &sim->slot[sim->dantzig.row[j]].row;
             a[j] = MD_K(0);
             if (s->last[j] < low || high < s->first[j]) continue;
             a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
@@ -16091,7 +16177,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
 {
     md_dantzig *d = &sim->dantzig;
-    const md_row *row = &sim->row[d->row[i]];
+    const md_row *row = &sim->slot[d->row[i]].row;
     md_num mu, own;
     const int leader = md_friction_stage(sim, row) ? -1 : md_leader(sim, row, &mu);
     d->findex[i] = -1;
@@ -16110,7 +16196,7 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
    them from the leader's impulse. */
 MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 {
-    md_row *row = &sim->row[sim->dantzig.row[i]];
+    md_row *row = &sim->slot[sim->dantzig.row[i]].row;
     md_two_sided *two = &s->two_sided[i];
     const int has_leader = md_dantzig_leader(sim, s->n, i, e);
     const md_unit u = md_row_dot(sim, row, sim->du);
@@ -16186,7 +16272,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     for (i = 0; i < n; i++)
         if (md_less(largest, md_mul(MD_K(10000 * MD_EPSILON), md_abs(s.x[i])))) return 0;
     for (i = 0; i < n; i++) {
-        md_row *row = &sim->row[d->row[i]];
+        md_row *row = &sim->slot[d->row[i]].row;
         md_set_impulse(sim, row, md_unit_of(s.x[i], 0));
         if ((s.state[i] & MD_LCP_UNBOUNDED) && md_lcp_proves_no_solution(&s, &p, i)) *has_none = 1;
     }
@@ -16977,7 +17063,7 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
             link = &sim->link[i];
             for (k = link->dof; k < link->dof + link->dofs; k++)
                 to[k] = md_add(to[k], md_mul(s, md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+            md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
         }
     }
 }
@@ -17303,7 +17389,7 @@ MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_zero(row->lambda)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
-        return row->index % 3 == 0 && md_is_zero(sim->row_result[row - sim->row].warm_start);
+        return row->index % 3 == 0 && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
     return md_row_activates(sim, row);
 }
 
@@ -17443,10 +17529,11 @@ MD_INLINE int md_root_of(const mdyn_sim *sim, int i)
 MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench, md_num s)
 {
     md_force f;
+    md_vec room;
     md_vec_scale(&f.ang, s, &wrench->ang);
     md_vec_scale(&f.lin, s, &wrench->lin);
     for (; sim->link[i].parent >= 0; i = sim->link[i].parent)
-        md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+        md_vec_add_cross(&f.ang, md_arm_of(sim, i, &room), &f.lin);
     md_vec_add(&MD_WORK(sim)->before.wrench[i].ang, &MD_WORK(sim)->before.wrench[i].ang, &f.ang);
     md_vec_add(&MD_WORK(sim)->before.wrench[i].lin, &MD_WORK(sim)->before.wrench[i].lin, &f.lin);
 }
@@ -17527,7 +17614,7 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
     int i;
     if (md_leaves_out_bodies(sim)) return -1;
     for (i = 0; i < sim->bodies; i++) {
-        const md_vec *omega = &MD_TREE(sim)->body_state[i].omega;
+        const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || MD_BODY(&sim->link[i])->is_alone) continue;
         if (md_less(most2, md_dot(omega, omega))) return i;
     }
@@ -19618,8 +19705,8 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
 /* Appends a row to the list. */
 MD_STATIC void md_add_row(mdyn_sim *sim, int kind, int index)
 {
-    sim->row[sim->rows].kind = (uint8_t)kind;
-    sim->row[sim->rows++].index = (int16_t)index;
+    sim->slot[sim->rows].row.kind = (uint8_t)kind;
+    sim->slot[sim->rows++].row.index = (int16_t)index;
 }
 
 /* Whether body b asks for a row of this kind at each of its DoFs. */
@@ -20214,7 +20301,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     for (k = 0; k < n; k++) {
         int from = by > 0 ? sim->rows - 1 - k : at + 1 + k;
         MD_OPAQUE(from); /* or gcc calls memmove */
-        sim->row[from + by] = sim->row[from];
+        sim->slot[from + by] = sim->slot[from];
         sim->row_result[from + by] = sim->row_result[from];
     }
 
@@ -21253,7 +21340,7 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
     /* Bounds of the force: mu times that of another user row, or a range that may be one-sided */
     if (r->spec.leader >= 0) {
         md_print_value(out, ", |force| <= ", r->spec.mu, " |force of user row ");
-        md_print_int(out, sim->row[r->spec.leader].index);
+        md_print_int(out, sim->slot[r->spec.leader].row.index);
         md_print(out, "|");
         return;
     }
@@ -21836,11 +21923,14 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 {
     int i, ok = 1;
     for (i = 0; MIMICDYN_TREE && i < sim->bodies; i++) {
-        const md_body_state *s = &MD_TREE(sim)->body_state[i];
+        const md_body_state *s = MD_STATE(sim, i);
         md_link alone;
-        ok &= md_is_mat(&s->rotation) && md_are_vecs(&s->arm, 1)
-            && md_are_vecs(&s->first_moment, 1) && md_is_sym(&s->inertia)
-            && md_are_vecs(&s->omega, 1);
+
+        /* rows may be where outdated states were */
+        if (!MD_STATES_IN_ROWS || !sim->kinematics_stale)
+            ok &= md_is_mat(&s->rotation) && md_are_vecs(&s->arm, 1)
+                && md_are_vecs(&s->first_moment, 1) && md_is_sym(&s->inertia)
+                && md_are_vecs(&s->omega, 1);
         if (md_link_alone(sim, i, &alone))
             ok &= md_are_nums(&MD_BODY(&alone)->mass, 1)
                 && md_are_vecs(&MD_BODY(&alone)->first_moment, 1)
@@ -21859,9 +21949,11 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
 {
     int k, ok = MD_ARE_NUMS(sim->soft_mass) && MD_ARE_NUMS(sim->lambda_sum);
-    for (k = 0; k < MIMICDYN_MAX_ROWS; k++)
-        ok &= MD_ARE_FIELDS(&sim->row[k], error, length)
-            && MD_ARE_FIELDS(&sim->row_result[k], error, warm_start);
+    for (k = 0; k < MIMICDYN_MAX_ROWS; k++) {
+        const md_row *row = &sim->slot[k].row;
+        ok &= md_are_nums(&row->scale, 1) && MD_ARE_FIELDS(&sim->row_result[k], error, warm_start);
+        if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, error, length);
+    }
     for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], erp, of_target);
     if (!MD_HAS_CURVES) return ok;
 
@@ -22066,7 +22158,7 @@ MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
 MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
 {
     md_motion m;
-    md_body_state *p;
+    md_body_state p;
     md_force f;
     md_mat B;
     int i;
@@ -22074,21 +22166,19 @@ MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
     /* a point of `on` at the origin of a welded body: a + B arm */
     for (i = on + 1; i < sim->bodies; i++) {
         if (sim->link[i].parent != on || !md_is_welded(&sim->link[i])) continue;
-        p = &MD_TREE(sim)->body_state[i];
+        md_find_welded_state(sim, i, &p);
 
         /* the world: omega = 0, alpha = 0, a = -g */
-        md_vec_zero(&p->omega);
         md_vec_zero(&m.ang);
         md_vec_of_wide(&m.lin, &sim->gravity);
         md_vec_scale(&m.lin, MD_K(-1), &m.lin);
         if (on >= 0) {
-            p->omega = MD_TREE(sim)->body_state[on].omega;
             m = MD_STAGE(sim, on)->driven.motion;
-            md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p->arm);
+            md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p.arm);
         }
 
-        md_mat_of_rates(&B, &p->omega, &m.ang);
-        md_motion_wrench(&f, &sim->link[i], p, &m.ang, &m.lin, &B);
+        md_mat_of_rates(&B, &p.omega, &m.ang);
+        md_motion_wrench(&f, &sim->link[i], &p, &m.ang, &m.lin, &B);
         md_force_add_scaled(&MD_WORK(sim)->before.wrench[i], MD_K(1), &f);
     }
 }
@@ -22115,10 +22205,10 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* inwards; of what is on the same body as a welded one only that which the latter carries */
     for (i = sim->bodies - 1; i > body; i--) {
         const int parent = sim->link[i].parent;
-        md_vec arm = MD_TREE(sim)->body_state[i].arm;
+        md_vec room, arm = *md_arm_of(sim, i, &room);
         if (parent > body) md_force_add_shifted(&wrench[parent], &wrench[i], &arm);
         if (parent != on || (welded && !md_carries(sim, body, i))) continue;
-        if (welded) md_vec_sub(&arm, &arm, &MD_TREE(sim)->body_state[body].arm);
+        if (welded) md_vec_sub(&arm, &arm, md_arm_of(sim, body, &room));
         md_force_add_shifted(&wrench[body], &wrench[i], &arm);
     }
     *f = wrench[body];
@@ -22147,11 +22237,9 @@ MD_STATIC void md_real3_of(mdyn_real3 *r, const md_vec *a)
 /* The rotation of a body's frame of the table in world axes: R Q^T, R that of the internal one. */
 MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quaternion)
 {
-    md_mat Q, R;
+    md_mat R;
     md_num q[4];
-    md_joint_frame(sim, body, &Q);
-    md_mat_transpose(&Q, &Q);
-    md_mat_mul(&R, &MD_TREE(sim)->body_state[body].rotation, &Q);
+    md_body_rotation(sim, body, &R);
     md_quaternion_of_mat(q, &R);
     quaternion->w = md_to_real(q[0]);
     quaternion->x = md_to_real(q[1]);
@@ -22165,6 +22253,7 @@ MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quat
 MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdyn_wide *jacobian)
 {
     const int n = sim->dofs;
+    md_vec room;
     int i, j, k;
     for (k = 0; k < 6 * n; k++) jacobian[k] = MDYN_C(0);
 
@@ -22180,7 +22269,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
                 jacobian[(3 + j) * n + k] = md_to_wide(md_vec_get(&column.lin, j));
             }
         }
-        md_vec_add(arm, arm, &MD_TREE(sim)->body_state[i].arm);
+        md_vec_add(arm, arm, md_arm_of(sim, i, &room));
     }
 }
 
@@ -22190,13 +22279,13 @@ MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_
 {
     const int welded = md_is_welded(&sim->link[body]), on = welded ? sim->link[body].parent : body;
     const md_bias_motion *p;
-    md_vec g, t;
+    md_vec room, g, t;
     if (on < 0) return;
     p = MD_BIAS_MOTION(sim, on);
 
     /* a welded body moves with that which it is welded to */
     t = p->acc;
-    if (welded) md_mat_vec_add(&t, &t, &p->rates, &MD_TREE(sim)->body_state[body].arm);
+    if (welded) md_mat_vec_add(&t, &t, &p->rates, md_arm_of(sim, body, &room));
     md_vec_of_wide(&g, &sim->gravity);
     md_vec_add(&t, &t, &g);
     md_mat_vec_add(&t, &t, &p->rates, arm);
@@ -22209,6 +22298,7 @@ MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_
 MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, const mdyn_wide *a,
                                     md_motion *m)
 {
+    md_vec room;
     int i, k;
     md_vec_zero(&m->ang);
     md_vec_zero(&m->lin);
@@ -22224,7 +22314,7 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
             md_vec_add(&m->ang, &m->ang, &column.ang);
             md_vec_add(&m->lin, &m->lin, &column.lin);
         }
-        md_vec_add(&arm, &arm, &MD_TREE(sim)->body_state[i].arm);
+        md_vec_add(&arm, &arm, md_arm_of(sim, i, &room));
     }
 }
 
@@ -22248,11 +22338,12 @@ MD_STATIC void md_add_mass(const mdyn_sim *sim, int i, md_composite *in)
     const md_link *link = &sim->link[i];
     const int welded = md_is_welded(link);
     const md_num mass = welded ? MD_BODY(link)->mass : MD_STAGE(sim, i)->momentum.composite.mass;
+    md_body_state room;
     md_vec origin;
     md_origin_position(sim, i, &origin);
     in->mass = md_add(in->mass, mass);
     md_vec_add(&in->first_moment, &in->first_moment,
-               welded ? &MD_TREE(sim)->body_state[i].first_moment
+               welded ? &md_state_of(sim, i, &room)->first_moment
                       : &MD_STAGE(sim, i)->momentum.composite.first_moment);
     md_vec_add_scaled(&in->first_moment, mass, &origin);
 }
@@ -22283,19 +22374,20 @@ MD_STATIC md_num md_find_reach(const mdyn_sim *sim, int i)
     int j, k;
     for (j = i; j < sim->bodies; j++) {
         md_link link;
+        md_body_state room;
         md_vec path, com;
         if (!md_carries(sim, i, j)) continue;
 
         /* from the origin of body i to that of body j, then to its mass center */
         md_vec_zero(&path);
         for (k = j; k != on; k = sim->link[k].parent)
-            md_vec_add(&path, &path, &MD_TREE(sim)->body_state[k].arm);
-        if (welded) md_vec_sub(&path, &path, &MD_TREE(sim)->body_state[i].arm);
+            md_vec_add(&path, &path, md_arm_of(sim, k, &com));
+        if (welded) md_vec_sub(&path, &path, md_arm_of(sim, i, &com));
 
         reach2 = md_max(reach2, md_dot(&path, &path));
         (void)md_link_alone(sim, j, &link);
         if (md_is_zero(MD_BODY(&link)->mass)) continue;
-        md_mat_vec(&com, &MD_TREE(sim)->body_state[j].rotation, &MD_BODY(&link)->first_moment);
+        md_mat_vec(&com, &md_state_of(sim, j, &room)->rotation, &MD_BODY(&link)->first_moment);
         md_vec_scale(&com, md_div(MD_K(1), MD_BODY(&link)->mass), &com);
         md_vec_add(&com, &com, &path);
         reach2 = md_max(reach2, md_dot(&com, &com));
@@ -22580,7 +22672,7 @@ MD_STATIC int md_write_mass_matrix(mdyn_sim *sim, mdyn_wide *mass)
 /* sum + twice the kinetic energy of body i, and of the armatures of its joint. */
 MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
 {
-    const md_body_state *p = &MD_TREE(sim)->body_state[i];
+    const md_body_state *p = MD_STATE(sim, i);
     md_vec v, t;
     int k;
 
@@ -22603,10 +22695,11 @@ MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
 /* sum + g . (m r + h) of body i: minus its potential energy. */
 MD_STATIC md_num md_add_gravity_work(const mdyn_sim *sim, int i, const md_vec *g, md_num sum)
 {
+    md_body_state room;
     md_vec moment;
     md_origin_position(sim, i, &moment);
     md_vec_scale(&moment, MD_BODY(&sim->link[i])->mass, &moment);
-    md_vec_add(&moment, &moment, &MD_TREE(sim)->body_state[i].first_moment);
+    md_vec_add(&moment, &moment, &md_state_of(sim, i, &room)->first_moment);
     return md_add(sum, md_dot(g, &moment));
 }
 
@@ -22649,7 +22742,7 @@ MD_STATIC uint32_t md_crc_of_build(void)
     static const char knobs[] = MDYN_SPELL(MDYN_CONFIGURATION);
     const uint32_t layout[] = {
         (uint32_t)sizeof(mdyn_sim), (uint32_t)offsetof(mdyn_sim, q_seen),
-        (uint32_t)offsetof(mdyn_sim, link), (uint32_t)offsetof(mdyn_sim, row),
+        (uint32_t)offsetof(mdyn_sim, link), (uint32_t)offsetof(mdyn_sim, slot),
         (uint32_t)offsetof(mdyn_sim, row_result), (uint32_t)offsetof(mdyn_sim, shared),
         (uint32_t)sizeof(md_row), (uint32_t)sizeof(void *),
         MIMICDYN_EXACT | MIMICDYN_WARM << 1 | MIMICDYN_SETTINGS << 2 | MIMICDYN_LOSSES << 3
@@ -23681,7 +23774,7 @@ MDYN_API int mdyn_stabilized_dynamics(mdyn_sim *sim, mdyn_wide time, mdyn_wide *
 
 /* ---- poses and velocities ----
    The first query after a change of q or v finds the kinematics of all bodies, O(b); the others
-   read what it left in sim->body_state. */
+   read what it left. */
 
 /* The pose is that of the body's frame as the table gives it, not of the internal one. A position
    beyond the range of mdyn_real is refused; a rotation is always within it. */
@@ -23702,13 +23795,14 @@ MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
                            mdyn_real3 *angular, mdyn_real3 *linear)
 {
     const md_vec *omega;
+    md_body_state room;
     md_vec v, arm;
     int code = md_open_kinematics(sim, body, angular, linear);
     if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
     if (code != MDYN_OK) return code;
 
     /* Both results are checked before one of them is written */
-    omega = &MD_TREE(sim)->body_state[body].omega;
+    omega = &md_state_of(sim, body, &room)->omega;
     md_origin_velocity(sim, body, &v);
     md_vec_add_cross(&v, omega, &arm);
     if (!md_vec_in_range(&v) || !md_vec_in_range(omega))
