@@ -1545,6 +1545,8 @@ typedef struct md_row {
     uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
     int8_t last_side;                 /* took part in */
     uint32_t last_step;               /* that it took part in */
+    md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
+                                         equality: tau of its first Householder reflection */
     md_num scale;
 
     /* from here on of the solve at hand: md_row_slot */
@@ -1557,8 +1559,6 @@ typedef struct md_row {
     md_num Jv;                        /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
     md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
-    md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
-                                         equality: tau of its first Householder reflection */
     md_unit beside;                   /* inequality: share of cfm in the squared length;
                                          equality: tau of its second reflection */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
@@ -1611,7 +1611,10 @@ typedef struct md_vector {
 
 /* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
-    md_num error, v_lo, v_hi, impulse, warm_start;
+#if MIMICDYN_SETTINGS
+    md_num error; /* of MDYN_EXPLICIT: md_result_error */
+#endif
+    md_num v_lo, v_hi, impulse, warm_start;
 } md_row_result;
 
 #define MD_ZERO_EXPONENT (-30000) /* exponent of a block of zeros */
@@ -10540,6 +10543,28 @@ MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
     return md_add(before, md_row_at(sim, k)->lambda);
 }
 
+/* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
+   at hand. */
+MD_INLINE md_num md_result_error(const md_row_result *r)
+{
+#if MIMICDYN_SETTINGS
+    return r->error;
+#else
+    (void)r;
+    return MD_K(0);
+#endif
+}
+
+MD_INLINE void md_set_result_error(md_row_result *r, md_num error)
+{
+#if MIMICDYN_SETTINGS
+    r->error = error;
+#else
+    (void)r;
+    (void)error;
+#endif
+}
+
 /* Whether a row has compliance: cfm > 0. */
 MD_INLINE int md_row_is_soft(const md_row *row) { return MD_HAS(SOFT) && !md_is_zero(row->cfm); }
 
@@ -12354,7 +12379,8 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
         row->last_flags = 0;
         row->last_step = sim->step_count - 1;
         row->last_side = 0;
-        o->error = o->v_lo = o->v_hi = MD_K(0);
+        md_set_result_error(o, MD_K(0));
+        o->v_lo = o->v_hi = MD_K(0);
         o->warm_start = j < cached ? md_dot(&cache[j].impulse, &to->direction[k]) : MD_K(0);
         o->impulse = MD_K(0);
     }
@@ -17423,7 +17449,8 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
         MD_OPAQUE(o);
         row->last_step = sim->step_count;
         row->last_flags = 0;
-        o->error = o->v_lo = o->v_hi = MD_K(0);
+        md_set_result_error(o, MD_K(0));
+        o->v_lo = o->v_hi = MD_K(0);
 
         /* on curves C' is 0 at the end of the step alone, not with J of its middle */
         if (md_coupling_is_curved(sim, coupling)) {
@@ -17471,7 +17498,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
         row->last_side = row->active_side;
-        o->error = row->error;
+        md_set_result_error(o, row->error);
         md_report_targets(row, bias, o);
         if (md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
@@ -20334,7 +20361,8 @@ MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
     row->last_side = 0;
 
     result = &sim->row_result[at];
-    result->error = result->v_lo = result->v_hi = MD_K(0);
+    md_set_result_error(result, MD_K(0));
+    result->v_lo = result->v_hi = MD_K(0);
     result->impulse = result->warm_start = MD_K(0);
 }
 
@@ -21669,7 +21697,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     const md_num force = md_mul(sim->inverse_dt, r->impulse);
     const md_num power = md_mul(force, velocity);
     const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
-                                               : r->error;
+                                               : md_result_error(r);
     md_num residual = MD_K(0);
 
     /* how far J v' misses its bounds */
@@ -21951,7 +21979,10 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
     int k, ok = MD_ARE_NUMS(sim->soft_mass) && MD_ARE_NUMS(sim->lambda_sum);
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) {
         const md_row *row = &sim->slot[k].row;
-        ok &= md_are_nums(&row->scale, 1) && MD_ARE_FIELDS(&sim->row_result[k], error, warm_start);
+        ok &= md_are_nums(&row->scale, 1) && MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
+#if MIMICDYN_SETTINGS
+        ok &= md_are_nums(&sim->row_result[k].error, 1);
+#endif
         if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, error, length);
     }
     for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], erp, of_target);
