@@ -108,7 +108,7 @@
 #define MDYN_VERSION (10000 * MDYN_VERSION_MAJOR + 100 * MDYN_VERSION_MINOR + MDYN_VERSION_PATCH)
 
 /* ============================================================================ // >>config
-   Every knob is a plain number with a default. The knobs down to MIMICDYN_QUATERNIONS change the
+   Every knob is a plain number with a default. The knobs down to MIMICDYN_WRENCHES change the
    layout of mdyn_sim, so all files of a program must agree: a mismatch is a link error that spells
    both configurations. */
 
@@ -124,8 +124,8 @@
     + defined(MIMICDYN_MAX_TERMS) + defined(MIMICDYN_MAX_ENTRIES) \
     + defined(MIMICDYN_TREE) + defined(MIMICDYN_EXACT) + defined(MIMICDYN_WARM) \
     + defined(MIMICDYN_CHECKS) + defined(MIMICDYN_WARNINGS) + defined(MIMICDYN_SETTINGS) \
-    + defined(MIMICDYN_LOSSES) + defined(MIMICDYN_QUATERNIONS) + defined(MIMICDYN_LCP) \
-    + defined(MIMICDYN_BAKED) + defined(MIMICDYN_HAS) + defined(MIMICDYN_STATIC)
+    + defined(MIMICDYN_LOSSES) + defined(MIMICDYN_QUATERNIONS) + defined(MIMICDYN_WRENCHES) \
+    + defined(MIMICDYN_LCP) + defined(MIMICDYN_BAKED) + defined(MIMICDYN_HAS) + defined(MIMICDYN_STATIC)
 #error "MIMICDYN_KNOBS is not the number of knobs that are defined: is one of them misspelled?"
 #endif
 #if defined(MIMICDYN_BODIES) || defined(MIMICDYN_DOFS) || defined(MIMICDYN_COUPLINGS) \
@@ -241,6 +241,11 @@
 /* MIMICDYN_QUATERNIONS - 0 leaves out spherical and free joints: mdyn_init refuses them. 0 or 1. */
 #ifndef MIMICDYN_QUATERNIONS
 #define MIMICDYN_QUATERNIONS MIMICDYN_TREE
+#endif
+
+/* MIMICDYN_WRENCHES - 0 leaves out sim.wrench: no external wrench acts on a body. 0 or 1. */
+#ifndef MIMICDYN_WRENCHES
+#define MIMICDYN_WRENCHES MIMICDYN_TREE
 #endif
 
 /* MIMICDYN_EXACT - 0 leaves out the exact solution of equality constraints: all constraints are
@@ -403,6 +408,9 @@
 #if MIMICDYN_QUATERNIONS != 0 && MIMICDYN_QUATERNIONS != 1
 #error "MIMICDYN_QUATERNIONS must be 0 or 1"
 #endif
+#if MIMICDYN_WRENCHES != 0 && MIMICDYN_WRENCHES != 1
+#error "MIMICDYN_WRENCHES must be 0 or 1"
+#endif
 #if MIMICDYN_LCP != 0 && MIMICDYN_LCP != 1
 #error "MIMICDYN_LCP must be 0 or 1"
 #endif
@@ -433,6 +441,9 @@
 #endif
 #if !MIMICDYN_TREE && MIMICDYN_QUATERNIONS
 #error "MIMICDYN_QUATERNIONS needs MIMICDYN_TREE 1: spherical and free joints"
+#endif
+#if !MIMICDYN_TREE && MIMICDYN_WRENCHES
+#error "MIMICDYN_WRENCHES needs MIMICDYN_TREE 1: external wrenches on bodies"
 #endif
 #if MDYN_SCALAR == MDYN_SCALAR_F64 && defined(__SIZEOF_DOUBLE__) && __SIZEOF_DOUBLE__ < 8
 #error "MIMICDYN_SCALAR F64 needs a double of 64 bits, here it has 32: take FIXED or F32"
@@ -1912,7 +1923,7 @@ typedef struct mdyn_sim {
     mdyn_real tau[MIMICDYN_MAX_DOFS];             /* generalized forces commanded [N m, N]; kept */
     mdyn_real target[MIMICDYN_MAX_DOFS];          /* drives: coordinate wanted, by DoF [rad, m] */
     mdyn_real target_velocity[MIMICDYN_MAX_DOFS]; /* drives: velocity wanted [rad/s, m/s] */
-#if MIMICDYN_TREE
+#if MIMICDYN_WRENCHES
     mdyn_wrench wrench[MIMICDYN_MAX_BODIES];      /* external, on each body; kept */
 #endif
     mdyn_report report;                           /* of the last step; written by mdyn_step */
@@ -2051,7 +2062,6 @@ typedef md_dof md_column;
 #define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].work)
 #define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].bias)
 #define MD_CARRY(sim) ((sim)->mass.carry)
-#define MD_WRENCHES(sim) ((sim)->wrench)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
 typedef mdyn_body md_shape;
@@ -2067,7 +2077,6 @@ typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_STAGE(sim, i) ((void)(sim), (void)(i), (md_body_work *)0)
 #define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
 #define MD_CARRY(sim) ((void)(sim), (md_carry *)0)
-#define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
 typedef struct md_shape {
@@ -2083,6 +2092,11 @@ typedef struct md_shape {
 #define MD_SHAPE(body) ((void)(body), (const md_shape *)0) /* fields that mdyn_body lacks */
 #define MD_HAS_MATTER(body) ((body)->matter != 0)
 #define MD_FIRST_NUMBER armature
+#endif
+#if MIMICDYN_WRENCHES
+#define MD_WRENCHES(sim) ((sim)->wrench)
+#else
+#define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #endif
 #if MD_STATES_IN_ROWS
 #define MD_STATE(sim, i) (&(sim)->slot[md_stage_of(sim, i)].body.state)
@@ -2163,19 +2177,20 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
 
 /* The configuration, spelled in the name of a symbol for the linker to compare. */
 #define MDYN_JOIN_(scalar, tree, bodies, dofs, couplings, rows, terms, entries, body_rows, \
-                  contacts, dantzig, curves, quaternions) \
+                  contacts, dantzig, curves, quaternions, wrenches) \
     mimicdyn_##scalar##_tree_##tree##_bodies_##bodies##_dofs_##dofs##_couplings_##couplings \
     ##_rows_##rows##_terms_##terms##_entries_##entries##_body_rows_##body_rows \
-    ##_contacts_##contacts##_dantzig_##dantzig##_curves_##curves##_quaternions_##quaternions
+    ##_contacts_##contacts##_dantzig_##dantzig##_curves_##curves##_quaternions_##quaternions \
+    ##_wrenches_##wrenches
 #define MDYN_JOIN(scalar, tree, bodies, dofs, couplings, rows, terms, entries, body_rows, \
-                  contacts, dantzig, curves, quaternions) \
+                  contacts, dantzig, curves, quaternions, wrenches) \
     MDYN_JOIN_(scalar, tree, bodies, dofs, couplings, rows, terms, entries, body_rows, contacts, \
-               dantzig, curves, quaternions)
+               dantzig, curves, quaternions, wrenches)
 #define MDYN_CONFIGURATION \
     MDYN_JOIN(MIMICDYN_SCALAR, MIMICDYN_TREE, MIMICDYN_MAX_BODIES, MDYN_SPELL_DOFS_, \
               MDYN_SPELL_COUPLINGS_, MDYN_SPELL_ROWS_, MIMICDYN_MAX_TERMS, MDYN_SPELL_ENTRIES_, \
               MIMICDYN_MAX_BODY_ROWS, MIMICDYN_MAX_CONTACTS, MIMICDYN_MAX_DANTZIG, \
-              MIMICDYN_MAX_CURVES, MIMICDYN_QUATERNIONS)
+              MIMICDYN_MAX_CURVES, MIMICDYN_QUATERNIONS, MIMICDYN_WRENCHES)
 #if !MIMICDYN_STATIC
 MDYN_API const char MDYN_CONFIGURATION;
 #if defined(__GNUC__) && !defined(__clang__) && defined(__ELF__)
@@ -6571,6 +6586,9 @@ MD_INLINE int md_leaves_out_bodies(const mdyn_sim *sim)
     return !MIMICDYN_TREE || (sim->has_constant_mass && md_leaves_out_rotors(sim));
 }
 
+/* Whether any external wrench is not 0. */
+MD_INLINE int md_has_wrench(const mdyn_sim *sim) { return MIMICDYN_WRENCHES && sim->has_wrench; }
+
 /* ---- poses ---- */
 
 /* The rotation matrices of all quaternions into shared.work.before.turn, which is free until
@@ -6799,7 +6817,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         md_bias_motion *b;
         md_motion joint; /* (w, u) */
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
-        if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !sim->has_wrench)))
+        if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !md_has_wrench(sim))))
             continue;
         p = MD_STATE(sim, i);
         parent = MD_STATE(sim, before);
@@ -7188,9 +7206,6 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 
 /* ---- wrenches to joint forces: the inward half of RNEA ---- */
 
-/* Whether any external wrench is not 0. */
-MD_INLINE int md_has_wrench(const mdyn_sim *sim) { return MIMICDYN_TREE && sim->has_wrench; }
-
 MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w)
 {
     return (md_bits_of(w->moment.x) | md_bits_of(w->moment.y) | md_bits_of(w->moment.z)
@@ -7211,7 +7226,7 @@ MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < sim->bodies && sim->has_wrench; i++) {
+    for (i = 0; i < sim->bodies && md_has_wrench(sim); i++) {
         const mdyn_wrench *external = &MD_WRENCHES(sim)[i];
         md_force *f = &MD_WORK(sim)->before.wrench[i];
         md_vec t;
@@ -7290,7 +7305,8 @@ MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
         k++;
 
         /* a welded body hands on its external wrench */
-        if (link->parent >= 0 && !(MD_STAGES_OF_JOINTS && md_is_welded(link) && !sim->has_wrench))
+        if (link->parent >= 0 && !(MD_STAGES_OF_JOINTS && md_is_welded(link)
+                                  && !md_has_wrench(sim)))
             md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
                                  md_arm_of(sim, i, &room));
     }
@@ -7473,7 +7489,7 @@ MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
 {
     int code = md_check_numbers(sim, sim->tau, sim->dofs);
     int i;
-    if (!MIMICDYN_TREE) return code;
+    if (!MIMICDYN_WRENCHES) return code;
     sim->has_wrench = 0;
     for (i = 0; i < sim->bodies && code == MDYN_OK; i++) {
         if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
@@ -17734,7 +17750,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
     md_clear_wrenches(sim);
 
     /* dt times the external wrenches */
-    for (i = 0; i < sim->bodies && sim->has_wrench; i++) {
+    for (i = 0; i < sim->bodies && md_has_wrench(sim); i++) {
         md_force f;
         if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
         md_vec_of_real(&f.ang, &MD_WRENCHES(sim)[i].moment);
