@@ -125,7 +125,8 @@
     + defined(MIMICDYN_TREE) + defined(MIMICDYN_EXACT) + defined(MIMICDYN_WARM) \
     + defined(MIMICDYN_CHECKS) + defined(MIMICDYN_WARNINGS) + defined(MIMICDYN_SETTINGS) \
     + defined(MIMICDYN_LOSSES) + defined(MIMICDYN_QUATERNIONS) + defined(MIMICDYN_WRENCHES) \
-    + defined(MIMICDYN_LCP) + defined(MIMICDYN_BAKED) + defined(MIMICDYN_HAS) + defined(MIMICDYN_STATIC)
+    + defined(MIMICDYN_LCP) + defined(MIMICDYN_BAKED) + defined(MIMICDYN_HAS) \
+    + defined(MIMICDYN_STATIC)
 #error "MIMICDYN_KNOBS is not the number of knobs that are defined: is one of them misspelled?"
 #endif
 #if defined(MIMICDYN_BODIES) || defined(MIMICDYN_DOFS) || defined(MIMICDYN_COUPLINGS) \
@@ -1577,8 +1578,8 @@ typedef struct md_row {
     md_unit u_direction;              /* of the impulse in the iteration: md_follow_direction */
 } md_row;
 
-/* The places of a number of W, six for each DoF, among those of L; whether trees can be so deep that
-   W is made instead of L (md_is_deep). */
+/* The places that W of a DoF takes, six numbers, among those of L; whether trees can be so deep
+   that W is made instead of L (md_is_deep). */
 #define MD_PLACES_OF_W (MDYN_SCALAR == MDYN_SCALAR_FIXED ? 8 : 6)
 #define MD_CAN_BE_DEEP (MIMICDYN_TREE && MIMICDYN_MAX_DOFS >= 2 * MD_PLACES_OF_W - 1)
 
@@ -1801,11 +1802,36 @@ typedef struct md_work {
     } stage;
 } md_work;
 
+/* What a solve has beside rows and entries, and nothing needs in the next one. */
+typedef struct md_solve {
+    md_num displacement[MIMICDYN_MAX_DOFS]; /* from q to the middle of this substep */
+    md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
+    md_reduced reduced;                     /* the row at hand; here to save stack */
+    md_vector vector;                       /* shared by parallel rows */
+    md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
+} md_solve;
+
+/* Whether that takes turns with computations on bodies too. Curves change G in between. */
+#define MD_SOLVE_IS_SHARED (MD_STATES_IN_ROWS && MIMICDYN_MAX_CURVES == 0)
+
+/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there. */
+#define MD_BEFORE_SOLVE \
+    (MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
+         > MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)) \
+     ? MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
+     : MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)))
+
 /* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
    afterwards. Only the rows of L stay, which stand first in each member and, without a tree, the
    entries of standing rows, until M is factored anew. */
 typedef union md_shared {
     md_unit entry[MIMICDYN_MAX_ENTRIES]; /* L by >>reduce, then rows by >>equality and >>pgs */
+#if MD_SOLVE_IS_SHARED
+    struct {
+        unsigned char before[MD_BEFORE_SOLVE];
+        md_solve solve;
+    } rows;
+#endif
     struct {
         md_unit L[MDYN_MASS_SIZE_];
         md_num mass_y[MDYN_MASS_SIZE_]; /* M_y, laid out as L: md_scale_mass, on the way to L */
@@ -1839,7 +1865,7 @@ typedef union md_mass {
     md_num last_dv[MIMICDYN_MAX_DOFS];          /* dv of the last step */ \
     md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
                                                    extrapolated */ \
-    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of their states: at the middle of a step */ \
+    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of the states: at the middle of a step */ \
     uint8_t has_last_dv;                        /* last_dv can be extrapolated */ \
     uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
 #define MD_MOMENTUM_MEMBERS \
@@ -1932,7 +1958,7 @@ typedef struct mdyn_sim {
     /* ---- Private. Each part names the rooms that write it. ---- */
 
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
-    mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of the bodies' states */
+    mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of the states */
     md_tail q_tail[MDYN_MAX_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];   /* digits beyond q, v */
     md_tail q_tail_start[MDYN_MAX_COORDINATES]; /* in a midpoint step, whose start q_seen has */
     md_tail v_tail_start[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_DOFS : 1];
@@ -1992,9 +2018,12 @@ typedef struct mdyn_sim {
     int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
     md_num y_force[MIMICDYN_MAX_DOFS];    /* G^T force */
     md_num off[MIMICDYN_MAX_DOFS];        /* by how much followers differ from G y' */
-    md_reduced reduced;                   /* the row at hand; here to save stack */
 #if MIMICDYN_MAX_CURVES > 0
     md_curves curve_part;                 /* >>curves */
+#endif
+
+#if !MD_SOLVE_IS_SHARED
+    md_solve solve;               /* >>reduce, >>constraints to >>step: MD_SOLVE */
 #endif
 
     /* Factor M_y = L^T L: >>reduce. The rows of L stand first in `entry`. */
@@ -2008,7 +2037,6 @@ typedef struct mdyn_sim {
     md_gains gains[MDYN_GAIN_ROWS_];      /* md_gains_of */
     md_num lambda_sum[MDYN_SUBSTEP_ROWS_]; /* impulses of the substeps before */
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
-    md_vector vector;                     /* shared by parallel rows */
 #if MDYN_BODY_ROWS_ > 0
     MD_BODY_ROW_MEMBERS
 #endif
@@ -2026,10 +2054,7 @@ typedef struct mdyn_sim {
     mdyn_wide residual;
     md_num dv[MIMICDYN_MAX_DOFS];         /* change of v */
     md_num joint_force[MIMICDYN_MAX_DOFS];
-    md_num displacement[MIMICDYN_MAX_DOFS]; /* from q to the middle of this substep */
-    md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
     md_unit row_J[MIMICDYN_MAX_DOFS];     /* J of the row at hand; 0 between rows */
-    md_unit free_du[MIMICDYN_MAX_DOFS];   /* `du` before the rows, for relaxation */
     md_unit du[MDYN_WHITENED_SIZE_];      /* change of velocity, whitened */
     md_unit scratch[MDYN_WHITENED_SIZE_];
     md_unit row_x[MDYN_WHITENED_SIZE_];   /* scale L^-T J^T of the row at hand */
@@ -2092,6 +2117,11 @@ typedef struct md_shape {
 #define MD_SHAPE(body) ((void)(body), (const md_shape *)0) /* fields that mdyn_body lacks */
 #define MD_HAS_MATTER(body) ((body)->matter != 0)
 #define MD_FIRST_NUMBER armature
+#endif
+#if MD_SOLVE_IS_SHARED
+#define MD_SOLVE(sim) (&(sim)->shared.rows.solve)
+#else
+#define MD_SOLVE(sim) (&(sim)->solve)
 #endif
 #if MIMICDYN_WRENCHES
 #define MD_WRENCHES(sim) ((sim)->wrench)
@@ -8424,14 +8454,14 @@ MD_ALWAYS_INLINE int md_y_of_G(const mdyn_sim *sim, int i)
 /* Empties sim->reduced. */
 MD_INLINE md_reduced *md_clear_reduced(mdyn_sim *sim)
 {
-    sim->reduced.count = 0;
-    return &sim->reduced;
+    MD_SOLVE(sim)->reduced.count = 0;
+    return &MD_SOLVE(sim)->reduced;
 }
 
 /* Adds s v_k to a sum over independent DoFs. O(numbers of k in G, times those in the sum) */
 MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
 {
-    md_reduced *r = &sim->reduced;
+    md_reduced *r = &MD_SOLVE(sim)->reduced;
     int i, j;
 
     /* of an independent DoF the number in G is 1 */
@@ -8452,7 +8482,7 @@ MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
    to such noise, which a row scaled to unit length would magnify. */
 MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 {
-    md_reduced *r = &sim->reduced;
+    md_reduced *r = &MD_SOLVE(sim)->reduced;
     int j, n = 0;
     for (j = 0; j < r->count; j++) {
         const md_num rounding = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), r->size[j]);
@@ -8505,7 +8535,7 @@ MD_STATIC int md_number_independent(mdyn_sim *sim)
 {
     int k, m = 0;
     for (k = 0; k < sim->dofs; k++)
-        sim->reduced.dof[k] = (int16_t)(md_is_follower(sim, k) ? -1 : m++);
+        MD_SOLVE(sim)->reduced.dof[k] = (int16_t)(md_is_follower(sim, k) ? -1 : m++);
     return m;
 }
 
@@ -10732,7 +10762,7 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     md_num shift = MD_K(0);
     int k;
     for (k = 0; md_has_displacement(sim) && k < t->count; k++)
-        shift = md_add(shift, md_mul(t->factor[k], sim->displacement[t->dof[k]]));
+        shift = md_add(shift, md_mul(t->factor[k], MD_SOLVE(sim)->displacement[t->dof[k]]));
     sim->value.displacement = shift;
     md_sum_position(sim, row, t, &sim->value.sum);
 }
@@ -11732,7 +11762,7 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
     md_sum_set(&sim->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
     sim->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
-        sim->value.displacement = md_body_row_dot(sim, row, sim->displacement);
+        sim->value.displacement = md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement);
     if (row->kind == MDYN_ROW_CONTACT) /* its depth is that of the start of the step */
         sim->value.displacement = md_add(sim->value.displacement,
                                          md_mul(md_time_to_middle(sim), row->Jv));
@@ -13023,7 +13053,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned, int free)
 {
     const int first = row->first + row->owned_count, end = row->end;
-    md_vector *vector = &sim->vector;
+    md_vector *vector = &MD_SOLVE(sim)->vector;
     md_num s = MD_K(0);
     int e;
     vector->first = (int16_t)(row->first < end ? row->first : -1);
@@ -13039,7 +13069,7 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
 /* J M^-1 J^T, after the hard equality rows, of a row that has the vector of an earlier one. */
 MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 {
-    const md_vector *vector = &sim->vector;
+    const md_vector *vector = &MD_SOLVE(sim)->vector;
     const int end = vector->first + vector->owned_count;
     md_squares soft = 0;
     int e;
@@ -13053,7 +13083,7 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
    is below 1/1000 of cfm, and does not decide the impulse. */
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
-    const md_vector *vector = &sim->vector;
+    const md_vector *vector = &MD_SOLVE(sim)->vector;
     md_num left = vector->left, s = vector->inverse_length, along = MD_K(1), cfm2 = MD_K(0);
     if (md_row_is_soft(row)) {
         cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
@@ -13213,7 +13243,7 @@ MD_INLINE void md_fit_vector(mdyn_sim *sim, md_row *row)
 {
     row->cfm = MD_K(0);
     (void)md_compliance_square(sim, row);
-    sim->vector.scale = row->scale;
+    MD_SOLVE(sim)->vector.scale = row->scale;
 }
 
 /* Makes an inequality row point against its vector. */
@@ -13242,7 +13272,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
                                       int direct)
 {
     md_row *row = md_row_at(sim, k);
-    md_vector *vector = &sim->vector;
+    md_vector *vector = &MD_SOLVE(sim)->vector;
     const int direction = direct ? -1 : md_direction_of(sim, row);
     const int is_tied = direction >= 0 && direction < sim->dofs && direction != row->index;
     const int is_new = direction < 0 || vector->first != row->first || row->first == row->end;
@@ -13688,7 +13718,7 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
     sim->has_displacement = (uint8_t)(sim->kinematics_stale == MD_KINEMATICS_OF_STEP
                                       && md_substeps(sim) > 1);
     for (k = 0; sim->has_displacement && k < sim->dofs; k++)
-        sim->displacement[k] = md_mul(back, md_of_real(sim->v[k]));
+        MD_SOLVE(sim)->displacement[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
 /* Rows become active as they are set up: the reflections of the equality rows so far, which are the
@@ -13708,7 +13738,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
         row->in_equality = row->in_inequality = 0;
     }
     sim->active_count = sim->equality_count = 0;
-    sim->vector.first = -1;
+    MD_SOLVE(sim)->vector.first = -1;
     sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
     sim->may_activate = 0;
@@ -14100,7 +14130,8 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
 {
     int k, count = 0;
     if (MIMICDYN_MAX_DANTZIG == 0 || !MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return MDYN_OK;
-    for (k = 0; k < sim->rows; k++) count += !md_row_is_direct(sim, &sim->slot[k].row, MD_MODE_STEP);
+    for (k = 0; k < sim->rows; k++)
+        count += !md_row_is_direct(sim, &sim->slot[k].row, MD_MODE_STEP);
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
@@ -14286,7 +14317,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
    O(terms + n) */
 MD_STATIC int md_choose_independent(mdyn_sim *sim)
 {
-    int16_t *uses = sim->reduced.dof;
+    int16_t *uses = MD_SOLVE(sim)->reduced.dof;
     const md_terms *t = &sim->terms;
     int i, k, best = -1;
     for (k = 0; k < sim->dofs; k++) uses[k] = 0;
@@ -16737,7 +16768,7 @@ MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
 /* sim->du := the free motion sim->free_du, in a block larger by `coarsening`. */
 MD_OWN_FRAME void md_restore_free_motion(mdyn_sim *sim, md_scale coarsening)
 {
-    md_copy_units(sim->du, sim->free_du, sim->dofs, coarsening);
+    md_copy_units(sim->du, MD_SOLVE(sim)->free_du, sim->dofs, coarsening);
     md_clear_private_coordinates(sim);
 }
 
@@ -16748,8 +16779,8 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     int k;
     for (k = 0; k < sim->dofs; k++) {
         md_num u = md_mul(time, md_add(md_of_real(sim->v[k]), sim->dv[k]));
-        if (sim->has_error_displacement) u = md_add(u, sim->error_displacement[k]);
-        sim->displacement[k] = started ? md_add(sim->displacement[k], u) : u;
+        if (sim->has_error_displacement) u = md_add(u, MD_SOLVE(sim)->error_displacement[k]);
+        MD_SOLVE(sim)->displacement[k] = started ? md_add(MD_SOLVE(sim)->displacement[k], u) : u;
     }
     sim->has_displacement = 1;
     sim->has_error_displacement = 0;
@@ -16780,6 +16811,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
     md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
+    md_num *moved_by = MD_SOLVE(sim)->error_displacement;
     int k, tries = 0;
     md_unit moved;
 
@@ -16795,7 +16827,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
              && ++tries < MD_MAX_RETRIES);
     md_note_misses(sim, (md_scale)(coarse - MD_HEADROOM), moved);
-    for (k = 0; k < sim->dofs; k++) sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) moved_by[k] = md_mul(sim->h, sim->dv[k]);
 
     /* the motion without them: v and the impulses */
     md_restore_free_motion(sim, 0);
@@ -16803,7 +16835,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
                                 md_iterations_left(sim, iterations));
     for (k = 0; k < sim->dofs; k++)
-        sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
+        moved_by[k] = md_sub(moved_by[k], md_mul(sim->h, sim->dv[k]));
     sim->has_error_displacement = 1;
     return moved;
 }
@@ -16814,7 +16846,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
-    md_copy_scalars(sim->error_displacement, sim->dv, sim->dofs);
+    md_copy_scalars(MD_SOLVE(sim)->error_displacement, sim->dv, sim->dofs);
 
     /* an exponent that holds the biases and their first terms */
     for (k = 0; k < md_equality_count(sim); k++) {
@@ -16845,8 +16877,8 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     for (k = 0; k < md_equality_count(sim); k++)
         md_active_row(sim, k)->lambda = md_active_row(sim, k)->warm_start;
     for (k = 0; k < sim->dofs; k++) {
-        md_num dv = sim->error_displacement[k];
-        sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
+        md_num dv = MD_SOLVE(sim)->error_displacement[k];
+        MD_SOLVE(sim)->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
         sim->dv[k] = dv;
     }
     sim->has_error_displacement = 1;
@@ -16858,7 +16890,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
-    md_copy_units(sim->free_du, sim->du, sim->dofs, 0);
+    md_copy_units(MD_SOLVE(sim)->free_du, sim->du, sim->dofs, 0);
     if (!md_solves_twice(sim) || md_has_two_stages(sim))
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
     md_solve_frictionless(sim, e);
@@ -17351,7 +17383,8 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
     md_num value = md_add(r->spec.value, md_mul(half, r->velocity_after));
     if (!md_uses_midpoint(sim)) return r->spec.value;
     if (row->kind == MDYN_ROW_CONTACT) value = md_add(value, md_mul(half, row->Jv));
-    if (sim->has_displacement) value = md_add(value, md_body_row_dot(sim, row, sim->displacement));
+    if (sim->has_displacement)
+        value = md_add(value, md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement));
     return md_add(value, md_mul(md_mul(MD_K(0.5), md_mul(half, half)), r->spec.bias_acceleration));
 }
 
@@ -17431,7 +17464,8 @@ MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_zero(row->lambda)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
-        return row->index % 3 == 0 && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
+        return row->index % 3 == 0
+            && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
     return md_row_activates(sim, row);
 }
 
@@ -17867,7 +17901,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         sim->joint_force[k] = md_mul(drift, md_add(md_of_real(sim->v[k]), sim->dv[k]));
         if (MD_MOVES_APART && sim->has_displacement)
-            sim->joint_force[k] = md_add(sim->joint_force[k], sim->displacement[k]);
+            sim->joint_force[k] = md_add(sim->joint_force[k], MD_SOLVE(sim)->displacement[k]);
     }
     code = md_check_v_motion(sim, sim->dv);
     if (code == MDYN_OK) code = md_check_q_motion(sim, sim->joint_force);
@@ -17880,9 +17914,9 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
 
     /* q from the middle of the step, or from its start */
     md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 0);
-    if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, sim->displacement);
+    if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, MD_SOLVE(sim)->displacement);
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
-    else if (sim->has_displacement) md_integrate_quaternions(sim, sim->displacement);
+    else if (sim->has_displacement) md_integrate_quaternions(sim, MD_SOLVE(sim)->displacement);
     if (midpoint) md_drift_quaternions(sim);
     md_follow(sim);
 
@@ -19057,7 +19091,7 @@ MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, 
 MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
                                   md_num x)
 {
-    md_num *lower = &sim->reduced.factor[k], *upper = &sim->reduced.size[k];
+    md_num *lower = &MD_SOLVE(sim)->reduced.factor[k], *upper = &MD_SOLVE(sim)->reduced.size[k];
     const md_num most = MD_K(8388600);
     const md_num from = md_max(*lower, md_neg(most)), to = md_min(*upper, most);
     const int reversed = md_less(x, MD_K(0));
@@ -19104,10 +19138,10 @@ MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
 {
     const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(t->coefficient);
     const int k = md_dof_of(sim, t->body), at_upper = up == !md_less(x, MD_K(0));
-    const md_num q = at_upper ? sim->reduced.size[k] : sim->reduced.factor[k];
+    const md_reduced *r = &MD_SOLVE(sim)->reduced;
+    const md_num q = at_upper ? r->size[k] : r->factor[k];
     if (MD_HAS_CURVES && t->curve)
-        return md_reach_of_curve(md_curve_of(sim, t), sim->reduced.factor[k], sim->reduced.size[k],
-                                 x, up);
+        return md_reach_of_curve(md_curve_of(sim, t), r->factor[k], r->size[k], x, up);
     if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
     return md_mul(x, q);
 }
@@ -19140,7 +19174,8 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_
         md_narrow_by_image(sim, md_curve_of(sim, term), k, open_below ? lo : md_sub(lo, offset),
                            open_above ? hi : md_sub(hi, offset), x);
     else
-        md_narrow(&sim->reduced.factor[k], &sim->reduced.size[k], lo, hi, x, offset, md_abs(x));
+        md_narrow(&MD_SOLVE(sim)->reduced.factor[k], &MD_SOLVE(sim)->reduced.size[k], lo, hi, x,
+                  offset, md_abs(x));
 }
 
 /* Narrows the intervals of all joints of coupling i, if it is rigid. Where one is empty, so are
@@ -19148,7 +19183,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
-    md_num *lower = sim->reduced.factor, *upper = sim->reduced.size;
+    md_num *lower = MD_SOLVE(sim)->reduced.factor, *upper = MD_SOLVE(sim)->reduced.size;
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
@@ -19187,8 +19222,8 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         const int limited = !md_wides_are_zero(&b->lower, 2);
-        sim->reduced.factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
-        sim->reduced.size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
+        MD_SOLVE(sim)->reduced.factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
+        MD_SOLVE(sim)->reduced.size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
     }
     for (k = 0; k < n && changed; k++)
         for (changed = i = 0; i < n; i++) changed |= md_narrow_terms(sim, k % 2 ? n - 1 - i : i);
@@ -19200,7 +19235,7 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
-    const md_num lo = sim->reduced.factor[dof], hi = sim->reduced.size[dof];
+    const md_num lo = MD_SOLVE(sim)->reduced.factor[dof], hi = MD_SOLVE(sim)->reduced.size[dof];
     if (md_less(md_mul(rounding, md_add(one, md_abs(lo))), md_sub(lo, *lower))) *lower = lo;
     if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
 }
@@ -21627,7 +21662,7 @@ MD_STATIC int md_find_expanded(mdyn_sim *sim, const mdyn_wide *y, enum md_mode m
 MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 {
     const md_num *M_y = md_tie_count(sim) ? sim->shared.factor.mass_y : sim->mass.M;
-    const int16_t *number = sim->reduced.dof;
+    const int16_t *number = MD_SOLVE(sim)->reduced.dof;
     const int m = md_number_independent(sim);
     int j, k;
     if (md_tie_count(sim)) md_reduce_mass(sim);
@@ -21950,8 +21985,10 @@ MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
 {
     int k, ok = MD_ARE_NUMS(sim->damping_theta) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
         && MD_ARE_NUMS(sim->y_force) && MD_ARE_NUMS(sim->inverse_diagonal)
-        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force)
-        && MD_ARE_NUMS(sim->displacement) && MD_ARE_NUMS(sim->error_displacement);
+        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
+    if (!MD_SOLVE_IS_SHARED)
+        ok = ok && MD_ARE_NUMS(MD_SOLVE(sim)->displacement)
+            && MD_ARE_NUMS(MD_SOLVE(sim)->error_displacement);
     if (!MIMICDYN_TREE) return ok;
 
     ok = ok && MD_ARE_NUMS(MD_TREE(sim)->last_dv) && MD_ARE_NUMS(MD_TREE(sim)->middle_dv)
