@@ -108,7 +108,7 @@
 #define MDYN_VERSION (10000 * MDYN_VERSION_MAJOR + 100 * MDYN_VERSION_MINOR + MDYN_VERSION_PATCH)
 
 /* ============================================================================ // >>config
-   Every knob is a plain number with a default. The knobs down to MIMICDYN_QUATERNIONS change the
+   Every knob is a plain number with a default. The knobs down to MIMICDYN_WRENCHES change the
    layout of mdyn_sim, so all files of a program must agree: a mismatch is a link error that spells
    both configurations. */
 
@@ -124,8 +124,9 @@
     + defined(MIMICDYN_MAX_TERMS) + defined(MIMICDYN_MAX_ENTRIES) \
     + defined(MIMICDYN_TREE) + defined(MIMICDYN_EXACT) + defined(MIMICDYN_WARM) \
     + defined(MIMICDYN_CHECKS) + defined(MIMICDYN_WARNINGS) + defined(MIMICDYN_SETTINGS) \
-    + defined(MIMICDYN_LOSSES) + defined(MIMICDYN_QUATERNIONS) + defined(MIMICDYN_LCP) \
-    + defined(MIMICDYN_BAKED) + defined(MIMICDYN_HAS) + defined(MIMICDYN_STATIC)
+    + defined(MIMICDYN_LOSSES) + defined(MIMICDYN_QUATERNIONS) + defined(MIMICDYN_WRENCHES) \
+    + defined(MIMICDYN_LCP) + defined(MIMICDYN_BAKED) + defined(MIMICDYN_HAS) \
+    + defined(MIMICDYN_STATIC)
 #error "MIMICDYN_KNOBS is not the number of knobs that are defined: is one of them misspelled?"
 #endif
 #if defined(MIMICDYN_BODIES) || defined(MIMICDYN_DOFS) || defined(MIMICDYN_COUPLINGS) \
@@ -241,6 +242,11 @@
 /* MIMICDYN_QUATERNIONS - 0 leaves out spherical and free joints: mdyn_init refuses them. 0 or 1. */
 #ifndef MIMICDYN_QUATERNIONS
 #define MIMICDYN_QUATERNIONS MIMICDYN_TREE
+#endif
+
+/* MIMICDYN_WRENCHES - 0 leaves out sim.wrench: no external wrench acts on a body. 0 or 1. */
+#ifndef MIMICDYN_WRENCHES
+#define MIMICDYN_WRENCHES MIMICDYN_TREE
 #endif
 
 /* MIMICDYN_EXACT - 0 leaves out the exact solution of equality constraints: all constraints are
@@ -403,6 +409,9 @@
 #if MIMICDYN_QUATERNIONS != 0 && MIMICDYN_QUATERNIONS != 1
 #error "MIMICDYN_QUATERNIONS must be 0 or 1"
 #endif
+#if MIMICDYN_WRENCHES != 0 && MIMICDYN_WRENCHES != 1
+#error "MIMICDYN_WRENCHES must be 0 or 1"
+#endif
 #if MIMICDYN_LCP != 0 && MIMICDYN_LCP != 1
 #error "MIMICDYN_LCP must be 0 or 1"
 #endif
@@ -433,6 +442,9 @@
 #endif
 #if !MIMICDYN_TREE && MIMICDYN_QUATERNIONS
 #error "MIMICDYN_QUATERNIONS needs MIMICDYN_TREE 1: spherical and free joints"
+#endif
+#if !MIMICDYN_TREE && MIMICDYN_WRENCHES
+#error "MIMICDYN_WRENCHES needs MIMICDYN_TREE 1: external wrenches on bodies"
 #endif
 #if MDYN_SCALAR == MDYN_SCALAR_F64 && defined(__SIZEOF_DOUBLE__) && __SIZEOF_DOUBLE__ < 8
 #error "MIMICDYN_SCALAR F64 needs a double of 64 bits, here it has 32: take FIXED or F32"
@@ -1545,24 +1557,54 @@ typedef struct md_row {
     md_place_if_any pivot;            /* coordinate that it owns; -1: none */
     uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
     int8_t last_side;                 /* took part in */
+    uint32_t last_step;               /* that it took part in */
+    md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
+                                         equality: tau of its first Householder reflection */
+    md_num scale;
+
+    /* from here on of the solve at hand: md_row_slot */
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
     md_num lambda_given;              /* impulse that is part of the free motion */
     md_num velocity_given;            /* J v + cfm lambda_given */
     md_num lambda_min, lambda_max, lambda;
     md_num warm_start;                /* lambda at which the next step begins */
-    md_num scale, Jv;                 /* J v before the solve */
+    md_num Jv;                        /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
     md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
-    md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
-                                         equality: tau of its first Householder reflection */
     md_unit beside;                   /* inequality: share of cfm in the squared length;
                                          equality: tau of its second reflection */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_unit u_before;                 /* u_lambda before the last iteration */
     md_unit u_direction;              /* of the impulse in the iteration: md_follow_direction */
-    uint32_t last_step;               /* that it took part in */
 } md_row;
+
+/* The places that W of a DoF takes, six numbers, among those of L; whether trees can be so deep
+   that W is made instead of L (md_is_deep). */
+#define MD_PLACES_OF_W (MDYN_SCALAR == MDYN_SCALAR_FIXED ? 8 : 6)
+#define MD_CAN_BE_DEEP (MIMICDYN_TREE && MIMICDYN_MAX_DOFS >= 2 * MD_PLACES_OF_W - 1)
+
+/* Where rows are on joints alone, welded bodies need no stage and no state, which follow from those
+   of their parents: the others have one by MD_STAGE, MD_STATE. */
+#define MD_STAGES_OF_JOINTS (MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS && MDYN_BODY_ROWS_ == 0)
+#define MD_STAGE_COUNT (MD_STAGES_OF_JOINTS ? MIMICDYN_MAX_DOFS : MIMICDYN_MAX_BODIES)
+enum { MDYN_STAGES_ = MD_STAGE_COUNT };
+
+/* Whether the states of bodies stand where the rows are set up afterwards. Rows on bodies, momenta
+   and deep trees need both at the same time. */
+#define MD_STATES_IN_ROWS (MIMICDYN_TREE && !MIMICDYN_QUATERNIONS && MDYN_BODY_ROWS_ == 0 \
+    && !MD_CAN_BE_DEEP && MIMICDYN_MAX_ROWS >= MD_STAGE_COUNT)
+
+/* A row; a body between its pose and M, beside what of a row outlives a solve. */
+typedef union md_row_slot {
+    md_row row;
+#if MD_STATES_IN_ROWS
+    struct {
+        unsigned char kept[offsetof(md_row, error)];
+        md_body_state state;
+    } body;
+#endif
+} md_row_slot;
 
 /* How a row corrects its error: what its targets are made of. */
 typedef struct md_gains {
@@ -1582,7 +1624,10 @@ typedef struct md_vector {
 
 /* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
-    md_num error, v_lo, v_hi, impulse, warm_start;
+#if MIMICDYN_SETTINGS
+    md_num error; /* of MDYN_EXPLICIT: md_result_error */
+#endif
+    md_num v_lo, v_hi, impulse, warm_start;
 } md_row_result;
 
 #define MD_ZERO_EXPONENT (-30000) /* exponent of a block of zeros */
@@ -1736,10 +1781,6 @@ typedef union md_stage {
 } md_stage;
 #endif
 
-/* Where rows are on joints alone, welded bodies need no stage: the others have one by MD_STAGE. */
-#define MD_STAGES_OF_JOINTS (MIMICDYN_MAX_BODIES > MIMICDYN_MAX_DOFS && MDYN_BODY_ROWS_ == 0)
-enum { MDYN_STAGES_ = MD_STAGES_OF_JOINTS ? MIMICDYN_MAX_DOFS : MIMICDYN_MAX_BODIES };
-
 /* Memory of computations on bodies: MD_WORK, a part of md_shared. */
 typedef struct md_work {
     union {
@@ -1762,11 +1803,36 @@ typedef struct md_work {
     } stage;
 } md_work;
 
+/* What a solve has beside rows and entries, and nothing needs in the next one. */
+typedef struct md_solve {
+    md_num displacement[MIMICDYN_MAX_DOFS]; /* from q to the middle of this substep */
+    md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
+    md_reduced reduced;                     /* the row at hand; here to save stack */
+    md_vector vector;                       /* shared by parallel rows */
+    md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
+} md_solve;
+
+/* Whether that takes turns with computations on bodies too. Curves change G in between. */
+#define MD_SOLVE_IS_SHARED (MD_STATES_IN_ROWS && MIMICDYN_MAX_CURVES == 0)
+
+/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there. */
+#define MD_BEFORE_SOLVE \
+    (MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
+         > MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)) \
+     ? MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
+     : MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)))
+
 /* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
    afterwards. Only the rows of L stay, which stand first in each member and, without a tree, the
    entries of standing rows, until M is factored anew. */
 typedef union md_shared {
     md_unit entry[MIMICDYN_MAX_ENTRIES]; /* L by >>reduce, then rows by >>equality and >>pgs */
+#if MD_SOLVE_IS_SHARED
+    struct {
+        unsigned char before[MD_BEFORE_SOLVE];
+        md_solve solve;
+    } rows;
+#endif
     struct {
         md_unit L[MDYN_MASS_SIZE_];
         md_num mass_y[MDYN_MASS_SIZE_]; /* M_y, laid out as L: md_scale_mass, on the way to L */
@@ -1788,14 +1854,19 @@ typedef union md_mass {
 /* ---- the sim ---- */
 
 /* Members of parts that a build may lack. */
+#if MD_STATES_IN_ROWS
+#define MD_STATE_MEMBER
+#else
+#define MD_STATE_MEMBER md_body_state body_state[MDYN_STAGES_];
+#endif
 #define MD_TREE_MEMBERS \
-    md_body_state body_state[MIMICDYN_MAX_BODIES]; \
+    MD_STATE_MEMBER \
     md_composite alone[MD_ROOM(MIMICDYN_MAX_BODIES / 2)]; /* of bodies with others welded to them: \
                                                    what each is by itself: md_weld */ \
     md_num last_dv[MIMICDYN_MAX_DOFS];          /* dv of the last step */ \
     md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
                                                    extrapolated */ \
-    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of body_state: at the middle of a step */ \
+    md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of the states: at the middle of a step */ \
     uint8_t has_last_dv;                        /* last_dv can be extrapolated */ \
     uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
 #define MD_MOMENTUM_MEMBERS \
@@ -1879,7 +1950,7 @@ typedef struct mdyn_sim {
     mdyn_real tau[MIMICDYN_MAX_DOFS];             /* generalized forces commanded [N m, N]; kept */
     mdyn_real target[MIMICDYN_MAX_DOFS];          /* drives: coordinate wanted, by DoF [rad, m] */
     mdyn_real target_velocity[MIMICDYN_MAX_DOFS]; /* drives: velocity wanted [rad/s, m/s] */
-#if MIMICDYN_TREE
+#if MIMICDYN_WRENCHES
     mdyn_wrench wrench[MIMICDYN_MAX_BODIES];      /* external, on each body; kept */
 #endif
     mdyn_report report;                           /* of the last step; written by mdyn_step */
@@ -1888,7 +1959,7 @@ typedef struct mdyn_sim {
     /* ---- Private. Each part names the rooms that write it. ---- */
 
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
-    mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of `body_state` */
+    mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of the states */
     md_tail q_tail[MDYN_MAX_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];   /* digits beyond q, v */
     md_tail q_tail_start[MDYN_MAX_COORDINATES]; /* in a midpoint step, whose start q_seen has */
     md_tail v_tail_start[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_DOFS : 1];
@@ -1948,9 +2019,12 @@ typedef struct mdyn_sim {
     int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
     md_num y_force[MIMICDYN_MAX_DOFS];    /* G^T force */
     md_num off[MIMICDYN_MAX_DOFS];        /* by how much followers differ from G y' */
-    md_reduced reduced;                   /* the row at hand; here to save stack */
 #if MIMICDYN_MAX_CURVES > 0
     md_curves curve_part;                 /* >>curves */
+#endif
+
+#if !MD_SOLVE_IS_SHARED
+    md_solve solve;               /* >>reduce, >>constraints to >>step: MD_SOLVE */
 #endif
 
     /* Factor M_y = L^T L: >>reduce. The rows of L stand first in `entry`. */
@@ -1959,12 +2033,11 @@ typedef struct mdyn_sim {
     /* Constraint rows: >>constraints, >>closures, >>contacts, >>whiten, >>equality, >>plan. */
     md_terms terms;                       /* of the row at hand; here to save stack */
     md_value value;                       /* C of the row at hand */
-    md_row row[MIMICDYN_MAX_ROWS];
+    md_row_slot slot[MIMICDYN_MAX_ROWS];
     md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
     md_gains gains[MDYN_GAIN_ROWS_];      /* md_gains_of */
     md_num lambda_sum[MDYN_SUBSTEP_ROWS_]; /* impulses of the substeps before */
     md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
-    md_vector vector;                     /* shared by parallel rows */
 #if MDYN_BODY_ROWS_ > 0
     MD_BODY_ROW_MEMBERS
 #endif
@@ -1982,10 +2055,7 @@ typedef struct mdyn_sim {
     mdyn_wide residual;
     md_num dv[MIMICDYN_MAX_DOFS];         /* change of v */
     md_num joint_force[MIMICDYN_MAX_DOFS];
-    md_num displacement[MIMICDYN_MAX_DOFS]; /* from q to the middle of this substep */
-    md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
     md_unit row_J[MIMICDYN_MAX_DOFS];     /* J of the row at hand; 0 between rows */
-    md_unit free_du[MIMICDYN_MAX_DOFS];   /* `du` before the rows, for relaxation */
     md_unit du[MDYN_WHITENED_SIZE_];      /* change of velocity, whitened */
     md_unit scratch[MDYN_WHITENED_SIZE_];
     md_unit row_x[MDYN_WHITENED_SIZE_];   /* scale L^-T J^T of the row at hand */
@@ -2018,7 +2088,6 @@ typedef md_dof md_column;
 #define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].work)
 #define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].bias)
 #define MD_CARRY(sim) ((sim)->mass.carry)
-#define MD_WRENCHES(sim) ((sim)->wrench)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
 typedef mdyn_body md_shape;
@@ -2034,7 +2103,6 @@ typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_STAGE(sim, i) ((void)(sim), (void)(i), (md_body_work *)0)
 #define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
 #define MD_CARRY(sim) ((void)(sim), (md_carry *)0)
-#define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
 typedef struct md_shape {
@@ -2050,6 +2118,21 @@ typedef struct md_shape {
 #define MD_SHAPE(body) ((void)(body), (const md_shape *)0) /* fields that mdyn_body lacks */
 #define MD_HAS_MATTER(body) ((body)->matter != 0)
 #define MD_FIRST_NUMBER armature
+#endif
+#if MD_SOLVE_IS_SHARED
+#define MD_SOLVE(sim) (&(sim)->shared.rows.solve)
+#else
+#define MD_SOLVE(sim) (&(sim)->solve)
+#endif
+#if MIMICDYN_WRENCHES
+#define MD_WRENCHES(sim) ((sim)->wrench)
+#else
+#define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
+#endif
+#if MD_STATES_IN_ROWS
+#define MD_STATE(sim, i) (&(sim)->slot[md_stage_of(sim, i)].body.state)
+#else
+#define MD_STATE(sim, i) (&MD_TREE(sim)->body_state[md_stage_of(sim, i)])
 #endif
 #if MD_FLOATING_TREES
 #define MD_MOMENTA(sim) (sim)
@@ -2125,19 +2208,20 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
 
 /* The configuration, spelled in the name of a symbol for the linker to compare. */
 #define MDYN_JOIN_(scalar, tree, bodies, dofs, couplings, rows, terms, entries, body_rows, \
-                  contacts, dantzig, curves, quaternions) \
+                  contacts, dantzig, curves, quaternions, wrenches) \
     mimicdyn_##scalar##_tree_##tree##_bodies_##bodies##_dofs_##dofs##_couplings_##couplings \
     ##_rows_##rows##_terms_##terms##_entries_##entries##_body_rows_##body_rows \
-    ##_contacts_##contacts##_dantzig_##dantzig##_curves_##curves##_quaternions_##quaternions
+    ##_contacts_##contacts##_dantzig_##dantzig##_curves_##curves##_quaternions_##quaternions \
+    ##_wrenches_##wrenches
 #define MDYN_JOIN(scalar, tree, bodies, dofs, couplings, rows, terms, entries, body_rows, \
-                  contacts, dantzig, curves, quaternions) \
+                  contacts, dantzig, curves, quaternions, wrenches) \
     MDYN_JOIN_(scalar, tree, bodies, dofs, couplings, rows, terms, entries, body_rows, contacts, \
-               dantzig, curves, quaternions)
+               dantzig, curves, quaternions, wrenches)
 #define MDYN_CONFIGURATION \
     MDYN_JOIN(MIMICDYN_SCALAR, MIMICDYN_TREE, MIMICDYN_MAX_BODIES, MDYN_SPELL_DOFS_, \
               MDYN_SPELL_COUPLINGS_, MDYN_SPELL_ROWS_, MIMICDYN_MAX_TERMS, MDYN_SPELL_ENTRIES_, \
               MIMICDYN_MAX_BODY_ROWS, MIMICDYN_MAX_CONTACTS, MIMICDYN_MAX_DANTZIG, \
-              MIMICDYN_MAX_CURVES, MIMICDYN_QUATERNIONS)
+              MIMICDYN_MAX_CURVES, MIMICDYN_QUATERNIONS, MIMICDYN_WRENCHES)
 #if !MIMICDYN_STATIC
 MDYN_API const char MDYN_CONFIGURATION;
 #if defined(__GNUC__) && !defined(__clang__) && defined(__ELF__)
@@ -6502,7 +6586,7 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    Gives:   of each body its rotation, the arm r from the parent's origin, first moment h and
             inertia I about the origin, omega, alpha, the origin's acceleration a; of each DoF its
             axis. All in world axes.
-   Writes:  sim->body_state, the bias motions in shared.work, the axes in sim->dof, q_seen and
+   Writes:  the states of bodies, the bias motions in shared.work, the axes in sim->dof, q_seen and
             v_seen, the tails of numbers that the user changed, kinematics_stale; the motions of
             momentum (md_find_body_velocities); shared.work.before.turn.
 
@@ -6545,6 +6629,9 @@ MD_INLINE int md_leaves_out_bodies(const mdyn_sim *sim)
 {
     return !MIMICDYN_TREE || (sim->has_constant_mass && md_leaves_out_rotors(sim));
 }
+
+/* Whether any external wrench is not 0. */
+MD_INLINE int md_has_wrench(const mdyn_sim *sim) { return MIMICDYN_WRENCHES && sim->has_wrench; }
 
 /* ---- poses ---- */
 
@@ -6643,8 +6730,9 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
     md_rotate_quaternion_joints(sim);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_body_state *p = &MD_TREE(sim)->body_state[i];
-        md_place_joint(sim, link, &MD_TREE(sim)->body_state[link->parent < 0 ? i : link->parent],
+        md_body_state *p = MD_STATE(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
+        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent),
                        &p->rotation, &p->arm);
     }
 }
@@ -6670,7 +6758,43 @@ MD_STATIC void md_find_inertias(mdyn_sim *sim)
     int i;
     md_find_poses(sim);
     for (i = 0; sim->kinematics_stale && i < sim->bodies; i++)
-        md_rotate_inertia(&sim->link[i], &MD_TREE(sim)->body_state[i]);
+        if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i]))
+            md_rotate_inertia(&sim->link[i], MD_STATE(sim, i));
+}
+
+/* The arm of any body. That of a welded one, which may have no state, is found in *room. */
+MD_INLINE const md_vec *md_arm_of(const mdyn_sim *sim, int i, md_vec *room)
+{
+    const md_link *link = &sim->link[i];
+    if (!MD_STAGES_OF_JOINTS || !md_is_welded(link)) return &MD_STATE(sim, i)->arm;
+    if (link->parent < 0) return &MD_BODY(link)->position;
+    md_mat_vec(room, &MD_STATE(sim, link->parent)->rotation, &MD_BODY(link)->position);
+    return room;
+}
+
+/* *p := the state of a welded body, by that of its parent. */
+MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p)
+{
+    const md_link *link = &sim->link[i];
+    p->arm = MD_BODY(link)->position;
+    p->rotation = MD_BODY(link)->rotation;
+    md_vec_zero(&p->omega);
+    if (link->parent >= 0) {
+        const md_body_state *on = MD_STATE(sim, link->parent);
+        md_mat_vec(&p->arm, &on->rotation, &MD_BODY(link)->position);
+        md_mat_mul(&p->rotation, &on->rotation, &MD_BODY(link)->rotation);
+        if (MD_BODY(link)->rotation_is_identity) p->rotation = on->rotation;
+        p->omega = on->omega;
+    }
+    md_rotate_inertia(link, p);
+}
+
+/* The state of any body; as with md_arm_of. */
+MD_STATIC const md_body_state *md_state_of(const mdyn_sim *sim, int i, md_body_state *room)
+{
+    if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i])) return MD_STATE(sim, i);
+    md_find_welded_state(sim, i, room);
+    return room;
 }
 
 /* ---- velocities and accelerations ---- */
@@ -6717,7 +6841,7 @@ MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
 }
 
-/* The whole of sim->body_state and of all bias motions from q and v, by the equations at the top
+/* The states of all bodies and all bias motions from q and v, by the equations at the top
    of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
    md_drift_quaternions turns its velocity with the body. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
@@ -6731,20 +6855,18 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        md_body_state *p = &MD_TREE(sim)->body_state[i];
         const int before = link->parent < 0 ? i : link->parent;
-        const md_body_state *parent = &MD_TREE(sim)->body_state[before];
-        md_bias_motion *b = MD_BIAS_MOTION(sim, i);
+        const md_body_state *parent;
+        md_body_state *p;
+        md_bias_motion *b;
         md_motion joint; /* (w, u) */
-        if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !sim->has_wrench)))
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
+        if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !md_has_wrench(sim))))
             continue;
+        p = MD_STATE(sim, i);
+        parent = MD_STATE(sim, before);
+        b = MD_BIAS_MOTION(sim, i);
         md_place_joint(sim, link, parent, &p->rotation, &p->arm);
-        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) {
-            md_rotate_inertia(link, p);
-            md_vec_zero(&p->omega);
-            if (link->parent >= 0) p->omega = parent->omega;
-            continue;
-        }
         md_joint_velocity(sim, link, &joint);
 
         /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
@@ -6859,13 +6981,13 @@ MD_STATIC int md_refresh_kinematics(mdyn_sim *sim)
 MD_STATIC void md_origin_velocity(const mdyn_sim *sim, int body, md_vec *v)
 {
     md_motion joint;
+    md_vec room;
     int i;
     md_vec_zero(v);
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
         if (link->parent >= 0)
-            md_vec_add_cross(v, &MD_TREE(sim)->body_state[link->parent].omega,
-                             &MD_TREE(sim)->body_state[i].arm);
+            md_vec_add_cross(v, &MD_STATE(sim, link->parent)->omega, md_arm_of(sim, i, &room));
         md_joint_velocity(sim, link, &joint);
         md_vec_add(v, v, &joint.lin);
     }
@@ -6874,16 +6996,17 @@ MD_STATIC void md_origin_velocity(const mdyn_sim *sim, int body, md_vec *v)
 /* Position of a body's origin: the sum of the arms along the path to the root. */
 MD_STATIC void md_origin_position(const mdyn_sim *sim, int body, md_vec *p)
 {
+    md_vec room;
     int i;
     md_vec_zero(p);
-    for (i = body; i >= 0; i = sim->link[i].parent)
-        md_vec_add(p, p, &MD_TREE(sim)->body_state[i].arm);
+    for (i = body; i >= 0; i = sim->link[i].parent) md_vec_add(p, p, md_arm_of(sim, i, &room));
 }
 
 /* The arm from a body's origin to a point in the body's axes (NULL: the origin).
    MDYN_ERR_STATE, with the body as culprit, for a point out of range. */
 MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_vec *arm)
 {
+    md_body_state room;
     md_mat Q;
     md_vec p;
     md_vec_zero(arm);
@@ -6895,7 +7018,7 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
     md_joint_frame(sim, body, &Q);
     md_vec_of_real(&p, point);
     md_mat_t_vec(&p, &Q, &p);
-    md_mat_vec(arm, &MD_TREE(sim)->body_state[body].rotation, &p);
+    md_mat_vec(arm, &md_state_of(sim, body, &room)->rotation, &p);
     return MDYN_OK;
 }
 
@@ -6908,7 +7031,7 @@ MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *pare
     md_vec_zero(&m->lin);
     if (parent) {
         *m = *parent;
-        md_vec_add_cross(&m->lin, &m->ang, &MD_TREE(sim)->body_state[i].arm);
+        md_vec_add_cross(&m->lin, &m->ang, &MD_STATE(sim, i)->arm);
     }
 }
 
@@ -6932,11 +7055,12 @@ MD_STATIC void md_find_body_velocities(mdyn_sim *sim)
 /* R = the rotation from the axes of a body (as the user knows them) to those of the world. */
 MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
 {
+    md_body_state room;
     md_mat Q;
     md_joint_frame(sim, body, &Q);
     md_mat_transpose(&Q, &Q);
     if (body < 0) *R = Q;
-    else md_mat_mul(R, &MD_TREE(sim)->body_state[body].rotation, &Q);
+    else md_mat_mul(R, &md_state_of(sim, body, &room)->rotation, &Q);
 }
 
 /* ============================================================================ // >>dynamics
@@ -7058,11 +7182,13 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
     for (i = 0; i < sim->bodies; i++) {
         md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
+        const md_body_state *p = MD_STATE(sim, i);
         if (md_is_welded(&sim->link[i])) continue;
         if (no_rotors && md_has_constant_inertia(&sim->link[i])) continue;
+        MD_OPAQUE(p); /* or gcc calls memcpy */
         in->mass = MD_BODY(&sim->link[i])->mass;
-        in->first_moment = MD_TREE(sim)->body_state[i].first_moment;
-        in->second_moment = MD_TREE(sim)->body_state[i].inertia;
+        in->first_moment = p->first_moment;
+        in->second_moment = p->inertia;
     }
 
     /* inwards: each subtree is added to that of its parent */
@@ -7070,7 +7196,7 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
             md_composite_add_shifted(&MD_STAGE(sim, sim->link[i].parent)->momentum.composite,
                                      &MD_STAGE(sim, i)->momentum.composite,
-                                     &MD_TREE(sim)->body_state[i].arm);
+                                     &MD_STATE(sim, i)->arm);
 }
 
 /* The same for rotors that no tree carries: M is diagonal. */
@@ -7115,7 +7241,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
             d = &sim->dof[j];
             MD_OPAQUE(d); /* or gcc finds its place anew for each use */
             if (i != d->body)
-                md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+                md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
             i = d->body;
             *++row = md_dof_dot_force(d, &f);
         }
@@ -7123,9 +7249,6 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 }
 
 /* ---- wrenches to joint forces: the inward half of RNEA ---- */
-
-/* Whether any external wrench is not 0. */
-MD_INLINE int md_has_wrench(const mdyn_sim *sim) { return MIMICDYN_TREE && sim->has_wrench; }
 
 /* The bits that are set in any of a wrench's numbers: none in a wrench that is not set. */
 MD_INLINE md_bits md_wrench_bits(const mdyn_wrench *w)
@@ -7150,7 +7273,7 @@ MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < sim->bodies && sim->has_wrench; i++) {
+    for (i = 0; i < sim->bodies && md_has_wrench(sim); i++) {
         const mdyn_wrench *external = &MD_WRENCHES(sim)[i];
         md_force *f = &MD_WORK(sim)->before.wrench[i];
         md_vec t;
@@ -7189,7 +7312,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_body_state *p = MD_STATE(sim, i);
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_force *f = &MD_WORK(sim)->before.wrench[i];
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
@@ -7233,15 +7356,19 @@ MD_INLINE void md_subtract_joint_force(const mdyn_sim *sim, const md_link *link,
       b_k -= S_k^T f,     f_p += f shifted to the parent's origin */
 MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 {
+    md_vec room;
     int i;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
         const md_force *f = &MD_WORK(sim)->before.wrench[i];
         md_subtract_joint_force(sim, link, f, b);
-        if (link->parent >= 0)
+
+        /* a welded body hands on its external wrench */
+        if (link->parent >= 0 && !(MD_STAGES_OF_JOINTS && md_is_welded(link)
+                                   && !md_has_wrench(sim)))
             md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
-                                 &MD_TREE(sim)->body_state[i].arm);
+                                 md_arm_of(sim, i, &room));
     }
 }
 
@@ -7303,6 +7430,7 @@ MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, const md
    MDYN_ERR_SINGULAR if D is not above the rounding of I_A. */
 MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num *b)
 {
+    md_vec room;
     int i, k;
     sim->factored = MD_FACTOR_NONE;
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
@@ -7312,8 +7440,8 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
         if (!md_is_welded(&sim->link[i]) && !md_has_constant_inertia(&sim->link[i]))
             md_articulated_of_body(&MD_STAGE(sim, i)->articulated,
                                    MD_BODY(&sim->link[i])->mass,
-                                   &MD_TREE(sim)->body_state[i].first_moment,
-                                   &MD_TREE(sim)->body_state[i].inertia);
+                                   &MD_STATE(sim, i)->first_moment,
+                                   &MD_STATE(sim, i)->inertia);
 
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
@@ -7345,9 +7473,9 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
         if (link->parent < 0) continue;
         if (!md_is_welded(link))
             md_articulated_add_shifted(&MD_STAGE(sim, link->parent)->articulated, in,
-                                       &MD_TREE(sim)->body_state[i].arm);
+                                       &MD_STATE(sim, i)->arm);
         if (b) md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], p,
-                                    &MD_TREE(sim)->body_state[i].arm);
+                                    md_arm_of(sim, i, &room));
     }
     return MDYN_OK;
 }
@@ -7373,7 +7501,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
         k++;
         if (link->parent >= 0)
             md_force_add_shifted(&carry[md_dof_of(sim, link->parent)].wrench, p,
-                                 &MD_TREE(sim)->body_state[i].arm);
+                                 &MD_STATE(sim, i)->arm);
     }
 }
 
@@ -7422,7 +7550,7 @@ MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
     int code = md_check_numbers(sim, sim->tau, sim->dofs);
     md_bits any = 0;
     int i;
-    if (!MIMICDYN_TREE) return code;
+    if (!MIMICDYN_WRENCHES) return code;
 
     /* of most steps all wrenches are 0 */
     MD_UNROLL
@@ -7460,7 +7588,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const int parent = link->parent;
-        md_body_state *p = &MD_TREE(sim)->body_state[i];
+        md_body_state *p = MD_STATE(sim, i);
         md_motion *m = &MD_STAGE(sim, i)->driven.motion, joint;
         md_force *f = &MD_WORK(sim)->before.wrench[i];
         md_mat *B = &MD_STAGE(sim, i)->driven.rates;
@@ -7478,7 +7606,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
             md_vec_zero(&m->ang);
             m->lin = up;
         } else {
-            const md_vec *omega = &MD_TREE(sim)->body_state[parent].omega;
+            const md_vec *omega = &MD_STATE(sim, parent)->omega;
             const md_body_work *on = MD_STAGE(sim, parent);
             md_vec_add(&p->omega, omega, &joint.ang);
             md_cross_add(&m->ang, &on->driven.motion.ang, omega, &joint.ang);
@@ -7486,7 +7614,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         }
         if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
             t = p->omega;
-            if (parent >= 0) md_vec_add(&t, &MD_TREE(sim)->body_state[parent].omega, &t);
+            if (parent >= 0) md_vec_add(&t, &MD_STATE(sim, parent)->omega, &t);
             md_vec_add_cross(&m->lin, &t, &joint.lin);
         }
         if (a) md_add_joint_motion(sim, link, a, m);
@@ -7567,7 +7695,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 
     /* p = m v + omega x h, L = I omega + h x v */
     for (i = 0; i < sim->bodies; i++) {
-        const md_body_state *p = &MD_TREE(sim)->body_state[i];
+        const md_body_state *p = MD_STATE(sim, i);
         const md_motion *m = &MD_STAGE(sim, i)->momentum.motion;
         md_force *f = &momentum[i];
         if (md_is_welded(&sim->link[i])) continue;
@@ -7581,7 +7709,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
             md_force_add_shifted(&momentum[sim->link[i].parent], &momentum[i],
-                                 &MD_TREE(sim)->body_state[i].arm);
+                                 &MD_STATE(sim, i)->arm);
 }
 
 /* From the origin of a root to the mass center of its tree, by the composite inertia. */
@@ -8359,14 +8487,14 @@ MD_ALWAYS_INLINE int md_y_of_G(const mdyn_sim *sim, int i)
 /* Empties sim->reduced. */
 MD_INLINE md_reduced *md_clear_reduced(mdyn_sim *sim)
 {
-    sim->reduced.count = 0;
-    return &sim->reduced;
+    MD_SOLVE(sim)->reduced.count = 0;
+    return &MD_SOLVE(sim)->reduced;
 }
 
 /* Adds s v_k to a sum over independent DoFs. O(numbers of k in G, times those in the sum) */
 MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
 {
-    md_reduced *r = &sim->reduced;
+    md_reduced *r = &MD_SOLVE(sim)->reduced;
     int i, j;
 
     /* of an independent DoF the number in G is 1 */
@@ -8387,7 +8515,7 @@ MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
    to such noise, which a row scaled to unit length would magnify. */
 MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 {
-    md_reduced *r = &sim->reduced;
+    md_reduced *r = &MD_SOLVE(sim)->reduced;
     int j, n = 0;
     for (j = 0; j < r->count; j++) {
         const md_num rounding = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), r->size[j]);
@@ -8451,7 +8579,7 @@ MD_STATIC int md_number_independent(mdyn_sim *sim)
 {
     int k, m = 0;
     for (k = 0; k < sim->dofs; k++)
-        sim->reduced.dof[k] = (int16_t)(md_is_follower(sim, k) ? -1 : m++);
+        MD_SOLVE(sim)->reduced.dof[k] = (int16_t)(md_is_follower(sim, k) ? -1 : m++);
     return m;
 }
 
@@ -8633,9 +8761,8 @@ MD_INLINE void md_drop_factor(mdyn_sim *sim) { sim->factored = MD_FACTOR_NONE; }
    long that W fits in their place. Of n DoFs they are (n + 1)/2 long in the mean, or less. */
 MD_INLINE int md_is_deep(const mdyn_sim *sim)
 {
-    const int places = (int)(sizeof(md_force) / sizeof(md_unit));
-    return MIMICDYN_TREE && MIMICDYN_MAX_DOFS >= 2 * places - 1 && !sim->tie_count
-        && sim->L_first[sim->dofs] >= places * sim->dofs;
+    return MD_CAN_BE_DEEP && !sim->tie_count
+        && sim->L_first[sim->dofs] >= MD_PLACES_OF_W * sim->dofs;
 }
 
 MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
@@ -8703,7 +8830,7 @@ MD_STATIC int md_factor_LtL(mdyn_sim *sim, md_num dt)
     if (sim->has_constant_mass && sim->factored == kind && !md_has_curved_ties(sim))
         return MDYN_OK;
     if (MIMICDYN_BAKED) return md_blame(sim, MDYN_ERR_BAKED, -1);
-    for (k = 0; !MIMICDYN_TREE && k < sim->rows; k++) sim->row[k].standing = 0;
+    for (k = 0; !MIMICDYN_TREE && k < sim->rows; k++) sim->slot[k].row.standing = 0;
     code = md_update_curves(sim);
     if (code != MDYN_OK) return code;
     if (md_has_curved_ties(sim)) md_update_G(sim);
@@ -10446,9 +10573,15 @@ enum md_bias_mode {
 
 MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k)
 {
-    const md_row *first = sim->row;
+    const md_row_slot *first = sim->slot;
     MD_OPAQUE(first); /* or gcc finds the row's place anew for each use */
-    return (md_row *)first + k;
+    return &((md_row_slot *)first)[k].row;
+}
+
+/* The number of a row. */
+MD_INLINE int md_number_of(const mdyn_sim *sim, const md_row *row)
+{
+    return (int)((const md_row_slot *)(const void *)row - sim->slot);
 }
 
 MD_INLINE md_row *md_active_row(const mdyn_sim *sim, int i) /* the i-th row of this solve */
@@ -10465,7 +10598,7 @@ MD_INLINE int md_is_body_row(const md_row *row)
 /* What a row on bodies has beside md_row. */
 MD_INLINE const md_body_row *md_body_row_at(const mdyn_sim *sim, const md_row *row)
 {
-    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[md_number_of(sim, row) - sim->joint_row_count];
 }
 
 /* The row of a kind and index; -1: none. O(rows). */
@@ -10509,6 +10642,28 @@ MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
     return md_add(before, md_row_at(sim, k)->lambda);
 }
 
+/* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
+   at hand. */
+MD_INLINE md_num md_result_error(const md_row_result *r)
+{
+#if MIMICDYN_SETTINGS
+    return r->error;
+#else
+    (void)r;
+    return MD_K(0);
+#endif
+}
+
+MD_INLINE void md_set_result_error(md_row_result *r, md_num error)
+{
+#if MIMICDYN_SETTINGS
+    r->error = error;
+#else
+    (void)r;
+    (void)error;
+#endif
+}
+
 /* Whether a row has compliance: cfm > 0. */
 MD_INLINE int md_row_is_soft(const md_row *row) { return MD_HAS(SOFT) && !md_is_zero(row->cfm); }
 
@@ -10516,14 +10671,14 @@ MD_INLINE int md_row_is_soft(const md_row *row) { return MD_HAS(SOFT) && !md_is_
    with one it is that of the row at hand, which every solve sets up. */
 MD_INLINE md_num *md_soft_mass(const mdyn_sim *sim, const md_row *row)
 {
-    return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : row - sim->row);
+    return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : md_number_of(sim, row));
 }
 
 /* The gains of a row; where they need not stay, those of the row at hand. */
 MD_INLINE md_gains *md_gains_of(const mdyn_sim *sim, const md_row *row)
 {
     const md_gains *first = sim->gains;
-    return (md_gains *)first + (MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 0 : row - sim->row);
+    return (md_gains *)first + (MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 0 : md_number_of(sim, row));
 }
 
 /* Whether it is a spring, with kp and kd at the middle of the step. */
@@ -10660,7 +10815,7 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     md_num shift = MD_K(0);
     int k;
     for (k = 0; md_has_displacement(sim) && k < t->count; k++)
-        shift = md_add(shift, md_mul(t->factor[k], sim->displacement[t->dof[k]]));
+        shift = md_add(shift, md_mul(t->factor[k], MD_SOLVE(sim)->displacement[t->dof[k]]));
     sim->value.displacement = shift;
     md_sum_position(sim, row, t, &sim->value.sum);
 }
@@ -11235,7 +11390,7 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
             link = &sim->link[i];
             for (k = link->dof; k < link->dof + link->dofs; k++)
                 sum = md_add(sum, md_mul(x[k], md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+            md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
         }
     }
     return sum;
@@ -11435,7 +11590,7 @@ MD_INLINE int md_has_body_rows(const mdyn_sim *sim)
 
 MD_INLINE md_body_row *md_body_row_of(mdyn_sim *sim, const md_row *row)
 {
-    return &MD_BODY_ROWS(sim)->body_row[(row - sim->row) - sim->joint_row_count];
+    return &MD_BODY_ROWS(sim)->body_row[md_number_of(sim, row) - sim->joint_row_count];
 }
 
 /* Body row j without terms, C = 0, unlimited force. */
@@ -11499,7 +11654,7 @@ MD_STATIC void md_add_wrench_jacobian(mdyn_sim *sim, int body, const md_force *w
     int i, k;
     for (i = body; i >= 0; i = sim->link[i].parent) {
         const md_link *link = &sim->link[i];
-        const md_vec *arm = &MD_TREE(sim)->body_state[i].arm;
+        const md_vec *arm = &MD_STATE(sim, i)->arm;
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
             rows->row_jacobian[k] = md_add(rows->row_jacobian[k], md_dof_dot_force(d, &f));
@@ -11665,7 +11820,7 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
     md_sum_set(&sim->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
     sim->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
-        sim->value.displacement = md_body_row_dot(sim, row, sim->displacement);
+        sim->value.displacement = md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement);
     if (row->kind == MDYN_ROW_CONTACT) /* its depth is that of the start of the step */
         sim->value.displacement = md_add(sim->value.displacement,
                                          md_mul(md_time_to_middle(sim), row->Jv));
@@ -11901,7 +12056,7 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
     while (at[0] != at[1]) {
         side = at[1] > at[0];
-        md_vec_add(&path[side], &path[side], &MD_TREE(sim)->body_state[at[side]].arm);
+        md_vec_add(&path[side], &path[side], &MD_STATE(sim, at[side])->arm);
         at[side] = sim->link[at[side]].parent;
     }
     md_vec_sub(&l->gap, &path[0], &path[1]);
@@ -11951,8 +12106,8 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
     /* C from z_b x z_a, and the relative angular velocity */
     md_cross(&misalignment, &axis[1], &axis[0]);
     md_vec_zero(&omega);
-    if (c->a >= 0) omega = MD_TREE(sim)->body_state[c->a].omega;
-    if (c->b >= 0) md_vec_sub(&omega, &omega, &MD_TREE(sim)->body_state[c->b].omega);
+    if (c->a >= 0) omega = MD_STATE(sim, c->a)->omega;
+    if (c->b >= 0) md_vec_sub(&omega, &omega, &MD_STATE(sim, c->b)->omega);
 
     /* n turns with b, which adds (omega_b x n) . (omega_a - omega_b) to J' v */
     for (k = 0; k < 2; k++) {
@@ -11960,7 +12115,7 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
         md_mat_column(&n, &B, k);
         r = md_closure_row(sim, c, l, j + k, NULL, &n, md_dot(&n, &misalignment));
         if (c->b < 0) continue;
-        md_cross(&n_rate, &MD_TREE(sim)->body_state[c->b].omega, &n);
+        md_cross(&n_rate, &MD_STATE(sim, c->b)->omega, &n);
         r->spec.bias_acceleration = md_add(r->spec.bias_acceleration, md_dot(&n_rate, &omega));
     }
 }
@@ -12017,11 +12172,11 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     md_vec_zero(&v);
     if (c->a >= 0) {
         md_origin_velocity(sim, c->a, &v);
-        md_vec_add_cross(&v, &MD_TREE(sim)->body_state[c->a].omega, &l->arm[0]);
+        md_vec_add_cross(&v, &MD_STATE(sim, c->a)->omega, &l->arm[0]);
     }
     if (c->b >= 0) {
         md_origin_velocity(sim, c->b, &t);
-        md_vec_add_cross(&t, &MD_TREE(sim)->body_state[c->b].omega, &l->arm[1]);
+        md_vec_add_cross(&t, &MD_STATE(sim, c->b)->omega, &l->arm[1]);
         md_vec_sub(&v, &v, &t);
     }
     along = md_dot(&n, &v);
@@ -12328,7 +12483,8 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
         row->last_flags = 0;
         row->last_step = sim->step_count - 1;
         row->last_side = 0;
-        o->error = o->v_lo = o->v_hi = MD_K(0);
+        md_set_result_error(o, MD_K(0));
+        o->v_lo = o->v_hi = MD_K(0);
         o->warm_start = j < cached ? md_dot(&cache[j].impulse, &to->direction[k]) : MD_K(0);
         o->impulse = MD_K(0);
     }
@@ -12587,7 +12743,7 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
         const md_dof *d = &sim->dof[k];
         md_num z;
         for (; i != d->body; i = sim->link[i].parent)
-            md_vec_add_cross(&p.ang, &MD_TREE(sim)->body_state[i].arm, &p.lin);
+            md_vec_add_cross(&p.ang, &MD_STATE(sim, i)->arm, &p.lin);
 
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
         z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(sim->row_J[k], 0), z));
@@ -12955,7 +13111,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned, int free)
 {
     const int first = row->first + row->owned_count, end = row->end;
-    md_vector *vector = &sim->vector;
+    md_vector *vector = &MD_SOLVE(sim)->vector;
     md_num s = MD_K(0);
     int e;
     vector->first = (int16_t)(row->first < end ? row->first : -1);
@@ -12971,7 +13127,7 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
 /* J M^-1 J^T, after the hard equality rows, of a row that has the vector of an earlier one. */
 MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 {
-    const md_vector *vector = &sim->vector;
+    const md_vector *vector = &MD_SOLVE(sim)->vector;
     const int end = vector->first + vector->owned_count;
     md_squares soft = 0;
     int e;
@@ -12985,7 +13141,7 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
    is below 1/1000 of cfm, and does not decide the impulse. */
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
-    const md_vector *vector = &sim->vector;
+    const md_vector *vector = &MD_SOLVE(sim)->vector;
     md_num left = vector->left, s = vector->inverse_length, along = MD_K(1), cfm2 = MD_K(0);
     if (md_row_is_soft(row)) {
         cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
@@ -13025,7 +13181,7 @@ MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md
     int e;
 
     for (e = row->first; e < row->first + row->owned_count; e++) {
-        const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
+        const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         md_num x = md_of_unit(sim->shared.entry[e], 0);
         if (!owner->in_equality) continue;
         if (!is_body_row && md_less(md_abs(owner->inverse_rest), MD_K(32))) continue;
@@ -13044,7 +13200,7 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
 {
     int e;
     for (e = first; MD_HAS(EXACT) && e < end; e++) {
-        const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
+        const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         if (!owner->in_equality) continue;
         if (hard && md_row_is_soft(owner)) break;
         md_apply_lone_reflection(sim, owner, sim->row_x);
@@ -13145,7 +13301,7 @@ MD_INLINE void md_fit_vector(mdyn_sim *sim, md_row *row)
 {
     row->cfm = MD_K(0);
     (void)md_compliance_square(sim, row);
-    sim->vector.scale = row->scale;
+    MD_SOLVE(sim)->vector.scale = row->scale;
 }
 
 /* Makes an inequality row point against its vector. */
@@ -13174,7 +13330,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
                                       int direct)
 {
     md_row *row = md_row_at(sim, k);
-    md_vector *vector = &sim->vector;
+    md_vector *vector = &MD_SOLVE(sim)->vector;
     const int direction = direct ? -1 : md_direction_of(sim, row);
     const int is_tied = direction >= 0 && direction < sim->dofs && direction != row->index;
     const int is_new = direction < 0 || vector->first != row->first || row->first == row->end;
@@ -13620,7 +13776,7 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
     sim->has_displacement = (uint8_t)(sim->kinematics_stale == MD_KINEMATICS_OF_STEP
                                       && md_substeps(sim) > 1);
     for (k = 0; sim->has_displacement && k < sim->dofs; k++)
-        sim->displacement[k] = md_mul(back, md_of_real(sim->v[k]));
+        MD_SOLVE(sim)->displacement[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
 /* Rows become active as they are set up: the reflections of the equality rows so far, which are the
@@ -13640,7 +13796,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
         row->in_equality = row->in_inequality = 0;
     }
     sim->active_count = sim->equality_count = 0;
-    sim->vector.first = -1;
+    MD_SOLVE(sim)->vector.first = -1;
     sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
     sim->may_activate = 0;
@@ -14032,7 +14188,8 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
 {
     int k, count = 0;
     if (MIMICDYN_MAX_DANTZIG == 0 || !MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return MDYN_OK;
-    for (k = 0; k < sim->rows; k++) count += !md_row_is_direct(sim, &sim->row[k], MD_MODE_STEP);
+    for (k = 0; k < sim->rows; k++)
+        count += !md_row_is_direct(sim, &sim->slot[k].row, MD_MODE_STEP);
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
@@ -14218,7 +14375,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
    O(terms + n) */
 MD_STATIC int md_choose_independent(mdyn_sim *sim)
 {
-    int16_t *uses = sim->reduced.dof;
+    int16_t *uses = MD_SOLVE(sim)->reduced.dof;
     const md_terms *t = &sim->terms;
     int i, k, best = -1;
     for (k = 0; k < sim->dofs; k++) uses[k] = 0;
@@ -14521,6 +14678,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
 {
     int code;
     sim->may_be_off = sim->q_may_be_off = sim->limits_are_new = 1;
+    if (MD_STATES_IN_ROWS) md_find_inertias(sim);
 
     /* M without elimination: it must have full rank, and gives the joints' shares in a coupling */
     md_clear_ties(sim);
@@ -14540,6 +14698,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
         if (code == MDYN_OK) code = md_plan_rows(sim);
         if (code == MDYN_OK) return MDYN_OK;
         md_clear_ties(sim);
+        if (MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
         (void)md_plan_factor(sim);
         (void)md_factor_LtL(sim, MD_K(0));
     }
@@ -15427,7 +15586,7 @@ MD_STATIC void md_prepare_friction(mdyn_sim *sim)
             && sim->solver.friction_law == MDYN_CONE) md_pair_cone(sim, row);
         else if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 2)
             r->cone = (uint8_t)(2 * (md_body_row_of(sim, row - 1)->cone == 1));
-        r->u_mu = md_div(md_mul(r->spec.mu, sim->row[r->spec.leader].scale), row->scale);
+        r->u_mu = md_div(md_mul(r->spec.mu, sim->slot[r->spec.leader].row.scale), row->scale);
     }
 }
 
@@ -16025,7 +16184,7 @@ MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance
 {
     int k, count = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->row[sim->active[k]];
+        md_row *row = &sim->slot[sim->active[k]].row;
         if (!row->in_inequality) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
         if (!md_less(md_of_unit(tolerance, 0), md_row_miss(sim, row, e))) continue;
@@ -16085,7 +16244,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->row[sim->active[k]];
+        md_row *row = &sim->slot[sim->active[k]].row;
         if (!row->in_inequality) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
         md_set_impulse(sim, row, MD_U(0));
@@ -16108,7 +16267,7 @@ MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
 {
     int k, n = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        if (sim->row[sim->active[k]].in_inequality) sim->dantzig.row[n++] = sim->active[k];
+        if (sim->slot[sim->active[k]].row.in_inequality) sim->dantzig.row[n++] = sim->active[k];
     return n;
 }
 
@@ -16120,7 +16279,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
     int i, j, e;
     for (e = 0; e < sim->dofs + sim->rows; e++) sim->scratch[e] = MD_U(0);
     for (i = 0; i < s->n; i++) {
-        const md_row *row = &sim->row[sim->dantzig.row[i]];
+        const md_row *row = &sim->slot[sim->dantzig.row[i]].row;
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
         int low = sim->dofs + sim->rows, high = -1;
@@ -16137,7 +16296,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 
         /* A_ij = x_i.x_j, and beside more for i = j */
         for (j = 0; j <= i; j++) {
-            const md_row *other = &sim->row[sim->dantzig.row[j]];
+            const md_row *other = &sim->slot[sim->dantzig.row[j]].row;
             a[j] = MD_K(0);
             if (s->last[j] < low || high < s->first[j]) continue;
             a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
@@ -16153,7 +16312,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
 {
     md_dantzig *d = &sim->dantzig;
-    const md_row *row = &sim->row[d->row[i]];
+    const md_row *row = &sim->slot[d->row[i]].row;
     md_num mu, own;
     const int leader = md_friction_stage(sim, row) ? -1 : md_leader(sim, row, &mu);
     d->findex[i] = -1;
@@ -16172,7 +16331,7 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
    them from the leader's impulse. */
 MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 {
-    md_row *row = &sim->row[sim->dantzig.row[i]];
+    md_row *row = &sim->slot[sim->dantzig.row[i]].row;
     md_two_sided *two = &s->two_sided[i];
     const int has_leader = md_dantzig_leader(sim, s->n, i, e);
     const md_unit u = md_row_dot(sim, row, sim->du);
@@ -16248,7 +16407,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     for (i = 0; i < n; i++)
         if (md_less(largest, md_mul(MD_K(10000 * MD_EPSILON), md_abs(s.x[i])))) return 0;
     for (i = 0; i < n; i++) {
-        md_row *row = &sim->row[d->row[i]];
+        md_row *row = &sim->slot[d->row[i]].row;
         md_set_impulse(sim, row, md_unit_of(s.x[i], 0));
         if ((s.state[i] & MD_LCP_UNBOUNDED) && md_lcp_proves_no_solution(&s, &p, i)) *has_none = 1;
     }
@@ -16671,7 +16830,7 @@ MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
 /* sim->du := the free motion sim->free_du, in a block larger by `coarsening`. */
 MD_OWN_FRAME void md_restore_free_motion(mdyn_sim *sim, md_scale coarsening)
 {
-    md_copy_units(sim->du, sim->free_du, sim->dofs, coarsening);
+    md_copy_units(sim->du, MD_SOLVE(sim)->free_du, sim->dofs, coarsening);
     md_clear_private_coordinates(sim);
 }
 
@@ -16682,8 +16841,8 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     int k;
     for (k = 0; k < sim->dofs; k++) {
         md_num u = md_mul(time, md_add(md_of_real(sim->v[k]), sim->dv[k]));
-        if (sim->has_error_displacement) u = md_add(u, sim->error_displacement[k]);
-        sim->displacement[k] = started ? md_add(sim->displacement[k], u) : u;
+        if (sim->has_error_displacement) u = md_add(u, MD_SOLVE(sim)->error_displacement[k]);
+        MD_SOLVE(sim)->displacement[k] = started ? md_add(MD_SOLVE(sim)->displacement[k], u) : u;
     }
     sim->has_displacement = 1;
     sim->has_error_displacement = 0;
@@ -16714,6 +16873,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
     md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
+    md_num *moved_by = MD_SOLVE(sim)->error_displacement;
     int k, tries = 0;
     md_unit moved;
 
@@ -16729,7 +16889,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
              && ++tries < MD_MAX_RETRIES);
     md_note_misses(sim, (md_scale)(coarse - MD_HEADROOM), moved);
-    for (k = 0; k < sim->dofs; k++) sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) moved_by[k] = md_mul(sim->h, sim->dv[k]);
 
     /* the motion without them: v and the impulses */
     md_restore_free_motion(sim, 0);
@@ -16737,7 +16897,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
                                 md_iterations_left(sim, iterations));
     for (k = 0; k < sim->dofs; k++)
-        sim->error_displacement[k] = md_sub(sim->error_displacement[k], md_mul(sim->h, sim->dv[k]));
+        moved_by[k] = md_sub(moved_by[k], md_mul(sim->h, sim->dv[k]));
     sim->has_error_displacement = 1;
     return moved;
 }
@@ -16748,7 +16908,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
-    md_copy_scalars(sim->error_displacement, sim->dv, sim->dofs);
+    md_copy_scalars(MD_SOLVE(sim)->error_displacement, sim->dv, sim->dofs);
 
     /* an exponent that holds the biases and their first terms */
     for (k = 0; k < md_equality_count(sim); k++) {
@@ -16779,8 +16939,8 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     for (k = 0; k < md_equality_count(sim); k++)
         md_active_row(sim, k)->lambda = md_active_row(sim, k)->warm_start;
     for (k = 0; k < sim->dofs; k++) {
-        md_num dv = sim->error_displacement[k];
-        sim->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
+        md_num dv = MD_SOLVE(sim)->error_displacement[k];
+        MD_SOLVE(sim)->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
         sim->dv[k] = dv;
     }
     sim->has_error_displacement = 1;
@@ -16792,7 +16952,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
-    md_copy_units(sim->free_du, sim->du, sim->dofs, 0);
+    md_copy_units(MD_SOLVE(sim)->free_du, sim->du, sim->dofs, 0);
     if (!md_solves_twice(sim) || md_has_two_stages(sim))
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
     md_solve_frictionless(sim, e);
@@ -17039,7 +17199,7 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
             link = &sim->link[i];
             for (k = link->dof; k < link->dof + link->dofs; k++)
                 to[k] = md_add(to[k], md_mul(s, md_dof_dot_force(&sim->dof[k], &f)));
-            md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+            md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
         }
     }
 }
@@ -17285,7 +17445,8 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
     md_num value = md_add(r->spec.value, md_mul(half, r->velocity_after));
     if (!md_uses_midpoint(sim)) return r->spec.value;
     if (row->kind == MDYN_ROW_CONTACT) value = md_add(value, md_mul(half, row->Jv));
-    if (sim->has_displacement) value = md_add(value, md_body_row_dot(sim, row, sim->displacement));
+    if (sim->has_displacement)
+        value = md_add(value, md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement));
     return md_add(value, md_mul(md_mul(MD_K(0.5), md_mul(half, half)), r->spec.bias_acceleration));
 }
 
@@ -17365,7 +17526,8 @@ MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_zero(row->lambda)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
-        return row->index % 3 == 0 && md_is_zero(sim->row_result[row - sim->row].warm_start);
+        return row->index % 3 == 0
+            && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
     return md_row_activates(sim, row);
 }
 
@@ -17399,7 +17561,8 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
         MD_OPAQUE(o);
         row->last_step = sim->step_count;
         row->last_flags = 0;
-        o->error = o->v_lo = o->v_hi = MD_K(0);
+        md_set_result_error(o, MD_K(0));
+        o->v_lo = o->v_hi = MD_K(0);
 
         /* on curves C' is 0 at the end of the step alone, not with J of its middle */
         if (md_coupling_is_curved(sim, coupling)) {
@@ -17447,7 +17610,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
         row->last_side = row->active_side;
-        o->error = row->error;
+        md_set_result_error(o, row->error);
         md_report_targets(row, bias, o);
         if (md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
@@ -17505,10 +17668,11 @@ MD_INLINE int md_root_of(const mdyn_sim *sim, int i)
 MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench, md_num s)
 {
     md_force f;
+    md_vec room;
     md_vec_scale(&f.ang, s, &wrench->ang);
     md_vec_scale(&f.lin, s, &wrench->lin);
     for (; sim->link[i].parent >= 0; i = sim->link[i].parent)
-        md_vec_add_cross(&f.ang, &MD_TREE(sim)->body_state[i].arm, &f.lin);
+        md_vec_add_cross(&f.ang, md_arm_of(sim, i, &room), &f.lin);
     md_vec_add(&MD_WORK(sim)->before.wrench[i].ang, &MD_WORK(sim)->before.wrench[i].ang, &f.ang);
     md_vec_add(&MD_WORK(sim)->before.wrench[i].lin, &MD_WORK(sim)->before.wrench[i].lin, &f.lin);
 }
@@ -17589,7 +17753,7 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
     int i;
     if (md_leaves_out_bodies(sim)) return -1;
     for (i = 0; i < sim->bodies; i++) {
-        const md_vec *omega = &MD_TREE(sim)->body_state[i].omega;
+        const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || MD_BODY(&sim->link[i])->is_alone) continue;
         if (md_less(most2, md_dot(omega, omega))) return i;
     }
@@ -17682,7 +17846,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
     md_clear_wrenches(sim);
 
     /* dt times the external wrenches */
-    for (i = 0; i < sim->bodies && sim->has_wrench; i++) {
+    for (i = 0; i < sim->bodies && md_has_wrench(sim); i++) {
         md_force f;
         if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
         md_vec_of_real(&f.ang, &MD_WRENCHES(sim)[i].moment);
@@ -17794,7 +17958,7 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
     for (k = 0; k < sim->dofs; k++) {
         const md_num dv = sim->dv[k];
         u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
-        if (apart) u[k] = md_add(u[k], sim->displacement[k]);
+        if (apart) u[k] = md_add(u[k], MD_SOLVE(sim)->displacement[k]);
         if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
@@ -17823,9 +17987,9 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
                  !sim->q_may_be_off && !md_has_body_rows(sim));
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
-    if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, sim->displacement);
+    if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, MD_SOLVE(sim)->displacement);
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
-    else if (sim->has_displacement) md_integrate_quaternions(sim, sim->displacement);
+    else if (sim->has_displacement) md_integrate_quaternions(sim, MD_SOLVE(sim)->displacement);
     if (midpoint) md_drift_quaternions(sim);
     md_follow(sim);
 
@@ -19000,7 +19164,7 @@ MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, 
 MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
                                   md_num x)
 {
-    md_num *lower = &sim->reduced.factor[k], *upper = &sim->reduced.size[k];
+    md_num *lower = &MD_SOLVE(sim)->reduced.factor[k], *upper = &MD_SOLVE(sim)->reduced.size[k];
     const md_num most = MD_K(8388600);
     const md_num from = md_max(*lower, md_neg(most)), to = md_min(*upper, most);
     const int reversed = md_less(x, MD_K(0));
@@ -19047,10 +19211,10 @@ MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
 {
     const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(t->coefficient);
     const int k = md_dof_of(sim, t->body), at_upper = up == !md_less(x, MD_K(0));
-    const md_num q = at_upper ? sim->reduced.size[k] : sim->reduced.factor[k];
+    const md_reduced *r = &MD_SOLVE(sim)->reduced;
+    const md_num q = at_upper ? r->size[k] : r->factor[k];
     if (MD_HAS_CURVES && t->curve)
-        return md_reach_of_curve(md_curve_of(sim, t), sim->reduced.factor[k], sim->reduced.size[k],
-                                 x, up);
+        return md_reach_of_curve(md_curve_of(sim, t), r->factor[k], r->size[k], x, up);
     if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
     return md_mul(x, q);
 }
@@ -19083,7 +19247,8 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_
         md_narrow_by_image(sim, md_curve_of(sim, term), k, open_below ? lo : md_sub(lo, offset),
                            open_above ? hi : md_sub(hi, offset), x);
     else
-        md_narrow(&sim->reduced.factor[k], &sim->reduced.size[k], lo, hi, x, offset, md_abs(x));
+        md_narrow(&MD_SOLVE(sim)->reduced.factor[k], &MD_SOLVE(sim)->reduced.size[k], lo, hi, x,
+                  offset, md_abs(x));
 }
 
 /* Narrows the intervals of all joints of coupling i, if it is rigid. Where one is empty, so are
@@ -19091,7 +19256,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
-    md_num *lower = sim->reduced.factor, *upper = sim->reduced.size;
+    md_num *lower = MD_SOLVE(sim)->reduced.factor, *upper = MD_SOLVE(sim)->reduced.size;
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
@@ -19130,8 +19295,8 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         const int limited = !md_wides_are_zero(&b->lower, 2);
-        sim->reduced.factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
-        sim->reduced.size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
+        MD_SOLVE(sim)->reduced.factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
+        MD_SOLVE(sim)->reduced.size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
     }
     for (k = 0; k < n && changed; k++)
         for (changed = i = 0; i < n; i++) changed |= md_narrow_terms(sim, k % 2 ? n - 1 - i : i);
@@ -19143,7 +19308,7 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
-    const md_num lo = sim->reduced.factor[dof], hi = sim->reduced.size[dof];
+    const md_num lo = MD_SOLVE(sim)->reduced.factor[dof], hi = MD_SOLVE(sim)->reduced.size[dof];
     if (md_less(md_mul(rounding, md_add(one, md_abs(lo))), md_sub(lo, *lower))) *lower = lo;
     if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
 }
@@ -19691,8 +19856,8 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
 /* Appends a row to the list. */
 MD_STATIC void md_add_row(mdyn_sim *sim, int kind, int index)
 {
-    sim->row[sim->rows].kind = (uint8_t)kind;
-    sim->row[sim->rows++].index = (int16_t)index;
+    sim->slot[sim->rows].row.kind = (uint8_t)kind;
+    sim->slot[sim->rows++].row.index = (int16_t)index;
 }
 
 /* Whether body b asks for a row of this kind at each of its DoFs. */
@@ -20287,7 +20452,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     for (k = 0; k < n; k++) {
         int from = by > 0 ? sim->rows - 1 - k : at + 1 + k;
         MD_OPAQUE(from); /* or gcc calls memmove */
-        sim->row[from + by] = sim->row[from];
+        sim->slot[from + by] = sim->slot[from];
         sim->row_result[from + by] = sim->row_result[from];
     }
 
@@ -20320,7 +20485,8 @@ MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
     row->last_side = 0;
 
     result = &sim->row_result[at];
-    result->error = result->v_lo = result->v_hi = MD_K(0);
+    md_set_result_error(result, MD_K(0));
+    result->v_lo = result->v_hi = MD_K(0);
     result->impulse = result->warm_start = MD_K(0);
 }
 
@@ -21326,7 +21492,7 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
     /* Bounds of the force: mu times that of another user row, or a range that may be one-sided */
     if (r->spec.leader >= 0) {
         md_print_value(out, ", |force| <= ", r->spec.mu, " |force of user row ");
-        md_print_int(out, sim->row[r->spec.leader].index);
+        md_print_int(out, sim->slot[r->spec.leader].row.index);
         md_print(out, "|");
         return;
     }
@@ -21571,7 +21737,7 @@ MD_STATIC int md_find_expanded(mdyn_sim *sim, const mdyn_wide *y, enum md_mode m
 MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 {
     const md_num *M_y = md_tie_count(sim) ? sim->shared.factor.mass_y : sim->mass.M;
-    const int16_t *number = sim->reduced.dof;
+    const int16_t *number = MD_SOLVE(sim)->reduced.dof;
     const int m = md_number_independent(sim);
     int j, k;
     if (md_tie_count(sim)) md_reduce_mass(sim);
@@ -21657,7 +21823,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     const md_num force = md_mul(sim->inverse_dt, r->impulse);
     const md_num power = md_mul(force, velocity);
     const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
-                                               : r->error;
+                                               : md_result_error(r);
     md_num residual = MD_K(0);
 
     /* how far J v' misses its bounds */
@@ -21901,8 +22067,10 @@ MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
 {
     int k, ok = MD_ARE_NUMS(sim->damping_theta) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
         && MD_ARE_NUMS(sim->y_force) && MD_ARE_NUMS(sim->inverse_diagonal)
-        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force)
-        && MD_ARE_NUMS(sim->displacement) && MD_ARE_NUMS(sim->error_displacement);
+        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
+    if (!MD_SOLVE_IS_SHARED)
+        ok = ok && MD_ARE_NUMS(MD_SOLVE(sim)->displacement)
+            && MD_ARE_NUMS(MD_SOLVE(sim)->error_displacement);
     if (!MIMICDYN_TREE) return ok;
 
     ok = ok && MD_ARE_NUMS(MD_TREE(sim)->last_dv) && MD_ARE_NUMS(MD_TREE(sim)->middle_dv)
@@ -21918,11 +22086,14 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 {
     int i, ok = 1;
     for (i = 0; MIMICDYN_TREE && i < sim->bodies; i++) {
-        const md_body_state *s = &MD_TREE(sim)->body_state[i];
+        const md_body_state *s = MD_STATE(sim, i);
         md_link alone;
-        ok &= md_is_mat(&s->rotation) && md_are_vecs(&s->arm, 1)
-            && md_are_vecs(&s->first_moment, 1) && md_is_sym(&s->inertia)
-            && md_are_vecs(&s->omega, 1);
+
+        /* rows may be where outdated states were */
+        if (!MD_STATES_IN_ROWS || !sim->kinematics_stale)
+            ok &= md_is_mat(&s->rotation) && md_are_vecs(&s->arm, 1)
+                && md_are_vecs(&s->first_moment, 1) && md_is_sym(&s->inertia)
+                && md_are_vecs(&s->omega, 1);
         if (md_link_alone(sim, i, &alone))
             ok &= md_are_nums(&MD_BODY(&alone)->mass, 1)
                 && md_are_vecs(&MD_BODY(&alone)->first_moment, 1)
@@ -21941,9 +22112,14 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
 {
     int k, ok = MD_ARE_NUMS(sim->soft_mass) && MD_ARE_NUMS(sim->lambda_sum);
-    for (k = 0; k < MIMICDYN_MAX_ROWS; k++)
-        ok &= MD_ARE_FIELDS(&sim->row[k], error, length)
-            && MD_ARE_FIELDS(&sim->row_result[k], error, warm_start);
+    for (k = 0; k < MIMICDYN_MAX_ROWS; k++) {
+        const md_row *row = &sim->slot[k].row;
+        ok &= md_are_nums(&row->scale, 1) && MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
+#if MIMICDYN_SETTINGS
+        ok &= md_are_nums(&sim->row_result[k].error, 1);
+#endif
+        if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, error, length);
+    }
     for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], erp, of_target);
     if (!MD_HAS_CURVES) return ok;
 
@@ -22148,7 +22324,7 @@ MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
 MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
 {
     md_motion m;
-    md_body_state *p;
+    md_body_state p;
     md_force f;
     md_mat B;
     int i;
@@ -22156,21 +22332,19 @@ MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
     /* a point of `on` at the origin of a welded body: a + B arm */
     for (i = on + 1; i < sim->bodies; i++) {
         if (sim->link[i].parent != on || !md_is_welded(&sim->link[i])) continue;
-        p = &MD_TREE(sim)->body_state[i];
+        md_find_welded_state(sim, i, &p);
 
         /* the world: omega = 0, alpha = 0, a = -g */
-        md_vec_zero(&p->omega);
         md_vec_zero(&m.ang);
         md_vec_of_wide(&m.lin, &sim->gravity);
         md_vec_scale(&m.lin, MD_K(-1), &m.lin);
         if (on >= 0) {
-            p->omega = MD_TREE(sim)->body_state[on].omega;
             m = MD_STAGE(sim, on)->driven.motion;
-            md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p->arm);
+            md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p.arm);
         }
 
-        md_mat_of_rates(&B, &p->omega, &m.ang);
-        md_motion_wrench(&f, &sim->link[i], p, &m.ang, &m.lin, &B);
+        md_mat_of_rates(&B, &p.omega, &m.ang);
+        md_motion_wrench(&f, &sim->link[i], &p, &m.ang, &m.lin, &B);
         md_force_add_scaled(&MD_WORK(sim)->before.wrench[i], MD_K(1), &f);
     }
 }
@@ -22197,10 +22371,10 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* inwards; of what is on the same body as a welded one only that which the latter carries */
     for (i = sim->bodies - 1; i > body; i--) {
         const int parent = sim->link[i].parent;
-        md_vec arm = MD_TREE(sim)->body_state[i].arm;
+        md_vec room, arm = *md_arm_of(sim, i, &room);
         if (parent > body) md_force_add_shifted(&wrench[parent], &wrench[i], &arm);
         if (parent != on || (welded && !md_carries(sim, body, i))) continue;
-        if (welded) md_vec_sub(&arm, &arm, &MD_TREE(sim)->body_state[body].arm);
+        if (welded) md_vec_sub(&arm, &arm, md_arm_of(sim, body, &room));
         md_force_add_shifted(&wrench[body], &wrench[i], &arm);
     }
     *f = wrench[body];
@@ -22229,11 +22403,9 @@ MD_STATIC void md_real3_of(mdyn_real3 *r, const md_vec *a)
 /* The rotation of a body's frame of the table in world axes: R Q^T, R that of the internal one. */
 MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quaternion)
 {
-    md_mat Q, R;
+    md_mat R;
     md_num q[4];
-    md_joint_frame(sim, body, &Q);
-    md_mat_transpose(&Q, &Q);
-    md_mat_mul(&R, &MD_TREE(sim)->body_state[body].rotation, &Q);
+    md_body_rotation(sim, body, &R);
     md_quaternion_of_mat(q, &R);
     quaternion->w = md_to_real(q[0]);
     quaternion->x = md_to_real(q[1]);
@@ -22247,6 +22419,7 @@ MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quat
 MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdyn_wide *jacobian)
 {
     const int n = sim->dofs;
+    md_vec room;
     int i, j, k;
     for (k = 0; k < 6 * n; k++) jacobian[k] = MDYN_C(0);
 
@@ -22262,7 +22435,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
                 jacobian[(3 + j) * n + k] = md_to_wide(md_vec_get(&column.lin, j));
             }
         }
-        md_vec_add(arm, arm, &MD_TREE(sim)->body_state[i].arm);
+        md_vec_add(arm, arm, md_arm_of(sim, i, &room));
     }
 }
 
@@ -22272,13 +22445,13 @@ MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_
 {
     const int welded = md_is_welded(&sim->link[body]), on = welded ? sim->link[body].parent : body;
     const md_bias_motion *p;
-    md_vec g, t;
+    md_vec room, g, t;
     if (on < 0) return;
     p = MD_BIAS_MOTION(sim, on);
 
     /* a welded body moves with that which it is welded to */
     t = p->acc;
-    if (welded) md_mat_vec_add(&t, &t, &p->rates, &MD_TREE(sim)->body_state[body].arm);
+    if (welded) md_mat_vec_add(&t, &t, &p->rates, md_arm_of(sim, body, &room));
     md_vec_of_wide(&g, &sim->gravity);
     md_vec_add(&t, &t, &g);
     md_mat_vec_add(&t, &t, &p->rates, arm);
@@ -22291,6 +22464,7 @@ MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_
 MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, const mdyn_wide *a,
                                     md_motion *m)
 {
+    md_vec room;
     int i, k;
     md_vec_zero(&m->ang);
     md_vec_zero(&m->lin);
@@ -22306,7 +22480,7 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
             md_vec_add(&m->ang, &m->ang, &column.ang);
             md_vec_add(&m->lin, &m->lin, &column.lin);
         }
-        md_vec_add(&arm, &arm, &MD_TREE(sim)->body_state[i].arm);
+        md_vec_add(&arm, &arm, md_arm_of(sim, i, &room));
     }
 }
 
@@ -22330,11 +22504,12 @@ MD_STATIC void md_add_mass(const mdyn_sim *sim, int i, md_composite *in)
     const md_link *link = &sim->link[i];
     const int welded = md_is_welded(link);
     const md_num mass = welded ? MD_BODY(link)->mass : MD_STAGE(sim, i)->momentum.composite.mass;
+    md_body_state room;
     md_vec origin;
     md_origin_position(sim, i, &origin);
     in->mass = md_add(in->mass, mass);
     md_vec_add(&in->first_moment, &in->first_moment,
-               welded ? &MD_TREE(sim)->body_state[i].first_moment
+               welded ? &md_state_of(sim, i, &room)->first_moment
                       : &MD_STAGE(sim, i)->momentum.composite.first_moment);
     md_vec_add_scaled(&in->first_moment, mass, &origin);
 }
@@ -22365,19 +22540,20 @@ MD_STATIC md_num md_find_reach(const mdyn_sim *sim, int i)
     int j, k;
     for (j = i; j < sim->bodies; j++) {
         md_link link;
+        md_body_state room;
         md_vec path, com;
         if (!md_carries(sim, i, j)) continue;
 
         /* from the origin of body i to that of body j, then to its mass center */
         md_vec_zero(&path);
         for (k = j; k != on; k = sim->link[k].parent)
-            md_vec_add(&path, &path, &MD_TREE(sim)->body_state[k].arm);
-        if (welded) md_vec_sub(&path, &path, &MD_TREE(sim)->body_state[i].arm);
+            md_vec_add(&path, &path, md_arm_of(sim, k, &com));
+        if (welded) md_vec_sub(&path, &path, md_arm_of(sim, i, &com));
 
         reach2 = md_max(reach2, md_dot(&path, &path));
         (void)md_link_alone(sim, j, &link);
         if (md_is_zero(MD_BODY(&link)->mass)) continue;
-        md_mat_vec(&com, &MD_TREE(sim)->body_state[j].rotation, &MD_BODY(&link)->first_moment);
+        md_mat_vec(&com, &md_state_of(sim, j, &room)->rotation, &MD_BODY(&link)->first_moment);
         md_vec_scale(&com, md_div(MD_K(1), MD_BODY(&link)->mass), &com);
         md_vec_add(&com, &com, &path);
         reach2 = md_max(reach2, md_dot(&com, &com));
@@ -22662,7 +22838,7 @@ MD_STATIC int md_write_mass_matrix(mdyn_sim *sim, mdyn_wide *mass)
 /* sum + twice the kinetic energy of body i, and of the armatures of its joint. */
 MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
 {
-    const md_body_state *p = &MD_TREE(sim)->body_state[i];
+    const md_body_state *p = MD_STATE(sim, i);
     md_vec v, t;
     int k;
 
@@ -22685,10 +22861,11 @@ MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
 /* sum + g . (m r + h) of body i: minus its potential energy. */
 MD_STATIC md_num md_add_gravity_work(const mdyn_sim *sim, int i, const md_vec *g, md_num sum)
 {
+    md_body_state room;
     md_vec moment;
     md_origin_position(sim, i, &moment);
     md_vec_scale(&moment, MD_BODY(&sim->link[i])->mass, &moment);
-    md_vec_add(&moment, &moment, &MD_TREE(sim)->body_state[i].first_moment);
+    md_vec_add(&moment, &moment, &md_state_of(sim, i, &room)->first_moment);
     return md_add(sum, md_dot(g, &moment));
 }
 
@@ -22731,7 +22908,7 @@ MD_STATIC uint32_t md_crc_of_build(void)
     static const char knobs[] = MDYN_SPELL(MDYN_CONFIGURATION);
     const uint32_t layout[] = {
         (uint32_t)sizeof(mdyn_sim), (uint32_t)offsetof(mdyn_sim, q_seen),
-        (uint32_t)offsetof(mdyn_sim, link), (uint32_t)offsetof(mdyn_sim, row),
+        (uint32_t)offsetof(mdyn_sim, link), (uint32_t)offsetof(mdyn_sim, slot),
         (uint32_t)offsetof(mdyn_sim, row_result), (uint32_t)offsetof(mdyn_sim, shared),
         (uint32_t)sizeof(md_row), (uint32_t)sizeof(void *),
         MIMICDYN_EXACT | MIMICDYN_WARM << 1 | MIMICDYN_SETTINGS << 2 | MIMICDYN_LOSSES << 3
@@ -23763,7 +23940,7 @@ MDYN_API int mdyn_stabilized_dynamics(mdyn_sim *sim, mdyn_wide time, mdyn_wide *
 
 /* ---- poses and velocities ----
    The first query after a change of q or v finds the kinematics of all bodies, O(b); the others
-   read what it left in sim->body_state. */
+   read what it left. */
 
 /* The pose is that of the body's frame as the table gives it, not of the internal one. A position
    beyond the range of mdyn_real is refused; a rotation is always within it. */
@@ -23784,13 +23961,14 @@ MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
                            mdyn_real3 *angular, mdyn_real3 *linear)
 {
     const md_vec *omega;
+    md_body_state room;
     md_vec v, arm;
     int code = md_open_kinematics(sim, body, angular, linear);
     if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
     if (code != MDYN_OK) return code;
 
     /* Both results are checked before one of them is written */
-    omega = &MD_TREE(sim)->body_state[body].omega;
+    omega = &md_state_of(sim, body, &room)->omega;
     md_origin_velocity(sim, body, &v);
     md_vec_add_cross(&v, omega, &arm);
     if (!md_vec_in_range(&v) || !md_vec_in_range(omega))

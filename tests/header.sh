@@ -54,7 +54,7 @@ check interface $look "$include"
 check implementation $look "$implement" "$include"
 check bodies "$look $every" "$implement" "$include"
 check pure "$look -DMIMICDYN_LCP=0" "$implement" "$include"
-check small "$small -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
+check small "$small -DMIMICDYN_QUATERNIONS=0 -DMIMICDYN_WRENCHES=0" "$implement" "$include"
 check smallest "$smallest -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
 check rotors "$small -DMIMICDYN_TREE=0" "$implement" "$include"
 check couplings "$smallest -DMIMICDYN_TREE=0" "$implement" "$include"
@@ -89,6 +89,7 @@ rows="MIMICDYN_MAX_BODY_ROWS and MIMICDYN_MAX_CONTACTS need MIMICDYN_TREE 1"
 refuses "$rows" -DMIMICDYN_TREE=0 -DMIMICDYN_MAX_BODY_ROWS=1
 refuses "$rows" -DMIMICDYN_TREE=0 -DMIMICDYN_MAX_CONTACTS=1
 refuses "MIMICDYN_QUATERNIONS needs MIMICDYN_TREE 1" -DMIMICDYN_TREE=0 -DMIMICDYN_QUATERNIONS=1
+refuses "MIMICDYN_WRENCHES needs MIMICDYN_TREE 1" -DMIMICDYN_TREE=0 -DMIMICDYN_WRENCHES=1
 refuses "F64 needs a double of 64 bits" -DMIMICDYN_SCALAR=F64 -U__SIZEOF_DOUBLE__ \
     -D__SIZEOF_DOUBLE__=4
 refuses "MIMICDYN_WARNINGS must be 0 or 1" -DMIMICDYN_WARNINGS=2

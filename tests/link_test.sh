@@ -59,4 +59,5 @@ differ "-DMIMICDYN_MAX_CONTACTS=5" "" contacts_5 contacts_0
 differ "-DMIMICDYN_MAX_DANTZIG=8" "" dantzig_8 dantzig_0
 differ "-DMIMICDYN_MAX_CURVES=3" "" curves_3 curves_0
 differ "-DMIMICDYN_QUATERNIONS=0" "" quaternions_0 quaternions_1
+differ "" "-DMIMICDYN_WRENCHES=0" wrenches_1 wrenches_0
 exit $failed

@@ -116,7 +116,7 @@ static void random_values(int i) {
 /* The row that comes next in the list, if it is this one. */
 static void row_is(int *at, mdyn_row_kind kind, int index, int wanted) {
     if (wanted) {
-        CHECK(*at < sim.rows && sim.row[*at].kind == kind && sim.row[*at].index == index);
+        CHECK(*at < sim.rows && sim.slot[*at].row.kind == kind && sim.slot[*at].row.index == index);
         (*at)++;
     }
 }
@@ -189,8 +189,8 @@ static void test_replacements(void) {
         CHECK(memcmp(fresh.springs, sim.springs, sizeof sim.springs) == 0);
         CHECK(memcmp(fresh.coupling, sim.coupling, sizeof sim.coupling) == 0);
         for (int k = 0; k < sim.rows; k++) {
-            CHECK(fresh.row[k].kind == sim.row[k].kind && fresh.row[k].index == sim.row[k].index
-                  && fresh.row[k].unbounded == sim.row[k].unbounded);
+            CHECK(fresh.slot[k].row.kind == sim.slot[k].row.kind && fresh.slot[k].row.index == sim.slot[k].row.index
+                  && fresh.slot[k].row.unbounded == sim.slot[k].row.unbounded);
         }
     }
 }

@@ -1,9 +1,10 @@
-/* The build with MIMICDYN_WARNINGS, _SETTINGS, _LOSSES and _QUATERNIONS 0: what is left moves as in
-   the whole library, to the last bit, and what is left out is refused by its code. */
+/* The build with MIMICDYN_WARNINGS, _SETTINGS, _LOSSES, _QUATERNIONS and _WRENCHES 0: what is left
+   moves as in the whole library, to the last bit, and what is left out is refused by its code. */
 #define MIMICDYN_WARNINGS 0
 #define MIMICDYN_SETTINGS 0
 #define MIMICDYN_LOSSES 0
 #define MIMICDYN_QUATERNIONS 0
+#define MIMICDYN_WRENCHES 0
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"

@@ -17,7 +17,7 @@ enum { ROWS = 6, FIRST = MIMICDYN_MAX_ENTRIES - TREE_DOFS };
 
 static double M[TREE_DOFS * TREE_DOFS], J[ROWS][TREE_DOFS], x[ROWS][TREE_DOFS];
 static md_terms terms;
-static md_row *const row = &sim.row[0];
+static md_row *const row = &sim.slot[0].row;
 static md_gains *const gains = &sim.gains[0];
 
 /* A row of 1 to 3 joint velocities anywhere in the tree, as terms and as J. */

@@ -22,8 +22,8 @@ import tempfile
 
 # Rewritten by every step before it reads them.
 WORKSPACES = {
-    "terms", "value", "reduced", "vector", "body_state", "shared",
-    "bias_velocity", "dv", "joint_force", "y_force", "off", "scratch", "du", "free_du", "mark",
+    "terms", "value", "solve", "body_state", "shared",
+    "bias_velocity", "dv", "joint_force", "y_force", "off", "scratch", "du", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
     "q_tail_start", "v_tail_start", "lambda_sum",
 }
@@ -85,7 +85,7 @@ static long bake_has(const mdyn_sim *sim)
         if (!md_softness_is_hard(&c->softness)) has |= MDYN_HAS_SOFT | MDYN_HAS_SPRING;
     }
     for (k = 0; k < sim->rows; k++) {
-        const md_row *row = &sim->row[k];
+        const md_row *row = &sim->slot[k].row;
         if (md_row_is_eliminated(sim, row)) continue;
         has |= row->kind == MDYN_ROW_DRIVE ? MDYN_HAS_DRIVE | MDYN_HAS_SOFT
             : row->kind == MDYN_ROW_FRICTION ? MDYN_HAS_FRICTION
@@ -417,7 +417,9 @@ def main():
         with open(program, "w", encoding="ascii") as file:
             file.write('#define MIMICDYN_IMPLEMENTATION\n#include "%s"\n' % source)
         structs = find_structs(preprocess(cc, flags, program))
-        structs["md_mass"] = [("md_num", "M", True, False)] # a union, of which this one is kept
+        # unions, of which these are kept
+        structs["md_mass"] = [("md_num", "M", True, False)]
+        structs["md_row_slot"] = [("md_row", "row", False, False)]
         if "mdyn_sim" not in structs:
             stop("the model does not include mimicdyn.h")
         lines = ["#define MIMICDYN_IMPLEMENTATION", "#define main bake_main",
@@ -438,7 +440,7 @@ def main():
                   "    left = bake_rows(sim);", "    md_find_implied_limits(sim);",
                   "    bake_out = fopen(argv[1], \"w\");", "    if (!bake_out) return 2;",
                   "    has = bake_has(sim);",
-                  "    for (k = 0; k < sim->rows; k++) bake_keep_row(&sim->row[k]);",
+                  "    for (k = 0; k < sim->rows; k++) bake_keep_row(&sim->slot[k].row);",
                   "    fprintf(bake_out, \"/* %s: written by bake.py; included before mimicdyn.h, and"
                   " after it. */\\n\");" % options.name,
                   "    fprintf(bake_out, \"#ifndef MIMICDYN_H\\n#define MIMICDYN_HAS %ld\\n#else\\n\","
