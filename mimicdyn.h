@@ -3266,16 +3266,28 @@ MD_OWN_FRAME uint32_t md_reciprocal(uint32_t m)
     return y > 0x7FFFFFFFu ? 0x7FFFFFFFu : y;
 }
 
-/* a/b = a (1/b), two roundings beside that of 1/b. Exact if b is a power of 2. a/0 is +-2^230,
-   beyond every number in use. */
+/* 1/b, one rounding beside that of md_reciprocal, which may be one too small to be normalized.
+   Exact if b is a power of 2. 1/0 is 2^230, beyond every number in use. */
+MD_OWN_FRAME md_num md_inverse(md_num b)
+{
+    int32_t m = md_mantissa(MD_RAW(b)), e = -61 - md_exponent(MD_RAW(b)), r;
+    if (m == 0) return MD_NUM(md_pack(0x40000000, 200));
+    r = m < 0 ? -m : m;
+    if (r == 0x40000000) return MD_NUM(md_pack(m, e + 1));
+    r = (int32_t)md_reciprocal((uint32_t)r);
+    if (r < 0x40000000) {
+        r <<= 1;
+        e--;
+    }
+    return MD_NUM(md_pack(m < 0 ? -r : r, e));
+}
+
+/* a/b = a (1/b), two roundings beside that of 1/b. a/0 is +-2^230. */
 MD_OWN_FRAME md_num md_div(md_num a, md_num b)
 {
-    int32_t m = md_mantissa(MD_RAW(b)), e = md_exponent(MD_RAW(b)), r;
-    if (m == 0) return MD_NUM(md_pack(md_mantissa(MD_RAW(a)) < 0 ? -0x40000000 : 0x40000000, 200));
-    r = m < 0 ? -m : m;
-    if (r == 0x40000000) return md_mul(a, MD_NUM(md_pack(m, -60 - e)));
-    r = (int32_t)md_reciprocal((uint32_t)r);
-    return md_mul(a, md_of_int32(m < 0 ? -r : r, -61 - e));
+    if (md_mantissa(MD_RAW(b)) == 0)
+        return MD_NUM(md_pack(md_mantissa(MD_RAW(a)) < 0 ? -0x40000000 : 0x40000000, 200));
+    return md_mul(a, md_inverse(b));
 }
 
 /* a < b. The exponents decide only between non-zero numbers of equal sign. Of a constant 0 only the
@@ -4852,6 +4864,7 @@ MD_INLINE md_num md_add(md_num a, md_num b) { return MD_NUM(MD_RAW(a) + MD_RAW(b
 MD_INLINE md_num md_sub(md_num a, md_num b) { return MD_NUM(MD_RAW(a) - MD_RAW(b)); }
 MD_INLINE md_num md_mul(md_num a, md_num b) { return MD_NUM(MD_RAW(a) * MD_RAW(b)); }
 MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b)); }
+MD_INLINE md_num md_inverse(md_num b) { return MD_NUM(1 / MD_RAW(b)); }
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
@@ -5240,14 +5253,14 @@ MD_STATIC md_num md_sqrt(md_num x)
 MD_INLINE void md_sqrt_and_rsqrt(md_num x, md_num *root, md_num *inverse)
 {
     *root = md_sqrt(x);
-    *inverse = md_div(MD_K(1), *root);
+    *inverse = md_inverse(*root);
 }
 
 /* sqrt(x)/a = 1/(a y), given y = 1/sqrt(x). */
 MD_INLINE md_num md_sqrt_over(md_num x, md_num y, md_num a)
 {
     (void)x;
-    return md_div(MD_K(1), md_mul(a, y));
+    return md_inverse(md_mul(a, y));
 }
 
 #if MDYN_SCALAR == MDYN_SCALAR_F64
@@ -5772,7 +5785,7 @@ MD_OWN_FRAME void md_solve3(md_num *x, md_num A[3][3], const md_num *b)
     for (k = 0; k < 3; k++) {
         md_cross3(n, A[(k + 1) % 3], A[(k + 2) % 3]);
         if (k == 0)
-            inverse = md_div(MD_K(1), md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
+            inverse = md_inverse(md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
         x[k] = md_mul(inverse, md_sum3(n[0], b[0], n[1], b[1], n[2], b[2]));
     }
 }
@@ -7555,7 +7568,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 MD_INLINE void md_tree_com(const mdyn_sim *sim, int i, md_vec *com)
 {
     const md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
-    md_vec_scale(com, md_div(MD_K(1), in->mass), &in->first_moment);
+    md_vec_scale(com, md_inverse(in->mass), &in->first_moment);
 }
 
 /* Moves the reference of a wrench or momentum by `arm`. */
@@ -8997,7 +9010,7 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
     md_vec_zero(com);
 
     if (md_less(MD_K(0), MD_BODY(link)->mass))
-        md_vec_scale(com, md_div(MD_K(1), MD_BODY(link)->mass), &MD_BODY(link)->first_moment);
+        md_vec_scale(com, md_inverse(MD_BODY(link)->mass), &MD_BODY(link)->first_moment);
 
     /* the inertia: of a free body about the mass center, else with the armature */
     if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
@@ -9006,7 +9019,7 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
         in[k] = md_add(in[k], md_of_wide(md_values_of_dof(sim, link->dof)->armature));
 
     /* only ratios matter; numbers near 1 lose no digits */
-    scale = md_div(MD_K(1), md_add(md_add(in[0], in[1]), in[2]));
+    scale = md_inverse(md_add(md_add(in[0], in[1]), in[2]));
     for (k = 0; k < 6; k++) in[k] = md_mul(scale, in[k]);
 }
 
@@ -11951,7 +11964,7 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     md_vec_set(&n, MD_K(0), MD_K(0), MD_K(1));
     d = md_sqrt(square);
     if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d))
-        md_vec_scale(&n, md_div(MD_K(1), d), &l->gap);
+        md_vec_scale(&n, md_inverse(d), &l->gap);
     r = md_closure_row(sim, c, l, j, l->arm, &n, md_sub(d, md_of_wide(c->distance)));
     if (!md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d)) return;
 
@@ -12361,6 +12374,7 @@ MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
    `owned` lies in their span. */
 MD_INLINE int md_is_dependent(md_num left, md_num owned)
 {
+    if (md_is_zero(owned)) return !md_less(MD_K(0), left);
     return !md_less(md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), md_add(left, owned)), left);
 }
 
@@ -12390,7 +12404,7 @@ MD_STATIC int md_springs_at(const mdyn_sim *sim, const md_row *row)
    long as their s add up to 4 at most. */
 MD_INLINE md_num md_spring_spread(md_num s, int springs)
 {
-    const md_num third = MD_RATIO(1, 3), sum = md_mul(md_of_int(springs), s);
+    const md_num third = MD_RATIO(1, 3), sum = springs == 1 ? s : md_mul(md_of_int(springs), s);
     if (!md_less(MD_K(0.5), sum)) return third;
     if (!md_less(sum, MD_K(1))) return MD_K(1);
     return md_add(third, md_mul(MD_RATIO(4, 3), md_sub(sum, MD_K(0.5))));
@@ -12406,10 +12420,9 @@ MD_INLINE md_num md_spring_spread(md_num s, int springs)
 MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     const md_num h_kp = md_mul(sim->h, kp), three = MD_K(3), one = MD_K(1);
-    const md_num mass = *md_soft_mass(sim, row);
-    md_num y = md_mul(md_mul(sim->h, kd), mass);
-    md_num s = md_mul(md_mul(sim->h, h_kp), mass);
-    md_num al, be, theta = one, all, part;
+    const md_num h_mass = md_mul(sim->h, *md_soft_mass(sim, row));
+    const md_num y = md_mul(h_mass, kd), s = md_mul(h_mass, h_kp);
+    md_num al, be, theta = one, part;
     md_gains *gains = md_gains_of(sim, row);
 
     /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
@@ -12417,19 +12430,20 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
 
     /* al, be of the spring, by s = h^2 kp r */
     if (md_less(one, s)) {
-        be = md_div(one, md_add(three, s));
+        be = md_inverse(md_add(three, s));
         al = md_mul(s, be);
     } else {
         al = be = md_mul(MD_K(0.25), md_spring_spread(s, md_springs_at(sim, row)));
     }
 
-    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B */
-    all = md_add(md_mul(al, h_kp), md_mul(theta, kd));
-    part = md_div(one, all);
+    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B:
+          of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) erp */
+    part = md_inverse(md_add(md_mul(al, h_kp), md_mul(theta, kd)));
     row->cfm = md_mul(sim->inverse_h, part);
     gains->erp = md_mul(h_kp, part);
-    gains->of_v = md_mul(part, md_sub(md_mul(be, h_kp), md_mul(md_sub(one, theta), kd)));
     gains->of_target = md_mul(kd, part);
+    gains->of_v = md_sub(one, gains->of_target);
+    if (md_less(one, s)) gains->of_v = md_sub(gains->of_v, md_mul(md_sub(al, be), gains->erp));
     row->is_spring = 1;
 }
 
@@ -12470,18 +12484,19 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
                                    int free)
 {
-    md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
-    md_num *erp = &md_gains_of(sim, row)->erp;
+    md_num *erp = &md_gains_of(sim, row)->erp, a, b;
     *erp = MD_K(0.2);
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
     if (md_softness_is_hard(s)) {
-        if (md_softness_has_erp(s)) *erp = a;
+        if (md_softness_has_erp(s)) *erp = md_of_wide(s->a);
         return 1;
     }
 
     /* soft rows */
+    a = md_of_wide(s->a);
+    b = md_of_wide(s->b);
     if (md_uses_midpoint(sim) && free >= 0)
         *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
@@ -12837,7 +12852,7 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
     row->inverse_rest = inverse;
 
     v_pivot = md_add(md_of_unit(sim->row_x[p], 0), length);
-    inverse = md_div(MD_K(1), v_pivot);
+    inverse = md_inverse(v_pivot);
     for (e = first; e < first + count; e++) {
         sim->shared.entry[e] = md_unit_mul_num(sim->row_x[sim->entry_column[e]], inverse);
         sum = md_add_square(sum, sim->shared.entry[e]);
@@ -12886,7 +12901,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (end > shared)
         row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
-        row->inverse_rest = md_div(MD_K(1), md_of_unit(sim->row_x[row->pivot], 0));
+        row->inverse_rest = md_inverse(md_of_unit(sim->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
     sim->row_x[row->pivot] = MD_U(0);
     return 1;
@@ -12961,11 +12976,11 @@ MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md
 {
     const md_num relative = MD_K(16 * MD_EPSILON / MD_RANK_TOLERANCE);
     const int is_body_row = md_is_body_row(row);
-    md_num rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 7 : 2),
-                             MD_K(MD_RANK_TOLERANCE));
-    md_num sum = is_body_row ? md_max(owned, md_body_row_max_length2(sim, row)) : owned;
+    md_num sum = is_body_row ? md_max(owned, md_body_row_max_length2(sim, row)) : owned, rounding;
     int e;
+    if (row->owned_count == 0) return sum;
 
+    rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 7 : 2), MD_K(MD_RANK_TOLERANCE));
     for (e = row->first; e < row->first + row->owned_count; e++) {
         const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
         md_num x = md_of_unit(sim->shared.entry[e], 0);
@@ -14116,7 +14131,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     /* the numbers of f in G stand behind all others */
     tie->coupling = (int16_t)i;
     tie->dof = (int16_t)dof;
-    tie->inverse = md_div(MD_K(1), t->factor[k]);
+    tie->inverse = md_inverse(t->factor[k]);
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
         if (curved) MD_CURVES(sim)->has_ties = 1;
@@ -14498,7 +14513,7 @@ MD_STATIC int md_find_limits_of_y(const mdyn_sim *sim, int i, md_num *low, md_nu
     md_num inverse, x;
     if (!MD_ROW_IS(row, LIMIT) || sim->G_end[k] != sim->G_first[k] + 1) return -1;
     b = md_values_of_dof(sim, k);
-    inverse = md_div(MD_K(1), sim->G[sim->G_first[k]]);
+    inverse = md_inverse(sim->G[sim->G_first[k]]);
 
     /* q_k = gamma_k(0) + G q_y; a negative ratio exchanges the ends */
     *low = MD_NO_MIN;
@@ -15031,7 +15046,7 @@ MD_OWN_FRAME md_impulses md_hard_impulses_at(const md_row *row, md_unit w)
 MD_OWN_FRAME md_unit md_soft_impulse_at(const md_row *row, md_unit w)
 {
     const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, w, row->beside, old);
-    const md_num rate = md_div(MD_K(1), md_of_unit(row->beside, 0));
+    const md_num rate = md_inverse(md_of_unit(row->beside, 0));
     const md_unit to_lo = md_unit_mul_num(md_unit_sub(row->u_lo, s), rate);
     const md_unit to_hi = md_unit_mul_num(md_unit_sub(row->u_hi, s), rate);
     return md_impulse_between(md_unit_add(old, to_lo), md_unit_add(old, to_hi),
@@ -15064,7 +15079,7 @@ MD_OWN_FRAME md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *
         if (md_unit_less(row->u_lambda_min, u) && md_unit_less(u, row->u_lambda_max))
             slope = md_add(slope, md_div(md_mul(along, along), md_of_unit(row->beside, 0)));
     }
-    return md_unit_add(p->answer, md_unit_mul_num(miss, md_div(MD_K(1), slope)));
+    return md_unit_add(p->answer, md_unit_mul_num(miss, md_inverse(slope)));
 }
 
 MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
@@ -15263,7 +15278,7 @@ MD_STATIC void md_join_soft_rows(const mdyn_sim *sim, md_parallel *p)
         p->pull = md_add(p->pull, md_mul(rate, md_of_unit(row->u_lo, 0)));
         slope = md_add(slope, md_mul(rate, along));
     }
-    p->part = md_div(MD_K(1), slope);
+    p->part = md_inverse(slope);
 }
 
 /* What is known of parallel rows before they are solved; sim->du has the impulses before. */
@@ -15775,18 +15790,18 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
 MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 {
     const md_unit part = md_unit_of(t, 0);
-    const int n = md_whitened_count(sim);
+    const int n = md_whitened_count(sim), goes_on = !md_unit_is_zero(part);
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        const md_unit step = md_unit_mul(part, row->u_direction);
+        const md_unit step = goes_on ? md_unit_mul(part, row->u_direction) : MD_U(0);
         row->u_direction = md_unit_add(step, md_unit_sub(row->u_lambda, row->u_before));
         row->u_before = row->u_lambda = md_unit_add(row->u_lambda, step);
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
 
     for (k = 0; k < n; k++) {
-        const md_unit step = md_unit_mul(part, sim->row_x[k]);
+        const md_unit step = goes_on ? md_unit_mul(part, sim->row_x[k]) : MD_U(0);
         sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
         sim->scratch[k] = sim->du[k] = md_unit_add(sim->du[k], step);
         sim->overflow |= md_overflow_of(sim->du[k]);
@@ -17543,7 +17558,7 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
     for (k = 0; k < sim->dofs; k++) {
         md_num L, lag;
         if (md_is_follower(sim, k)) continue;
-        L = md_ldexp(md_div(MD_K(1), sim->inverse_diagonal[k]), md_dof_scale(&sim->dof[k]));
+        L = md_ldexp(md_inverse(sim->inverse_diagonal[k]), md_dof_scale(&sim->dof[k]));
         lag = md_add(md_of_real(sim->v[k]), md_mul(MD_K(0.5), sim->dv[k]));
         lag = md_mul(L, md_sub(lag, MD_TREE(sim)->bias_velocity[k]));
         *lag2 = md_add(*lag2, md_mul(lag, lag));
@@ -17881,7 +17896,7 @@ MD_STATIC int md_update_present_rows(mdyn_sim *sim)
    that bring followers back. */
 MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T)
 {
-    const md_num rate = md_div(MD_K(1), T);
+    const md_num rate = md_inverse(T);
     int k;
     md_find_off(sim, MD_MODE_ACCELERATION);
     for (k = 0; k < sim->dofs && !sim->has_off; k++) sim->off[k] = MD_K(0);
@@ -18003,7 +18018,7 @@ MD_STATIC int md_check_inertia(const mdyn_inertia *in)
     if (md_is_zero(size)) return md_wides_are_zero(&in->xy, 3) ? MDYN_OK : MDYN_ERR_INERTIA;
 
     /* I / trace, then 1/2 - I / trace */
-    n = md_div(MD_K(1), size);
+    n = md_inverse(size);
     for (k = 0; k < 6; k++) m[k] = md_mul(n, m[k]);
     if (!md_is_semidefinite(m)) return MDYN_ERR_INERTIA;
     for (k = 0; k < 6; k++) m[k] = k < 3 ? md_sub(half, m[k]) : md_neg(m[k]);
@@ -19396,7 +19411,7 @@ MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
     md_vec com, minus;
     int k;
     if (MIMICDYN_MAX_DOFS < 6 || link->joint != MDYN_FREE || md_is_zero(l->mass)) return;
-    md_vec_scale(&com, md_div(MD_K(1), l->mass), &l->first_moment);
+    md_vec_scale(&com, md_inverse(l->mass), &l->first_moment);
     md_vec_scale(&minus, MD_K(-1), &l->first_moment);
     md_sym_add_shift(&inertia, &com, &minus);
     md_sym_get(x, &inertia);
@@ -19840,11 +19855,11 @@ MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 MD_STATIC void md_set_time_step(mdyn_sim *sim)
 {
     sim->dt = md_of_wide(sim->dt_wide);
-    sim->inverse_dt = md_div(MD_K(1), sim->dt);
+    sim->inverse_dt = md_inverse(sim->dt);
     sim->h = sim->dt;
     if (md_substeps(sim) > 1) sim->h = md_div(sim->dt, md_of_int(md_substeps(sim)));
     sim->half_dt = md_wide_half(sim->dt_wide);
-    sim->inverse_h = md_div(MD_K(1), sim->h);
+    sim->inverse_h = md_inverse(sim->h);
 }
 
 /* The settings of the solver. */
@@ -22296,7 +22311,7 @@ MD_STATIC md_num md_find_reach(const mdyn_sim *sim, int i)
         (void)md_link_alone(sim, j, &link);
         if (md_is_zero(MD_BODY(&link)->mass)) continue;
         md_mat_vec(&com, &MD_TREE(sim)->body_state[j].rotation, &MD_BODY(&link)->first_moment);
-        md_vec_scale(&com, md_div(MD_K(1), MD_BODY(&link)->mass), &com);
+        md_vec_scale(&com, md_inverse(MD_BODY(&link)->mass), &com);
         md_vec_add(&com, &com, &path);
         reach2 = md_max(reach2, md_dot(&com, &com));
     }
@@ -22319,7 +22334,7 @@ MD_STATIC md_num md_parent_distance2(const mdyn_sim *sim, int j)
    mass and mass center are those of *link. */
 MD_STATIC md_num md_find_arm2(const mdyn_sim *sim, int i, const md_link *link)
 {
-    const md_num per_mass = md_div(MD_K(1), MD_BODY(link)->mass);
+    const md_num per_mass = md_inverse(MD_BODY(link)->mass);
     md_num arm2 = md_parent_distance2(sim, i);
     md_vec com;
     int j;
@@ -22482,7 +22497,7 @@ MD_STATIC void md_rotate_jacobi(md_num m[3][3], md_num e[3][3], int i, int j)
     t = md_abs(theta);
     t = md_less(t, MD_K(1e8)) ? md_add(t, md_sqrt(md_add(md_mul(t, t), one))) : md_add(t, t);
     t = md_div(md_less(theta, MD_K(0)) ? MD_K(-1) : one, t);
-    c = md_div(one, md_sqrt(md_add(md_mul(t, t), one)));
+    c = md_inverse(md_sqrt(md_add(md_mul(t, t), one)));
     s = md_mul(t, c);
 
     /* columns of both, then rows of m */
@@ -23884,7 +23899,7 @@ MDYN_API int mdyn_center_of_mass(mdyn_sim *sim, int body, mdyn_wide *mass, mdyn_
     if (code != MDYN_OK) return code;
     md_find_carried_mass(sim, body, &all);
     if (!md_less(MD_K(0), all.mass)) return md_blame(sim, MDYN_ERR_MASSLESS, body);
-    md_vec_scale(&c, md_div(MD_K(1), all.mass), &all.first_moment);
+    md_vec_scale(&c, md_inverse(all.mass), &all.first_moment);
     if (!md_vec_in_range(&c) || !md_is_representable(all.mass))
         return md_blame(sim, MDYN_ERR_RESULT, body);
     *mass = md_to_wide(all.mass);
@@ -24021,7 +24036,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
     for (i = 0; i < s.n; i++) {
         const md_num a = md_lcp_problem_element(problem, i, i);
         s.x[i] = warm ? md_of_wide(x[i]) : MD_K(0);
-        s.inverse[i] = md_is_zero(a) ? MD_K(1) : md_div(MD_K(1), a);
+        s.inverse[i] = md_is_zero(a) ? MD_K(1) : md_inverse(a);
         s.state[i] = 0;
         md_lcp_set_bounds(&s, problem, i, MD_K(1));
     }
