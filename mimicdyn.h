@@ -2824,6 +2824,13 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_UNROLL_SIX
 #endif
 
+/* Shortcuts that change no bit of a result are left out where the code shall be small. */
+#if defined(__OPTIMIZE_SIZE__)
+#define MD_SHORTCUTS 0
+#else
+#define MD_SHORTCUTS 1
+#endif
+
 /* The representation of an md_num or md_unit, and the number that a representation stands for. The
    tests replace the types by classes without arithmetic operators: code that does not use the named
    operations does not compile there. */
@@ -3582,6 +3589,33 @@ MD_STATIC mdyn_real md_nearest_real(mdyn_wide x)
     return md_sum_to_real(&s);
 }
 
+/* The bound x in Q23.40, rounded down, clamped to +-2^22. */
+MD_INLINE int64_t md_bound_to_real(mdyn_wide x)
+{
+    const int n = md_wide_exponent(x) + 40;
+    const int64_t m = x >> 8, most = (int64_t)1 << 62;
+    if (n <= 0) return m >> (n < -63 ? 63 : -n);
+    if (n <= 6) return md_shift_left(m, n);
+    x = md_nearest_real(x);
+    return x < -most ? -most : x > most ? most : x;
+}
+
+/* Whether lower < q + h (v + dv) < upper by such a margin, (1 + |q|)/1024, that no rounding
+   matters; 0: unknown. With h < 2^-n and sizes rounded up. */
+MD_STATIC int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
+                                mdyn_wide upper)
+{
+    const int n = -31 - md_exponent(MD_RAW(h));
+    const int64_t change = md_to_real(dv), most = (int64_t)1 << 61;
+    int64_t reach;
+    if (n < 0 || n > 40 || q <= -most || q >= most || v <= -most || v >= most
+        || change <= -most || change >= most) return 0;
+    reach = ((v < 0 ? -v : v) + (change < 0 ? -change : change)) >> n;
+    reach += ((q < 0 ? -q : q) >> 10) + ((int64_t)1 << 30) + 4;
+    return reach < most && md_bound_to_real(lower) < q - reach
+        && q + reach < md_bound_to_real(upper);
+}
+
 /* ---- coordinates and velocities with tails ----
    A coordinate is x + tail: x in units of 2^-40, as the user sees it, and 0 <= tail < 2^-40 in
    units of 2^-64. At dt = 1 us a velocity of 1e-13 rad/s still moves it. */
@@ -3764,6 +3798,14 @@ MD_OWN_FRAME md_unit md_unit_mul_num(md_unit a, md_num b)
     return MD_UNIT(high < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
 }
 
+/* a b 2^-e of two scalars as an md_unit, rounded once, clamped. */
+MD_SHARED md_unit md_unit_of_product(md_num a, md_num b, int e)
+{
+    const int32_t n = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 30 - e;
+    return md_unit_mul_num(MD_UNIT(md_mantissa(MD_RAW(a))),
+                           MD_NUM(md_pack(md_mantissa(MD_RAW(b)), n)));
+}
+
 /* a 2^e, rounded, clamped. */
 MD_OWN_FRAME md_unit md_unit_ldexp(md_unit a, int e)
 {
@@ -3797,6 +3839,13 @@ MD_STATIC md_scale md_scale_to_hold(md_scale e, md_num x, int s)
 {
     int32_t needed = md_exponent(MD_RAW(x)) + 31 + 2 - s;
     return MD_RAW(x) == 0 || needed <= e ? e : (md_scale)(needed > 4000 ? 4000 : needed);
+}
+
+/* Whether md_scale_to_hold(e, a b, 0) is e, by the exponents of a and b alone; 0: unknown. */
+MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
+{
+    return md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 64 <= e
+        || MD_RAW(a) == 0 || MD_RAW(b) == 0;
 }
 
 /* e, or the scale of the next attempt if the block has overflowed. */
@@ -5014,6 +5063,14 @@ MD_INLINE mdyn_real md_no_number(void)
     return huge * huge * huge * huge * huge * huge * huge * huge * huge * 0;
 }
 
+/* Whether lower < q + h (v + dv) < upper by far; 0: unknown, here always. */
+MD_INLINE int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
+                                mdyn_wide upper)
+{
+    (void)q, (void)v, (void)dv, (void)h, (void)lower, (void)upper;
+    return 0;
+}
+
 /* x, and n c, as a coordinate clamped to +-8388607.5. n c: encoder counts times their value. */
 MD_INLINE mdyn_real md_nearest_real(mdyn_wide x)
 {
@@ -5080,6 +5137,7 @@ MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
 MD_INLINE md_unit md_unit_relax(md_unit omega, md_unit x) { return md_unit_mul(omega, x); }
 MD_INLINE md_unit md_unit_div(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) / MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
+MD_INLINE md_unit md_unit_of_product(md_num a, md_num b, int e) { return md_unit_of(md_mul(a, b), e); }
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
@@ -5091,6 +5149,7 @@ MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void
 
 /* Scales of blocks and of DoF: 0. */
 MD_INLINE md_scale md_scale_to_hold(md_scale e, md_num x, int s) { (void)x; (void)s; return e; }
+MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b) { return (void)a, (void)b, e == 0; }
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s) { (void)s; return e; }
 
 MD_INLINE md_scale md_dof_scale(const md_dof *d) { (void)d; return 0; }
@@ -8383,8 +8442,16 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 /* sim->reduced := J G of a row on joints with the terms t. */
 MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
+    md_reduced *r = md_clear_reduced(sim);
     int k;
-    md_clear_reduced(sim);
+    if (MD_SHORTCUTS && t->count == 1 && !md_is_follower(sim, t->dof[0])
+        && !md_is_zero(t->factor[0])) {
+        r->count = 1;
+        r->dof[0] = t->dof[0];
+        r->factor[0] = t->factor[0];
+        r->size[0] = md_abs(t->factor[0]);
+        return r;
+    }
     for (k = 0; k < t->count; k++) md_add_reduced(sim, t->dof[k], t->factor[k]);
     return md_drop_rounding(sim);
 }
@@ -11345,6 +11412,10 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
+    if (MD_SHORTCUTS && md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) {
+        row->v_lo = row->v_hi = velocity;
+        return;
+    }
     row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
     row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
@@ -12943,7 +13014,10 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
     const md_vector *vector = &sim->vector;
-    md_num left = vector->left, s = vector->inverse_length, along = MD_K(1), cfm2 = MD_K(0);
+    md_num left = vector->left, s = vector->inverse_length, along, cfm2;
+    row->owned_count = vector->owned_count;
+    row->along = MD_U(1);
+    row->beside = MD_U(0);
     if (md_row_is_soft(row)) {
         cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
         along = md_mul(left, s);
@@ -12951,15 +13025,12 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
             left = along = MD_K(0);
         left = md_add(left, cfm2);
         s = md_rsqrt(left);
-        along = md_mul(along, s);
-        cfm2 = md_mul(cfm2, md_mul(s, s));
+        row->along = md_unit_of_product(along, s, 0);
+        row->beside = md_unit_of_product(cfm2, md_mul(s, s), 0);
     }
-    row->owned_count = vector->owned_count;
     if (md_is_dependent(left, vector->owned)) return 0;
 
-    row->along = md_unit_of(along, 0);
     row->inverse_rest = s;
-    row->beside = md_unit_of(cfm2, 0);
     row->length = md_sqrt_over(left, s, row->scale);
     row->scale = md_mul(row->scale, s);
     return 1;
@@ -13605,13 +13676,26 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     md_clear_displacement(sim);
 }
 
+/* Whether a joint, whose velocity changes by dv, surely stays far within its limits in this
+   substep. 0: unknown. */
+MD_INLINE int md_is_far_within(const mdyn_sim *sim, const md_row *row, md_num dv)
+{
+    const md_joint_values *b = md_values_of_dof(sim, row->index);
+    return MD_SHORTCUTS && md_is_well_within(sim->q[md_coordinate_of_dof(sim, row->index)],
+                                             sim->v[row->index], dv, sim->h, b->lower, b->upper);
+}
+
 /* Whether a joint passes one of its limits from within in this substep if it keeps its velocity. */
 MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
 {
     const md_joint_values *b = md_values_of_dof(sim, row->index);
-    const md_num q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
-    const md_num next = md_add(q, md_mul(sim->h, md_of_real(sim->v[row->index])));
-    const md_num lower = md_of_wide(b->lower), upper = md_of_wide(b->upper);
+    md_num q, next, lower, upper;
+    if (md_is_far_within(sim, row, MD_K(0))) return 0;
+
+    q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
+    next = md_add(q, md_mul(sim->h, md_of_real(sim->v[row->index])));
+    lower = md_of_wide(b->lower);
+    upper = md_of_wide(b->upper);
     if (md_less(next, lower)) return !md_less(q, lower);
     return md_less(upper, next) && !md_less(upper, q);
 }
@@ -14876,9 +14960,9 @@ MD_STATIC int md_is_weak(const mdyn_sim *sim, const md_row *row)
 /* The change of a row's velocity that a target asks for, less the part `owned` of it. */
 MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owned, md_scale e)
 {
-    md_num change = md_mul(row->scale, md_sub(velocity, row->velocity_given));
-    if (!md_is_zero(owned)) change = md_sub(change, owned);
-    return md_unit_of(change, e);
+    const md_num change = md_sub(velocity, row->velocity_given);
+    if (md_is_zero(owned)) return md_unit_of_product(row->scale, change, e);
+    return md_unit_of(md_sub(md_mul(row->scale, change), owned), e);
 }
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
@@ -14922,23 +15006,31 @@ MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
     return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
 }
 
+/* The impulse lambda of a row, beyond what is part of the free motion, in the block. */
+MD_SHARED md_unit md_unit_impulse(const md_row *row, md_num lambda, md_scale e)
+{
+    if (!md_is_zero(row->lambda_given)) lambda = md_sub(lambda, row->lambda_given);
+    return md_unit_of_product(lambda, row->length, e);
+}
+
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
    the bounds as a warm start. Returns the change of the objective by that impulse. */
 MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
                              md_num impulse)
 {
-    md_num length = row->length, cost;
+    md_num cost;
     md_unit start;
-    row->u_lambda_min = md_unit_of(md_mul(md_sub(row->lambda_min, row->lambda_given), length), e);
-    row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
+    row->u_lambda_min = md_unit_impulse(row, row->lambda_min, e);
+    row->u_lambda_max = md_unit_impulse(row, row->lambda_max, e);
     md_target_inequality(sim, row, e, bias);
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
-    start = md_unit_of(md_mul(md_sub(impulse, row->lambda_given), length), e);
+    start = md_unit_impulse(row, impulse, e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
+    if (md_unit_is_zero(start)) return MD_K(0);
     cost = md_warm_start_cost(sim, row, start);
     md_set_impulse(sim, row, start);
     return cost;
@@ -16300,6 +16392,22 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     return md_max(need, md_min(start, bound));
 }
 
+/* Whether a block of exponent e surely holds the estimate of an inequality row: by the bound of its
+   impulse, or by its target and its warm start. 0: unknown. */
+MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scale e,
+                                 enum md_bias_mode bias)
+{
+    const md_scale half = (md_scale)(e - 1);
+    if (!row->in_inequality) return 0;
+    if (md_surely_holds(half, row->length, row->lambda_max)
+        && md_surely_holds(half, row->length, row->lambda_min)
+        && md_surely_holds(half, row->length, row->lambda_given)) return 1;
+    if (md_less(row->v_lo, row->v_hi) || !md_surely_holds(e, row->scale,
+            md_sub(md_target_lo(row, bias), row->velocity_given))) return 0;
+    return !md_uses_warm_start(sim) || md_is_zero(row->warm_start)
+        || md_surely_holds(e, row->length, md_sub(row->warm_start, row->lambda_given));
+}
+
 /* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
 MD_INLINE md_num md_impulse_of(const md_row *row, md_unit u, md_scale e)
 {
@@ -16491,10 +16599,13 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 MD_STATIC int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
 {
     const md_joint_values *b = md_values_of_dof(sim, row->index);
-    const md_num q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
-    const md_num v = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
-    md_num reach = md_mul(MD_K(1.0 / 1024), md_add(MD_K(1), md_abs(q)));
+    md_num q, v, reach;
     if (md_has_displacement(sim)) return 0;
+    if (md_is_far_within(sim, row, sim->dv[row->index])) return 1;
+
+    q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
+    v = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
+    reach = md_mul(MD_K(1.0 / 1024), md_add(MD_K(1), md_abs(q)));
     reach = md_add(reach, md_abs(md_mul(sim->h, v)));
     return md_less(reach, md_sub(q, md_of_wide(b->lower)))
         && md_less(reach, md_sub(md_of_wide(b->upper), q));
@@ -16647,7 +16758,8 @@ MD_STATIC md_scale md_scale_of_rows(const mdyn_sim *sim, md_scale e, enum md_bia
 {
     int k;
     for (k = 0; k < md_active_count(sim); k++)
-        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
+        if (!MD_SHORTCUTS || !md_row_surely_fits(sim, md_active_row(sim, k), e, bias))
+            e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
     return e;
 }
 
