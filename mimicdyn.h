@@ -2955,6 +2955,9 @@ MD_SHARED int32_t md_shift_right_rounded(int32_t x, int32_t n)
     return (x >> n) + ((x >> (n - 1)) & 1);
 }
 
+/* A number with the bit length of |x|; one bit shorter for x = -2^n. */
+MD_INLINE uint32_t md_abs_bits(int32_t x) { return (uint32_t)(x ^ x >> 31); }
+
 /* x 2^n, 0 <= n < 64, without the undefined shift of a negative number. */
 MD_INLINE int64_t md_shift_left(int64_t x, int32_t n) { return (int64_t)((uint64_t)x << n); }
 
@@ -3589,31 +3592,31 @@ MD_STATIC mdyn_real md_nearest_real(mdyn_wide x)
     return md_sum_to_real(&s);
 }
 
-/* The bound x in Q23.40, rounded down, clamped to +-2^22. */
-MD_INLINE int64_t md_bound_to_real(mdyn_wide x)
+/* A bound in units of 2^-8, rounded down; from 2^22 units on, 2^22 where it has that many digits, a
+   number near 0 else. */
+MD_INLINE int32_t md_coarse_bound(mdyn_wide x)
 {
-    const int n = md_wide_exponent(x) + 40;
-    const int64_t m = x >> 8, most = (int64_t)1 << 62;
-    if (n <= 0) return m >> (n < -63 ? 63 : -n);
-    if (n <= 6) return md_shift_left(m, n);
-    x = md_nearest_real(x);
-    return x < -most ? -most : x > most ? most : x;
+    const int32_t m = md_high_word(x), n = -32 - md_wide_exponent(x), most = (int32_t)1 << 22;
+    if (n <= 0) return m >= most ? most : m <= -most ? -most : 0;
+    return m >> (n > 31 ? 31 : n);
 }
 
 /* Whether lower < q + h (v + dv) < upper by such a margin, (1 + |q|)/1024, that no rounding
-   matters; 0: unknown. With h < 2^-n and sizes rounded up. */
+   matters; 0: unknown. In units of 2^-8, the high words of coordinates; `reach` is rounded up.
+   h < 2^-n. */
 MD_STATIC int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
                                 mdyn_wide upper)
 {
-    const int n = -31 - md_exponent(MD_RAW(h));
-    const int64_t change = md_to_real(dv), most = (int64_t)1 << 61;
-    int64_t reach;
-    if (n < 0 || n > 40 || q <= -most || q >= most || v <= -most || v >= most
-        || change <= -most || change >= most) return 0;
-    reach = ((v < 0 ? -v : v) + (change < 0 ? -change : change)) >> n;
-    reach += ((q < 0 ? -q : q) >> 10) + ((int64_t)1 << 30) + 4;
-    return reach < most && md_bound_to_real(lower) < q - reach
-        && q + reach < md_bound_to_real(upper);
+    const int32_t x = md_high_word(q), n = -31 - md_exponent(MD_RAW(h));
+    const int32_t d = -8 - md_exponent(MD_RAW(dv)), most = (int32_t)1 << 21;
+    int32_t reach = 6 + (int32_t)(md_abs_bits(x) >> 10);
+    if (n < 1 || n > 31 || x <= -most || x >= most) return 0;
+    reach += (int32_t)(md_abs_bits(md_high_word(v)) >> n);
+    if (MD_RAW(dv) != 0) {
+        if (d <= 0) return 0;
+        reach += (int32_t)(md_abs_bits(md_mantissa(MD_RAW(dv))) >> (d > 31 ? 31 : d) >> n);
+    }
+    return reach < most && md_coarse_bound(lower) < x - reach && x + reach < md_coarse_bound(upper);
 }
 
 /* ---- coordinates and velocities with tails ----
@@ -4231,9 +4234,6 @@ MD_STATIC int32_t md_product_rows(const int32_t *a, const int32_t *b)
     md_add_product(&s, a[2], b[2]);
     return md_product_sum_value(&s, MD_PRODUCT_BITS);
 }
-
-/* A number with the bit length of |x|; one bit shorter for x = -2^n. */
-MD_INLINE uint32_t md_abs_bits(int32_t x) { return (uint32_t)(x ^ x >> 31); }
 
 /* The left shift, or minus the right shift, that normalizes a block whose numbers have the bits
    `bits` in all. 28 for a block of zeros. A loop of single shifts is short, as sums are seldom far
