@@ -3734,11 +3734,23 @@ MD_OWN_FRAME md_unit md_unit_of(md_num x, int e)
 /* u 2^e as a scalar; exact. */
 MD_SHARED md_num md_of_unit(md_unit u, int e) { return md_of_int32(MD_RAW(u), e - 30); }
 
-/* a + b, clamped. A sum whose sign differs from that of both operands has wrapped. */
+/* *r = a + b modulo 2^32. Returns whether the sum has wrapped: its sign differs from that of both
+   operands. gcc and clang ask the processor's flag. */
+MD_INLINE int md_sum_wraps(int32_t a, int32_t b, int32_t *r)
+{
+#if MD_SHORTCUTS && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 5))
+    return __builtin_add_overflow(a, b, r);
+#else
+    *r = (int32_t)((uint32_t)a + (uint32_t)b);
+    return ((a ^ *r) & (b ^ *r)) < 0;
+#endif
+}
+
+/* a + b, clamped. */
 MD_INLINE md_unit md_unit_add(md_unit a, md_unit b)
 {
-    int32_t r = (int32_t)((uint32_t)MD_RAW(a) + (uint32_t)MD_RAW(b));
-    if (((MD_RAW(a) ^ r) & (MD_RAW(b) ^ r)) < 0) r = MD_RAW(a) < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX;
+    int32_t r;
+    if (md_sum_wraps(MD_RAW(a), MD_RAW(b), &r)) r = MD_RAW(a) < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX;
     return MD_UNIT(r);
 }
 
