@@ -3700,6 +3700,7 @@ MD_STATIC void md_accumulate_product(mdyn_real *q, md_tail *tail, mdyn_wide dt, 
 #define MD_MAX_RETRIES 10
 #define MD_U(x) MD_UNIT((int32_t)MDYN_ROUND_((x) * 1073741824.0)) /* a constant, |x| < 2 */
 #define MD_U_ROUNDING MD_UNIT((int32_t)4) /* bound of the rounding error of a few operations */
+#define MD_U_NOISE MD_UNIT((int32_t)16)   /* of the changes in an iteration */
 #define MD_UNIT_MAX 0x7FFFFFFF
 
 /* p 2^-n, rounded, clamped to +-MD_UNIT_MAX; 24 < n < 32. With h the high word of the rounded
@@ -5136,6 +5137,7 @@ MD_INLINE void md_accumulate_product(mdyn_real *q, md_tail *tail, mdyn_wide dt, 
 #define MD_MAX_RETRIES 1
 #define MD_U(x) md_unit_of(MD_K(x), 0)
 #define MD_U_ROUNDING MD_U(0) /* absolute rounding error: none, that of a float is relative */
+#define MD_U_NOISE MD_U(0)
 
 MD_INLINE md_unit md_unit_of(md_num x, int e) { (void)e; return MD_UNIT(MD_RAW(x)); }
 MD_INLINE md_num md_of_unit(md_unit u, int e) { (void)e; return MD_NUM(MD_RAW(u)); }
@@ -8641,7 +8643,7 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
                 place = -1 - place;
                 x = md_add(x, x);
             }
-            to[place] = md_add(to[place], x);
+            to[place] = md_is_zero(to[place]) ? x : md_add(to[place], x);
         }
     }
 }
@@ -10761,7 +10763,7 @@ MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
 MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *b, int dof)
 {
     md_num tau = md_of_real(sim->tau[dof]), effort;
-    if (md_wide_is_zero(b->effort)) return tau;
+    if (md_wide_is_zero(b->effort) || md_is_zero(tau)) return tau;
     effort = md_of_wide(b->effort);
     return md_max(md_neg(effort), md_min(effort, tau));
 }
@@ -12661,6 +12663,48 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
         }
 }
 
+/* J_k of the k-th DoF of a joint row in a block of scale e. */
+MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int k, md_scale e)
+{
+    return md_unit_of(t->factor[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
+}
+
+/* The substitution for the DoFs of a joint row. A DoF is left only when all its descendants are
+   done: of two paths the one at the higher DoF goes on, until they meet at j; then the common path
+   to the world. */
+MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
+{
+    int i, j, k;
+    for (k = 0; k < t->count; k++) sim->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
+    if (md_is_deep(sim)) {
+        for (k = 0; k < t->count; k++)
+            if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
+        return;
+    }
+    for (j = t->dof[0], k = 1; k < t->count; k++)
+        for (i = t->dof[k]; j != i;)
+            if (j > i) j = md_whiten_dof(sim, j);
+            else i = md_whiten_dof(sim, i);
+    while (j >= 0) j = md_whiten_dof(sim, j);
+}
+
+/* The same of a row with one DoF: in place, as no other term adds to x. */
+MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
+{
+    md_unit *x = sim->row_x;
+    md_overflow overflow = 0;
+    int j, k = t->dof[0];
+    for (x[k] = md_scaled_factor(sim, t, 0, e); k >= 0; k = md_parent_y(sim, k)) {
+        const md_unit *L = sim->shared.entry + sim->L_first[k];
+        const md_unit z = md_unit_mul_num(x[k], sim->inverse_diagonal[k]);
+        x[k] = z;
+        overflow |= md_overflow_of(z);
+        for (j = md_parent_y(sim, k); j >= 0; j = md_parent_y(sim, j))
+            overflow |= md_sub_product(&x[j], *++L, z);
+    }
+    sim->overflow |= overflow;
+}
+
 /* sim->row_x = s L^-T (J G)^T of a joint row with the terms `joint`. Returns s, a power of 2 that
    brings the numbers to O(1). */
 MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
@@ -12668,7 +12712,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
     const md_reduced *t = md_reduce_terms(sim, joint);
     const md_overflow before = sim->overflow;
     md_scale e = MD_MIN_SCALE;
-    int i, j, k, tries = 0;
+    int k, tries = 0;
     if (t->count == 0) return MD_K(1);
 
     /* the scale at which J_k/L_kk fit; what the substitution adds may still overflow */
@@ -12678,23 +12722,8 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 
     for (;;) {
         md_overflow_reset(&sim->overflow, 0);
-        for (k = 0; k < t->count; k++)
-            sim->row_J[t->dof[k]] =
-                md_unit_of(t->factor[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
-
-        /* A DoF is left only when all its descendants are done: of two paths the one at the
-           higher DoF goes on, until they meet at j; then the common path to the world. */
-        if (md_is_deep(sim)) {
-            for (k = 0; k < t->count; k++)
-                if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
-        } else {
-            for (j = t->dof[0], k = 1; k < t->count; k++)
-                for (i = t->dof[k]; j != i;)
-                    if (j > i) j = md_whiten_dof(sim, j);
-                    else i = md_whiten_dof(sim, i);
-            while (j >= 0) j = md_whiten_dof(sim, j);
-        }
-
+        if (MD_SHORTCUTS && t->count == 1 && !md_is_deep(sim)) md_whiten_single_path(sim, t, e);
+        else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
         e = (md_scale)(e + MD_HEADROOM);
@@ -15066,9 +15095,13 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                                          md_unit min, md_unit max)
 {
     const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, velocity, row->beside, old);
-    return md_impulse_between(md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s))),
-                              md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s))),
-                              min, max);
+    md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
+    if (!md_unit_less(MD_U(0), next)) {
+        next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
+        if (!md_unit_less(next, MD_U(0))) next = MD_U(0);
+    }
+    if (md_unit_less(next, min)) next = min;
+    return md_unit_less(max, next) ? max : next;
 }
 
 /* An iteration. */
@@ -15082,6 +15115,14 @@ typedef struct md_iteration {
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
 } md_iteration;
+
+/* The largest change of impulses that an iteration may end with, where `largest` is the largest
+   change or impulse. Smaller changes than MD_U_NOISE change velocities by their rounding error,
+   which would accumulate. */
+MD_INLINE md_unit md_last_change(const md_iteration *i, md_unit largest)
+{
+    return md_unit_add(md_unit_mul(i->part, largest), MD_U_NOISE);
+}
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
 MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iteration *i)
@@ -15621,7 +15662,7 @@ MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
     if (MIMICDYN_SETTINGS && (sim->step_misses || md_unit_is_zero(moved))) return;
     if (md_wide_is_zero(sim->solver.relaxation) && !md_unit_less(md_unit_add(
             md_unit_mul(MD_U(8 * MD_EPSILON), sim->free_motion),
-            md_unit_ldexp(MD_U_ROUNDING, 2)), moved)) return;
+            MD_U_NOISE), moved)) return;
 
     /* if the changes do not fit the block, some row counts as missing its target */
     if (md_has_overflowed(md_find_changes(sim, room))) sim->step_misses = 1;
@@ -15657,32 +15698,6 @@ MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
     return k;
 }
 
-/* Visits parallel rows one after the other, where each sees the velocity along their vector that
-   the one before it leaves. Returns whether they disagree: one but the first changes by more than
-   `part` of the largest change or impulse. */
-MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_unit part, md_unit largest)
-{
-    md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
-    int k, disagree = 0;
-    for (k = from; k < end; k++) {
-        md_row *row = md_active_row(sim, k);
-        md_unit d;
-        if (!row->in_inequality) continue;
-        row->u_lambda = md_next_impulse(row, velocity, MD_U(1), row->u_lambda_min,
-                                        row->u_lambda_max);
-        d = md_unit_sub(row->u_lambda, row->u_before);
-        if (md_unit_is_zero(d)) continue;
-
-        velocity = md_unit_add(velocity, md_unit_mul(row->along, d));
-        if (md_unit_less(largest, md_unit_abs(row->u_lambda)))
-            largest = md_unit_abs(row->u_lambda);
-        if (k > from) disagree |= md_unit_less(
-            md_unit_add(md_unit_mul(part, largest), md_unit_ldexp(MD_U_ROUNDING, 2)),
-            md_unit_abs(d));
-    }
-    return disagree;
-}
-
 /* sim->du follows the impulses of parallel rows. */
 MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
@@ -15698,11 +15713,46 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
 }
 
-/* One visit of parallel rows: in turn or, if they disagree, all together. */
-MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
+/* One visit of parallel rows. Each sees the velocity along their vector that the one before it
+   leaves. If they disagree, that is one but the first changes by more than an iteration may end
+   with, they are solved all together. */
+MD_OWN_FRAME void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
-    if (md_visit_in_turn(sim, from, end, i->part, i->largest)) md_solve_parallel(sim, from, end);
-    md_follow_parallel(sim, from, end, i);
+    const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
+    md_unit d = MD_U(0), largest = i->largest, moved = MD_U(0), moved_later = MD_U(0);
+    md_squares squares = i->squares;
+    md_overflow overflow = 0;
+    int k;
+    for (k = from; k < end; k++) {
+        md_row *row = md_active_row(sim, k);
+        md_unit change, size;
+        if (!row->in_inequality) continue;
+        row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
+                                        row->u_lambda_max);
+        overflow |= md_overflow_of(row->u_lambda);
+        change = md_unit_sub(row->u_lambda, row->u_before);
+        size = md_unit_abs(row->u_lambda);
+        if (md_unit_less(largest, size)) largest = size;
+        if (md_unit_is_zero(change)) continue;
+
+        squares = md_add_square(squares, change);
+        d = md_unit_add(d, md_unit_mul(row->along, change));
+        size = md_unit_abs(change);
+        if (md_unit_less(moved, size)) moved = size;
+        if (k > from && md_unit_less(moved_later, size)) moved_later = size;
+    }
+
+    if (md_unit_less(md_last_change(i, largest), moved_later)) {
+        md_solve_parallel(sim, from, end);
+        md_follow_parallel(sim, from, end, i);
+        return;
+    }
+    if (md_unit_less(i->moved, moved)) i->moved = moved;
+    i->largest = largest;
+    i->squares = squares;
+    if (!md_unit_is_zero(d))
+        overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
+    sim->overflow |= overflow;
 }
 
 /* One visit of a row by itself. */
@@ -15984,16 +16034,6 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->close = 0;
 }
 
-/* Smaller changes of an impulse change velocities by their rounding error, which would
-   accumulate. */
-#define MD_CHANGE_NOISE md_unit_ldexp(MD_U_ROUNDING, 2)
-
-/* Whether a change of impulses is more than an iteration may end with. */
-MD_INLINE int md_is_change(const md_iteration *i, md_unit moved)
-{
-    return md_unit_less(md_unit_add(md_unit_mul(i->part, i->largest), MD_CHANGE_NOISE), moved);
-}
-
 #define MD_CLOSE 128
 
 /* Whether another iteration is needed and allowed. |du| is measured once, after the second one,
@@ -16001,6 +16041,7 @@ MD_INLINE int md_is_change(const md_iteration *i, md_unit moved)
    converged. */
 MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
 {
+    md_unit last;
     if (sim->iterations == i->first + 1
         && md_unit_less(md_unit_mul(i->part, i->largest), i->moved)) {
         i->motion = md_units_max_abs(sim->du, sim->dofs);
@@ -16008,8 +16049,9 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     }
 
     sim->iterations += !md_unit_is_zero(i->moved);
-    if (!md_is_change(i, i->moved) || md_has_overflowed(sim->overflow)) return 0;
-    i->close += !md_is_change(i, md_unit_mul(MD_U(0.25), i->moved));
+    last = md_last_change(i, i->largest);
+    if (!md_unit_less(last, i->moved) || md_has_overflowed(sim->overflow)) return 0;
+    i->close += !md_unit_less(last, md_unit_mul(MD_U(0.25), i->moved));
     if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
     sim->unconverged = 1;
     return 0;
@@ -16019,7 +16061,7 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
     int k;
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
-    if (md_unit_less(MD_CHANGE_NOISE, last->moved))
+    if (md_unit_less(MD_U_NOISE, last->moved))
         sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
 
@@ -16284,7 +16326,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
     s.two_sided = d->two_sided;
-    s.b_rounding = md_div(md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 2), 0),
+    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0),
                       MD_K(MD_LCP_NOISE * MD_EPSILON));
     p.n = n;
     p.hi = d->mu;
@@ -17128,6 +17170,10 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
         md_add_body_row_force(sim, row, s, to);
         return;
     }
+    if (!md_is_coupling_row(row)) {
+        to[row->index] = md_add(to[row->index], s);
+        return;
+    }
     md_find_row_terms(sim, row, &sim->terms);
     md_add_terms(&sim->terms, s, to);
 }
@@ -17495,13 +17541,12 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
     o->v_lo = MD_NO_MIN;
     o->v_hi = MD_NO_MAX;
     if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
-    o->v_lo = md_target_lo(row, bias);
+    o->v_lo = o->v_hi = md_target_lo(row, bias);
+    if (md_row_is_soft(row))
+        o->v_lo = o->v_hi = md_sub(o->v_lo, md_mul(row->cfm, row->lambda));
+    if (!md_less(row->v_lo, row->v_hi)) return;
     o->v_hi = md_target_hi(row, bias);
-    if (md_row_is_soft(row)) {
-        const md_num yield = md_mul(row->cfm, row->lambda);
-        o->v_lo = md_sub(o->v_lo, yield);
-        o->v_hi = md_sub(o->v_hi, yield);
-    }
+    if (md_row_is_soft(row)) o->v_hi = md_sub(o->v_hi, md_mul(row->cfm, row->lambda));
 }
 
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
