@@ -5151,7 +5151,10 @@ MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
 MD_INLINE md_unit md_unit_relax(md_unit omega, md_unit x) { return md_unit_mul(omega, x); }
 MD_INLINE md_unit md_unit_div(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) / MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
-MD_INLINE md_unit md_unit_of_product(md_num a, md_num b, int e) { return md_unit_of(md_mul(a, b), e); }
+MD_INLINE md_unit md_unit_of_product(md_num a, md_num b, int e)
+{
+    return md_unit_of(md_mul(a, b), e);
+}
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
