@@ -2913,7 +2913,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_UNROLL_SIX
 #endif
 
-/* Shortcuts that change no bit of a result are left out where the code shall be small. */
+/* MD_SHORTCUTS: 0 leaves out shortcuts that change no bit of a result, where the code shall be
+   small. */
 #if defined(__OPTIMIZE_SIZE__)
 #define MD_SHORTCUTS 0
 #else
@@ -3685,17 +3686,17 @@ MD_STATIC mdyn_real md_nearest_real(mdyn_wide x)
     return md_sum_to_real(&s);
 }
 
-/* A bound in units of 2^-8, rounded down; from 2^22 units on, 2^22 where it has that many digits, a
-   number near 0 else. */
+/* A bound in units of 2^-8, rounded down. As MDYN_C writes numbers, those whose exponent asks for a
+   shift to the left are 0 or above 2^24 units: they become 2^22. */
 MD_INLINE int32_t md_coarse_bound(mdyn_wide x)
 {
     const int32_t m = md_high_word(x), n = -32 - md_wide_exponent(x), most = (int32_t)1 << 22;
-    if (n <= 0) return m >= most ? most : m <= -most ? -most : 0;
+    if (n <= 0) return m > 0 ? most : m < 0 ? -most : 0;
     return m >> (n > 31 ? 31 : n);
 }
 
 /* Whether lower < q + h (v + dv) < upper by such a margin, (1 + |q|)/1024, that no rounding
-   matters; 0: unknown. In units of 2^-8, the high words of coordinates; `reach` is rounded up.
+   matters; 0: unknown. In units of 2^-8, the high words of coordinates; `reach` is rounded up, and
    h < 2^-n. */
 MD_STATIC int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
                                 mdyn_wide upper)
@@ -5181,7 +5182,12 @@ MD_INLINE mdyn_real md_no_number(void)
 MD_INLINE int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
                                 mdyn_wide upper)
 {
-    (void)q, (void)v, (void)dv, (void)h, (void)lower, (void)upper;
+    (void)q;
+    (void)v;
+    (void)dv;
+    (void)h;
+    (void)lower;
+    (void)upper;
     return 0;
 }
 
@@ -5252,7 +5258,10 @@ MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
 MD_INLINE md_unit md_unit_relax(md_unit omega, md_unit x) { return md_unit_mul(omega, x); }
 MD_INLINE md_unit md_unit_div(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) / MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
-MD_INLINE md_unit md_unit_of_product(md_num a, md_num b, int e) { return md_unit_of(md_mul(a, b), e); }
+MD_INLINE md_unit md_unit_of_product(md_num a, md_num b, int e)
+{
+    return md_unit_of(md_mul(a, b), e);
+}
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
@@ -5264,7 +5273,13 @@ MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void
 
 /* Scales of blocks and of DoF: 0. */
 MD_INLINE md_scale md_scale_to_hold(md_scale e, md_num x, int s) { (void)x; (void)s; return e; }
-MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b) { return (void)a, (void)b, e == 0; }
+MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
+{
+    (void)e;
+    (void)a;
+    (void)b;
+    return 1;
+}
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s) { (void)s; return e; }
 
 MD_INLINE md_scale md_dof_scale(const md_dof *d) { (void)d; return 0; }
@@ -15990,10 +16005,10 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
 }
 
-/* One visit of parallel rows. Each sees the velocity along their vector that the one before it
-   leaves. If they disagree, that is one but the first changes by more than an iteration may end
-   with, they are solved all together. */
-MD_OWN_FRAME void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
+/* Visits parallel rows one after the other, where each sees the velocity along their vector that
+   the one before it leaves. Returns whether they disagree: one but the first changes by more than
+   an iteration may end with. Then sim->du and the iteration do not follow. */
+MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
     const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
     md_unit d = MD_U(0), largest = i->largest, moved = MD_U(0), moved_later = MD_U(0);
@@ -16019,17 +16034,22 @@ MD_OWN_FRAME void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iterati
         if (k > from && md_unit_less(moved_later, size)) moved_later = size;
     }
 
-    if (md_unit_less(md_last_change(i, largest), moved_later)) {
-        md_solve_parallel(sim, from, end);
-        md_follow_parallel(sim, from, end, i);
-        return;
-    }
+    if (md_unit_less(md_last_change(i, largest), moved_later)) return 1;
     if (md_unit_less(i->moved, moved)) i->moved = moved;
     i->largest = largest;
     i->squares = squares;
     if (!md_unit_is_zero(d))
         overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
     sim->overflow |= overflow;
+    return 0;
+}
+
+/* One visit of parallel rows: in turn or, if they disagree, all together. */
+MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
+{
+    if (!md_visit_in_turn(sim, from, end, i)) return;
+    md_solve_parallel(sim, from, end);
+    md_follow_parallel(sim, from, end, i);
 }
 
 /* One visit of a row by itself. */
