@@ -12966,6 +12966,11 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
     if (!md_is_zero(vector->left)) s = md_rsqrt(vector->left);
     vector->inverse_length = s;
     for (e = first; e < end; e++) sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], s);
+
+    /* a single one is 1 or -1, without its rounding: md_has_one_entry */
+    if (end == first + 1 && !md_is_zero(s))
+        sim->shared.entry[first] = md_unit_less(sim->shared.entry[first], MD_U(0)) ? MD_U(-1)
+                                                                                   : MD_U(1);
 }
 
 /* J M^-1 J^T, after the hard equality rows, of a row that has the vector of an earlier one. */
@@ -14884,12 +14889,37 @@ MD_INLINE int md_sixes_of(const mdyn_sim *sim, const md_row *row)
     return MD_HAS_CONTACTS && md_is_body_row(row) ? md_body_row_at(sim, row)->sixes : 0;
 }
 
+/* s u for s = 1 or -1. */
+MD_INLINE md_unit md_with_sign(md_unit s, md_unit u)
+{
+    return md_unit_less(s, MD_U(0)) ? md_unit_neg(u) : u;
+}
+
+/* Whether n of an inequality row is one entry, 1 or -1, as of the rows of a rotor that no other
+   joint acts on. */
+MD_INLINE int md_has_one_entry(const md_row *row)
+{
+    return !MIMICDYN_TREE && row->end == row->first + row->owned_count + 1
+        && !md_unit_is_zero(row->along);
+}
+
+/* Whether a row is soft. Of a hard one along = 1, or -1. */
+MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
+
+/* along u */
+MD_INLINE md_unit md_part_along(const md_row *row, md_unit u)
+{
+    if (MIMICDYN_TREE || md_is_soft_in_block(row)) return md_unit_mul(row->along, u);
+    return md_with_sign(row->along, u);
+}
+
 /* n.u of an inequality row over the coordinates that no equality row owns. */
 MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
     const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
     const md_unit *entry = sim->shared.entry + first;
     const md_place *at = sim->entry_column + first;
+    if (md_has_one_entry(row)) return md_with_sign(*entry, u[*at]);
     if (sixes) return md_dot_sixes(entry, &u[at[0]], sixes & MD_TWO_SIXES ? &u[at[6]] : NULL);
     return md_sparse_dot(entry, at, row->end - first, u);
 }
@@ -14897,7 +14927,7 @@ MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_u
 /* x.u */
 MD_INLINE md_unit md_row_dot(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
-    return md_unit_mul(row->along, md_dot_free(sim, row, u));
+    return md_part_along(row, md_dot_free(sim, row, u));
 }
 
 /* u += d n; returns the overflow. */
@@ -14906,6 +14936,10 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
     const int first = row->first + row->owned_count, sixes = md_sixes_of(sim, row);
     const md_unit *entry = sim->shared.entry + first;
     const md_place *at = sim->entry_column + first;
+    if (md_has_one_entry(row)) {
+        u[*at] = md_unit_add(u[*at], md_with_sign(*entry, d));
+        return md_overflow_of(d) | md_overflow_of(u[*at]);
+    }
     if (sixes) return md_axpy_sixes(&u[at[0]], sixes & MD_TWO_SIXES ? &u[at[6]] : NULL, d, entry);
     return md_sparse_axpy(u, d, entry, at, row->end - first);
 }
@@ -14948,7 +14982,7 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
 /* Sets the impulse of a row, and du += x times its change. */
 MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 {
-    const md_unit d = md_unit_mul(row->along, md_unit_sub(u_lambda, row->u_lambda));
+    const md_unit d = md_part_along(row, md_unit_sub(u_lambda, row->u_lambda));
     row->u_lambda = u_lambda;
     sim->overflow |= md_overflow_of(u_lambda);
     if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
@@ -15005,7 +15039,10 @@ MD_ALWAYS_INLINE md_unit md_impulse_between(md_unit from_lo, md_unit from_hi, md
 MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit omega,
                                          md_unit min, md_unit max)
 {
-    const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, velocity, row->beside, old);
+    const md_unit old = row->u_lambda;
+    const md_unit s = MIMICDYN_TREE || md_is_soft_in_block(row)
+        ? md_unit_sum2(row->along, velocity, row->beside, old)
+        : md_with_sign(row->along, velocity);
     return md_impulse_between(md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s))),
                               md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s))),
                               min, max);
@@ -15030,7 +15067,7 @@ MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iterat
     const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
     if (md_unit_less(i->moved, d)) i->moved = d;
     if (md_unit_less(i->largest, size)) i->largest = size;
-    i->squares = md_add_square(i->squares, change);
+    if (MIMICDYN_TREE || !md_unit_is_zero(change)) i->squares = md_add_square(i->squares, change);
     return change;
 }
 
@@ -15066,8 +15103,6 @@ typedef struct md_parallel {
 } md_parallel;
 
 typedef struct md_impulses { md_unit least, most; } md_impulses;
-
-MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
 
 /* The impulses that a hard row can have where n.du is w: more than one at a target. along = 1, or
    -1. */
@@ -15234,7 +15269,7 @@ MD_OWN_FRAME void md_give_impulse(mdyn_sim *sim, md_parallel *p, md_row *row, md
     const md_unit d = md_unit_sub(u, row->u_lambda);
     row->u_lambda = u;
     sim->overflow |= md_overflow_of(u);
-    p->velocity = md_unit_add(p->velocity, md_unit_mul(row->along, d));
+    p->velocity = md_unit_add(p->velocity, md_part_along(row, d));
 }
 
 MD_OWN_FRAME void md_give_visit(mdyn_sim *sim, md_parallel *p, md_row *row)
@@ -15338,8 +15373,8 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
         const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
         if (!row->in_inequality) continue;
         p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
-        p->rest = md_unit_sub(p->rest, md_unit_mul(row->along, row->u_before));
-        p->velocity = md_unit_add(p->velocity, md_unit_mul(row->along, change));
+        p->rest = md_unit_sub(p->rest, md_part_along(row, row->u_before));
+        p->velocity = md_unit_add(p->velocity, md_part_along(row, change));
     }
     p->pull = p->part = MD_K(0);
     if (p->soft > 1) md_join_soft_rows(sim, p);
@@ -15613,7 +15648,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_unit part
         d = md_unit_sub(row->u_lambda, row->u_before);
         if (md_unit_is_zero(d)) continue;
 
-        velocity = md_unit_add(velocity, md_unit_mul(row->along, d));
+        velocity = md_unit_add(velocity, md_part_along(row, d));
         if (md_unit_less(largest, md_unit_abs(row->u_lambda)))
             largest = md_unit_abs(row->u_lambda);
         if (k > from) disagree |= md_unit_less(
@@ -15632,7 +15667,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         sim->overflow |= md_overflow_of(row->u_lambda);
-        d = md_unit_add(d, md_unit_mul(row->along, md_note_visit(row, row->u_before, i)));
+        d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->u_before, i)));
     }
     if (!md_unit_is_zero(d))
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
@@ -15655,7 +15690,7 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
         if (cone == 1) md_visit_cone(sim, row, row->u_lambda_max, i);
         if (cone > 0) return;
     }
-    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
+    d = md_part_along(row, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
     if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
 }
 
