@@ -1843,6 +1843,7 @@ typedef struct mdyn_sim {
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_parallel;                 /* active rows of this solve share a vector */
+    uint8_t rows_meet;                    /* inequality rows of two vectors may share coordinates */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -6071,6 +6072,13 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 
 /* Whether the program's sims are baked: what rows are made of is given, and cannot change. */
 #define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
+
+/* Whether all that a row is made of but its targets stays from step to step, and no impulse bounds
+   another: rotors without curves. Then the rows at no bound are solved as a system (>>pgs), of so
+   many rows. */
+#define MD_HAS_CONSTANT_ROWS \
+    (!MIMICDYN_TREE && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES && !MD_HAS_CURVES)
+enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
 /* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
 #define MD_CAN_BE_PARALLEL (MD_HAS(ELIMINATED) \
@@ -14448,6 +14456,25 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     return MDYN_OK;
 }
 
+/* Whether a coordinate that no equality row owns has inequality rows of two vectors. */
+MD_STATIC int md_rows_meet(mdyn_sim *sim)
+{
+    const md_row *before = NULL;
+    int i, k, e, meet = 0;
+    for (i = 0; i < sim->joint_row_count; i++) {
+        const md_row *row = md_ordered_row(sim, i);
+        const int is_new = !before || before->first != row->first || before->end != row->end;
+        if (row->unbounded || !is_new) continue;
+        before = row;
+        for (e = row->lone; e < row->end; e++) {
+            meet |= sim->mark[sim->entry_column[e]];
+            sim->mark[sim->entry_column[e]] = 1;
+        }
+    }
+    for (k = 0; k < sim->dofs + sim->rows; k++) sim->mark[k] = 0;
+    return meet;
+}
+
 /* The plan of the joint rows: sim->setup_order, the layout, and which equality rows are redundant.
    Their vectors at the present q decide that, because linear dependence of couplings does not
    change with q. Needs L. Returns MDYN_OK or an error of capacity. */
@@ -14498,6 +14525,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         }
     }
     sim->plan_entries = (int16_t)sim->entries;
+    if (MD_HAS_CONSTANT_ROWS && code == MDYN_OK) sim->rows_meet = (uint8_t)md_rows_meet(sim);
     return code == MDYN_OK ? md_check_dantzig_capacity(sim) : code;
 }
 
@@ -15058,6 +15086,7 @@ typedef struct md_iteration {
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
+    int exact;          /* one iteration solves all rows */
 } md_iteration;
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
@@ -15380,9 +15409,9 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
     if (p->soft > 1) md_join_soft_rows(sim, p);
 }
 
-/* Solves parallel rows, the active ones from `from` to before `end`; those that contradict each
-   other stay as they are. */
-MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
+/* Solves parallel rows, the active ones from `from` to before `end`. Those that contradict each
+   other stay as they are; returns 0 then. */
+MD_OWN_FRAME int md_solve_parallel(mdyn_sim *sim, int from, int end)
 {
     md_parallel p;
     int k;
@@ -15396,13 +15425,14 @@ MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
                                 || md_try_target(sim, &p, md_unit_mul(row->along, row->u_hi)));
     }
 
-    if (md_parallel_contradict(sim, &p)) return;
+    if (md_parallel_contradict(sim, &p)) return 0;
     if (p.at_target) md_take_at_target(sim, &p);
     else {
         const md_unit middle = md_middle_velocity(p.low, p.high);
         if (p.soft > 1) md_answer_at(sim, &p, middle, 0);
         md_take_off_target(sim, &p, middle);
     }
+    return 1;
 }
 
 /* ---- Coulomb friction of contacts and user rows ---- */
@@ -15676,7 +15706,8 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
 /* One visit of parallel rows: in turn or, if they disagree, all together. */
 MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
-    if (md_visit_in_turn(sim, from, end, i->part, i->largest)) md_solve_parallel(sim, from, end);
+    if (md_visit_in_turn(sim, from, end, i->part, i->largest))
+        i->exact &= md_solve_parallel(sim, from, end);
     md_follow_parallel(sim, from, end, i);
 }
 
@@ -15951,6 +15982,125 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
     md_follow_direction(sim, part);
 }
 
+/* ---- the rows at no bound ----
+   Where rows are constant and no impulse bounds another, an iteration shows which rows are at no
+   bound. Their equations are solved as a system, by elimination,
+      A d = miss,   A_ij = x_i.x_j + beside of a row with itself,
+   and the impulses go on by d, but not beyond the first bound on the way. That lowers the objective
+   (md_warm_start_cost), as an iteration does. Of many rows the first MD_SYSTEM ones are taken.
+   sim->row_x holds a vector in the meantime.
+   Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
+   interactive rigid body dynamics, 2010. */
+
+typedef struct md_system {
+    int count;
+    md_place row[MD_SYSTEM];                     /* places among the active rows */
+    md_num A[MD_SYSTEM * (MD_SYSTEM + 1) / 2];   /* by rows; at last 1/pivot, 0: the row is left */
+    md_num d[MD_SYSTEM];                         /* miss, then change */
+} md_system;
+
+/* Whether a row is at no bound, and what it misses. */
+MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num *miss)
+{
+    const md_unit u = row->u_lambda, zero = MD_U(0);
+    md_unit s;
+    if (!row->in_inequality || !md_unit_less(row->u_lambda_min, u)
+        || !md_unit_less(u, row->u_lambda_max)
+        || (md_unit_is_zero(u) && md_unit_less(row->u_lo, row->u_hi))) return 0;
+    s = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi, md_row_dot(sim, row, sim->du));
+    if (md_is_soft_in_block(row)) s = md_unit_sub(s, md_unit_mul(row->beside, u));
+    *miss = md_of_unit(s, 0);
+    return 1;
+}
+
+/* Row i of A, of the row at place k. */
+MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
+{
+    const md_row *row = md_active_row(sim, k), *other;
+    md_num *A = y->A + i * (i + 1) / 2;
+    int j, e;
+    (void)md_axpy_free(sim, row, MD_U(1), sim->row_x);
+    for (j = 0; j < i; j++) {
+        other = md_active_row(sim, y->row[j]);
+        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, sim->row_x)), 0);
+    }
+    A[i] = MD_K(1);
+    for (e = row->first + row->owned_count; e < row->end; e++)
+        sim->row_x[sim->entry_column[e]] = MD_U(0);
+}
+
+/* The rows at no bound, A and what they miss. */
+MD_OWN_FRAME void md_make_system(mdyn_sim *sim, md_system *y)
+{
+    int k;
+    y->count = 0;
+    for (k = md_equality_count(sim); k < md_active_count(sim) && y->count < MD_SYSTEM; k++) {
+        if (!md_misses_freely(sim, md_active_row(sim, k), &y->d[y->count])) continue;
+        md_fill_system(sim, y, y->count, k);
+        y->row[y->count++] = (md_place)k;
+    }
+}
+
+/* y->d := A^-1 y->d. A row of which the others leave next to nothing does not move. */
+MD_OWN_FRAME void md_solve_system(md_system *y)
+{
+    const int n = y->count;
+    md_num *pivot_row, *row, part;
+    int i, j, k;
+    for (k = 0; k < n; k++) {
+        pivot_row = y->A + k * (k + 1) / 2;
+        pivot_row[k] = md_less(MD_K(1e-6), pivot_row[k]) ? md_div(MD_K(1), pivot_row[k]) : MD_K(0);
+        for (i = k + 1; i < n; i++) {
+            row = y->A + i * (i + 1) / 2;
+            if (md_is_zero(row[k])) continue;
+            part = md_mul(row[k], pivot_row[k]);
+            y->d[i] = md_sub(y->d[i], md_mul(part, y->d[k]));
+            for (j = k + 1; j <= i; j++)
+                row[j] = md_sub(row[j], md_mul(part, y->A[j * (j + 1) / 2 + k]));
+        }
+    }
+    for (k = n - 1; k >= 0; k--) {
+        for (i = k + 1; i < n; i++)
+            y->d[k] = md_sub(y->d[k], md_mul(y->A[i * (i + 1) / 2 + k], y->d[i]));
+        y->d[k] = md_mul(y->d[k], y->A[k * (k + 1) / 2 + k]);
+    }
+}
+
+/* How far, at most 1, the impulses may go by d. */
+MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
+{
+    md_num room = MD_K(1);
+    int k;
+    for (k = 0; k < y->count; k++) {
+        md_row *row = md_active_row(sim, y->row[k]);
+        md_num left;
+        md_unit bound;
+        row->u_direction = md_unit_of(y->d[k], 0);
+        if (md_unit_is_zero(row->u_direction) || !md_bound_on_direction(row, &bound)) continue;
+        left = md_of_unit(md_unit_sub(bound, row->u_lambda), 0);
+        if (md_less(md_abs(left), md_abs(md_mul(room, y->d[k])))) room = md_div(left, y->d[k]);
+    }
+    return room;
+}
+
+/* Between two iterations. */
+MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
+{
+    md_system y;
+    md_num room;
+    int k;
+    md_make_system(sim, &y);
+    md_solve_system(&y);
+    room = md_room_of_system(sim, &y);
+    for (k = 0; k < y.count; k++) {
+        md_row *row = md_active_row(sim, y.row[k]);
+        md_set_impulse(sim, row, md_unit_add(row->u_lambda,
+                                             md_unit_of(md_mul(room, y.d[k]), 0)));
+    }
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
+}
+
 MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
 {
     const md_num omega = md_of_wide(sim->solver.relaxation);
@@ -15960,6 +16110,7 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
+    i->exact = MD_HAS_CONSTANT_ROWS && MIMICDYN_EXACT && !sim->rows_meet && md_is_zero(omega);
 }
 
 /* Smaller changes of an impulse change velocities by their rounding error, which would
@@ -15986,6 +16137,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     }
 
     sim->iterations += !md_unit_is_zero(i->moved);
+    if (i->exact) i->moved = MD_U(0);
     if (!md_is_change(i, i->moved) || md_has_overflowed(sim->overflow)) return 0;
     i->close += !md_is_change(i, md_unit_mul(MD_U(0.25), i->moved));
     if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
@@ -16024,7 +16176,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
         i.largest = i.motion;
         md_visit_rows(sim, e, &i);
         if (!md_needs_iteration(sim, &i)) break;
-        if (follows) md_go_on(sim, &i, &direction);
+        if (MD_HAS_CONSTANT_ROWS && follows) md_solve_free_rows(sim);
+        else if (follows) md_go_on(sim, &i, &direction);
         else md_begin_direction(sim);
     }
     md_end_iterations(sim, &i);
