@@ -3305,6 +3305,9 @@ MD_ALWAYS_INLINE int md_less(md_num a, md_num b)
     return md_less_of_any(a, b);
 }
 
+/* Whether a is -b. */
+MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(md_neg(b)); }
+
 /* |a|; a = 0; a = 1, which has one representation. */
 MD_INLINE md_num md_abs(md_num a) { return md_mantissa(MD_RAW(a)) < 0 ? md_neg(a) : a; }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
@@ -3420,9 +3423,12 @@ MD_OWN_FRAME void md_sum_shift(md_sum *r, int32_t n)
       a b = a1 b1 2^64 + (a1 b0 + b1 a0) 2^32 + a0 b0. */
 MD_OWN_FRAME int md_product_right(md_sum *r, int64_t a, int64_t b, int n)
 {
-    uint64_t low = md_mul_u32(md_low_word(a), md_low_word(b));
+    /* integers and other short numbers */
+    const int is_coarse = MD_SHORT_PRODUCTS && md_low_word(a) == 0;
+    uint64_t low = is_coarse ? 0 : md_mul_u32(md_low_word(a), md_low_word(b));
     int64_t middle = md_mul_s32_u32(md_high_word(a), md_low_word(b)) + (int64_t)(low >> 32);
-    int64_t other = md_mul_s32_u32(md_high_word(b), md_low_word(a)) + (int64_t)md_low_word(middle);
+    int64_t other = (is_coarse ? 0 : md_mul_s32_u32(md_high_word(b), md_low_word(a)))
+                    + (int64_t)md_low_word(middle);
     int64_t high = md_mul_s32(md_high_word(a), md_high_word(b))
                    + md_high_word(middle) + md_high_word(other);
     md_words_right(r, md_low_word(high), md_high_word(high), md_low_word(other),
@@ -3795,6 +3801,24 @@ MD_STATIC md_scale md_scale_to_hold(md_scale e, md_num x, int s)
     return MD_RAW(x) == 0 || needed <= e ? e : (md_scale)(needed > 4000 ? 4000 : needed);
 }
 
+/* The smallest scale of a block that holds a b with |u| < 1/4, or the next larger one if a b is
+   near to where that grows; -1000 at least. */
+MD_STATIC md_scale md_scale_of_product(md_num a, md_num b)
+{
+    const int32_t m = md_mantissa(MD_RAW(a)), n = md_mantissa(MD_RAW(b));
+    const uint32_t p = (uint32_t)(m < 0 ? -m : m) >> 15, q = (uint32_t)(n < 0 ? -n : n) >> 15;
+    const int32_t e = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 61 + 2
+                      + (int32_t)(p * q >> 31);
+    if (m == 0 || n == 0 || e < MD_MIN_SCALE) return MD_MIN_SCALE;
+    return (md_scale)(e > 4000 ? 4000 : e);
+}
+
+/* The overflow of a number of that scale in a block of scale e. */
+MD_INLINE md_overflow md_overflow_beyond(md_scale e, int scale)
+{
+    return scale > e + 2 ? 0x40000000u : 0;
+}
+
 /* e, or the scale of the next attempt if the block has overflowed. */
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s)
 {
@@ -3854,6 +3878,14 @@ MD_SHARED md_squares md_add_square(md_squares s, md_unit a)
 
 /* Its value; halved first to fit int64_t. */
 MD_INLINE md_num md_squares_value(md_squares s) { return md_of_int64((int64_t)(s >> 1), -55); }
+
+/* A sum of products in Q47, begun with 0; its sign. */
+typedef int64_t md_products;
+MD_SHARED md_products md_add_unit_product(md_products s, md_unit a, md_unit b)
+{
+    return s + (md_mul_s32(MD_RAW(a), MD_RAW(b)) >> 13);
+}
+MD_INLINE int md_products_are_positive(md_products s) { return s > 0; }
 
 /* The smallest s >= 0 for which 2^-s |x| < 1 and 2^-s sqrt(soft) < 1/2, where |x|^2 = soft + the
    squares of u at the `count` places `at`. The numbers of a Householder reflection of the scaled
@@ -4866,6 +4898,7 @@ MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
+MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == -MD_RAW(b); }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
@@ -5090,6 +5123,8 @@ MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void
 /* Scales of blocks and of DoF: 0. */
 MD_INLINE md_scale md_scale_to_hold(md_scale e, md_num x, int s) { (void)x; (void)s; return e; }
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s) { (void)s; return e; }
+MD_INLINE md_scale md_scale_of_product(md_num a, md_num b) { (void)a; (void)b; return 0; }
+MD_INLINE md_overflow md_overflow_beyond(md_scale e, int scale) { (void)e; (void)scale; return 0; }
 
 MD_INLINE md_scale md_dof_scale(const md_dof *d) { (void)d; return 0; }
 MD_INLINE md_scale md_set_dof_scale(md_dof *d, md_num M) { (void)d; (void)M; return 0; }
@@ -5138,6 +5173,14 @@ MD_INLINE md_num md_dense_dot(const md_unit *a, const md_unit *b, int n)
 typedef mdyn_real md_squares;
 MD_INLINE md_squares md_add_square(md_squares s, md_unit a) { return s + MD_RAW(a) * MD_RAW(a); }
 MD_INLINE md_num md_squares_value(md_squares s) { return MD_NUM(s); }
+
+/* A sum of products, begun with 0; its sign. */
+typedef mdyn_real md_products;
+MD_INLINE md_products md_add_unit_product(md_products s, md_unit a, md_unit b)
+{
+    return s + MD_RAW(a) * MD_RAW(b);
+}
+MD_INLINE int md_products_are_positive(md_products s) { return s > 0; }
 
 /* tau of the reflection 1 - tau v v^T of a vector w: v = w/divisor is 1 at the pivot, `squares` is
    the sum of its other squares, divisor = w_p + length, length = +-|w|. Source: LAPACK, dlarfg. */
@@ -13124,9 +13167,11 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
     if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
     lambda = md_sub(row->v_lo, row->Jv);
-    lambda = row->in_equality
-        ? md_div(md_mul(lambda, md_mul(row->scale, row->scale)), row->length)
-        : md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
+    if (row->in_equality || (MD_HAS_CONSTANT_ROWS && row->in_inequality))
+        lambda = md_mul(md_mul(lambda, row->scale), row->scale);
+    if (row->in_equality) lambda = md_div(lambda, row->length);
+    else if (!MD_HAS_CONSTANT_ROWS || !row->in_inequality)
+        lambda = md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -15019,35 +15064,43 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 /* The change of the iteration's objective (Baraff's quadratic program),
       |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
    if the impulse of a row goes from 0 to u: u (x.du - u_target + u/2), since |x|^2 and beside add
-   up to 1 (in a friction cone to less, so that this is an upper bound). */
-MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
+   up to 1 (in a friction cone to less, so that this is an upper bound). Added to `cost`. */
+MD_INLINE md_products md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u,
+                                         md_products cost)
 {
     md_unit s = md_row_dot(sim, row, sim->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
-    return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
+    return md_add_unit_product(cost, u, s);
+}
+
+/* An impulse of an inequality row as an u_lambda in units of 2^e. */
+MD_INLINE md_unit md_u_lambda_of(const md_row *row, md_num lambda, md_scale e)
+{
+    if (!md_is_zero(row->lambda_given)) lambda = md_sub(lambda, row->lambda_given);
+    return md_unit_of(md_mul(lambda, row->length), e);
 }
 
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
-   the bounds as a warm start. Returns the change of the objective by that impulse. */
-MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
-                             md_num impulse)
+   the bounds as a warm start. Adds the change of the objective by that impulse to *cost. */
+MD_OWN_FRAME void md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
+                               md_num impulse, md_products *cost)
 {
-    md_num length = row->length, cost;
     md_unit start;
-    row->u_lambda_min = md_unit_of(md_mul(md_sub(row->lambda_min, row->lambda_given), length), e);
-    row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
+    row->u_lambda_max = md_u_lambda_of(row, row->lambda_max, e);
+    row->u_lambda_min = md_unit_neg(row->u_lambda_max);
+    if (!md_is_zero(row->lambda_given) || !md_is_negative_of(row->lambda_min, row->lambda_max))
+        row->u_lambda_min = md_u_lambda_of(row, row->lambda_min, e);
     md_target_inequality(sim, row, e, bias);
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
-    if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
-    start = md_unit_of(md_mul(md_sub(impulse, row->lambda_given), length), e);
+    if (!MIMICDYN_WARM || md_is_zero(impulse)) return;
+    start = md_u_lambda_of(row, impulse, e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
-    cost = md_warm_start_cost(sim, row, start);
+    *cost = md_warm_start_cost(sim, row, start, *cost);
     md_set_impulse(sim, row, start);
-    return cost;
 }
 
 /* The impulse, within [min, max], of a row for which the one target asks for `from_lo`, the other
@@ -16505,34 +16558,44 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
    not fit, the solve is repeated with an exponent larger by MD_HEADROOM, at most MD_MAX_RETRIES
    times. Floats never repeat. */
 
-/* An estimate of the largest velocity change or impulse of row k, in units of its unit vector, by
-   which the exponent of the block sim->du is chosen. Too small an estimate costs a repetition of
-   the solve, not its accuracy. */
-MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode bias)
+/* The scale of a block that holds an equality row: its target over the part of its length that
+   earlier rows leave. A nearly dependent row could need more than 8 times the target, but earlier
+   rows mostly satisfy it. */
+MD_STATIC md_scale md_equality_scale(const md_row *row, md_num low)
+{
+    md_num need;
+    if (!MIMICDYN_EXACT || !row->unbounded
+        || !(row->in_equality || md_row_is_redundant(row))) return MD_MIN_SCALE;
+    need = md_abs(md_mul(row->scale, md_sub(low, row->velocity_given)));
+    if (row->in_equality) need = md_mul(need, md_min(md_abs(row->inverse_rest), MD_K(8)));
+    return md_scale_to_hold(MD_MIN_SCALE, need, 0);
+}
+
+/* An estimate of the scale of a block that holds the largest velocity change or impulse of row k, in
+   units of its unit vector. Too small an estimate costs a repetition of the solve, not its
+   accuracy. */
+MD_STATIC md_scale md_row_scale(const mdyn_sim *sim, int k, enum md_bias_mode bias)
 {
     const md_row *row = md_row_at(sim, k);
-    md_num need, bound, start, low = md_target_lo(row, bias), high = md_target_hi(row, bias);
-
-    /* An equality row: its target over the part of its length that earlier rows leave. A nearly
-       dependent row could need more than 8 times the target, but earlier rows mostly satisfy it. */
-    if (!row->in_inequality) {
-        if (!MIMICDYN_EXACT || !row->unbounded
-            || !(row->in_equality || md_row_is_redundant(row))) return MD_K(0);
-        need = md_abs(md_mul(row->scale, md_sub(low, row->velocity_given)));
-        return row->in_equality ? md_mul(need, md_min(md_abs(row->inverse_rest), MD_K(8))) : need;
-    }
+    md_num need, low = md_target_lo(row, bias), high = md_target_hi(row, bias);
+    md_scale e = MD_MIN_SCALE, bound, start;
+    if (!row->in_inequality) return md_equality_scale(row, low);
 
     /* An inequality row: its violation, limited by what its bounded impulse can change; and the
        impulse at which it is warm-started, within the bounds of this step. */
     need = md_sub(low, row->velocity_given);
     need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
-    need = md_mul(row->scale, need);
-    bound = md_mul(row->length, md_max(row->lambda_max, md_neg(row->lambda_min)));
-    need = md_min(need, md_add(bound, bound));
-    if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
-    start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
-    bound = md_add(bound, md_abs(md_mul(row->length, row->lambda_given)));
-    return md_max(need, md_min(start, bound));
+    bound = md_scale_of_product(row->length, md_max(row->lambda_max, md_neg(row->lambda_min)));
+    if (md_less(MD_K(0), need)) e = md_scale_of_product(row->scale, need);
+    if (e > bound + 1) e = (md_scale)(bound + 1);
+    if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return e;
+    start = md_scale_of_product(row->length, md_sub(row->warm_start, row->lambda_given));
+    if (!md_is_zero(row->lambda_given)) {
+        const md_scale given = md_scale_of_product(row->length, row->lambda_given);
+        bound = (md_scale)((bound < given ? given : bound) + 1);
+    }
+    if (start > bound) start = bound;
+    return e < start ? start : e;
 }
 
 /* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
@@ -16751,8 +16814,9 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
 MD_OWN_FRAME void md_start_activated(mdyn_sim *sim, int k, md_scale e, enum md_bias_mode bias)
 {
     md_row *row = md_row_at(sim, k);
-    sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
-    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
+    md_products cost = 0;
+    sim->overflow |= md_overflow_beyond(e, md_row_scale(sim, k, bias));
+    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0), &cost);
 }
 
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
@@ -16822,16 +16886,16 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
-    md_num cost = MD_K(0);
+    md_products cost = 0;
     int k;
     md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        cost = md_add(cost, md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
+        md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0), &cost);
     }
 
-    if (!md_less(MD_K(0), cost)) return;
+    if (!md_products_are_positive(cost)) return;
     md_copy_units(sim->du, sim->scratch, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
@@ -16881,8 +16945,10 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
 MD_STATIC md_scale md_scale_of_rows(const mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k;
-    for (k = 0; k < md_active_count(sim); k++)
-        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
+    for (k = 0; k < md_active_count(sim); k++) {
+        const md_scale of_row = md_row_scale(sim, sim->active[k], bias);
+        if (e < of_row) e = of_row;
+    }
     return e;
 }
 
@@ -17076,8 +17142,8 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     need = md_block_scale(sim, MD_MODE_STEP, coarsest);
     if (e < need - 3 * MD_HEADROOM) e = (md_scale)(need + room);
     for (k = 0; k < md_active_count(sim) && e < need; k++)
-        sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, sim->active[k],
-                                                                    md_final_bias_mode(sim)), e));
+        sim->overflow |= md_overflow_beyond(e, md_row_scale(sim, sim->active[k],
+                                                            md_final_bias_mode(sim)));
     for (k = 0; k < sim->dofs; k++) {
         sim->du[k] = md_unit_add(md_unit_ldexp(sim->du[k], last - e),
                                  md_unit_ldexp(sim->scratch[k], coarsest - e));
