@@ -3468,6 +3468,16 @@ MD_STATIC void md_sum_negate(md_sum *s)
     s->lo = 0u - s->lo;
 }
 
+/* r = a b 2^n of words, in units of 2^-64, rounded down, clamped. */
+MD_OWN_FRAME void md_short_product(md_sum *r, int32_t a, int32_t b, int n)
+{
+    const int64_t p = md_mul_s32(a, b);
+    const int32_t sign = md_high_word(p) >> 31;
+    md_words_right(r, (uint32_t)sign, sign, (uint32_t)md_high_word(p), md_low_word(p),
+                   n < 0 && n > -128 ? -n : 0);
+    if (n > 0 || n <= -128) md_sum_shift(r, n);
+}
+
 /* s = c (q + tail), each product rounded down to 2^-64. The coefficients +-1 of most mimic joints
    need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone. */
 MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
@@ -3482,7 +3492,7 @@ MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tai
     /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
     md_product(s, c >> 8, q, md_wide_exponent(c) - 40 + 64);
     if (tail == 0) return;
-    md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
+    md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, md_wide_exponent(c) + 24);
     md_sum_add(s, &p);
 }
 
@@ -10812,6 +10822,7 @@ MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
 {
     const md_joint_values *b = md_values_of_dof(sim, dof);
+    md_num command;
     s->form = MD_FORM_DRIVE;
     s->target_velocity = md_of_real(sim->target_velocity[dof]);
     s->softness.kind = MDYN_KP_KD;
@@ -10819,8 +10830,9 @@ MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
     s->softness.b = b->drive_kd;
     md_specify_effort(s, b->effort);
     if (md_wide_is_zero(b->effort)) return;
-    s->force_min = md_sub(s->force_min, md_commanded_force(sim, b, dof));
-    s->force_max = md_sub(s->force_max, md_commanded_force(sim, b, dof));
+    command = md_commanded_force(sim, b, dof);
+    s->force_min = md_sub(s->force_min, command);
+    s->force_max = md_sub(s->force_max, command);
 }
 
 MD_INLINE void md_specify_limit(const mdyn_sim *sim, int dof, md_spec *s)
@@ -11441,6 +11453,8 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
+    row->v_lo = row->v_hi = velocity;
+    if (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) return; /* as of friction */
     row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
     row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
@@ -15462,9 +15476,9 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
     if (p->soft > 1) md_join_soft_rows(sim, p);
 }
 
-/* Solves parallel rows, the active ones from `from` to before `end`. Those that contradict each
-   other stay as they are; returns 0 then. */
-MD_OWN_FRAME int md_solve_parallel(mdyn_sim *sim, int from, int end)
+/* Solves parallel rows, the active ones from `from` to before `end`; those that contradict each
+   other stay as they are. */
+MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
 {
     md_parallel p;
     int k;
@@ -15478,14 +15492,13 @@ MD_OWN_FRAME int md_solve_parallel(mdyn_sim *sim, int from, int end)
                                 || md_try_target(sim, &p, md_unit_mul(row->along, row->u_hi)));
     }
 
-    if (md_parallel_contradict(sim, &p)) return 0;
+    if (md_parallel_contradict(sim, &p)) return;
     if (p.at_target) md_take_at_target(sim, &p);
     else {
         const md_unit middle = md_middle_velocity(p.low, p.high);
         if (p.soft > 1) md_answer_at(sim, &p, middle, 0);
         md_take_off_target(sim, &p, middle);
     }
-    return 1;
 }
 
 /* ---- Coulomb friction of contacts and user rows ---- */
@@ -15759,8 +15772,11 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
 /* One visit of parallel rows: in turn or, if they disagree, all together. */
 MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
-    if (md_visit_in_turn(sim, from, end, i->part, i->largest))
-        i->exact &= md_solve_parallel(sim, from, end);
+    if (md_visit_in_turn(sim, from, end, i->part, i->largest)) {
+        /* constant rows: as a system, before the next iteration */
+        if (MD_HAS_CONSTANT_ROWS) i->exact = 0;
+        else md_solve_parallel(sim, from, end);
+    }
     md_follow_parallel(sim, from, end, i);
 }
 
@@ -17303,6 +17319,10 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
 {
     if (md_is_body_row(row)) {
         md_add_body_row_force(sim, row, s, to);
+        return;
+    }
+    if (!md_is_coupling_row(row)) {
+        to[row->index] = md_add(to[row->index], s);
         return;
     }
     md_find_row_terms(sim, row, &sim->terms);
