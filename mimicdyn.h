@@ -1843,7 +1843,8 @@ typedef struct mdyn_sim {
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_parallel;                 /* active rows of this solve share a vector */
-    uint8_t rows_meet;                    /* inequality rows of two vectors may share coordinates */
+    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates;
+                                             constant, of builds with constant rows */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -13575,7 +13576,8 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
             each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
             md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement,
-            unconverged, vector and has_parallel.
+            unconverged, vector and has_parallel. Of builds with constant rows also
+            sim->rows_meet.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -16056,7 +16058,17 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    bound. Their equations are solved as a system, by elimination,
       A d = miss,   A_ij = x_i.x_j + beside of a row with itself,
    and the impulses go on by d, but not beyond the first bound on the way. That lowers the objective
-   (md_warm_start_cost), as an iteration does. Of many rows the first MD_SYSTEM ones are taken.
+   (md_warm_start_cost), as an iteration does, so the two in turn do not cycle. Where the rows at no
+   bound are those of the solution, it is the solution, which the next iteration confirms. Two
+   motors with drive, dry friction and a geared coupling need two iterations so, and five without.
+   Parallel rows are rows like others here: a drive and the dry friction of its joint, which would
+   correct each other for many iterations, are two of its unknowns.
+   Of many rows the first MD_SYSTEM ones are taken: any part of them lowers the objective. A row of
+   which the others leave next to nothing, as of two limits of one joint, stays where it is.
+   Where the user set `relaxation`, or where the drift of impulses is to be known, iterations alone
+   solve the rows, as in other builds. Where rows of two vectors never act on one coordinate
+   (sim->rows_meet), an iteration without parallel rows that disagree is the solution already, and
+   none is needed to confirm it.
    sim->row_x holds a vector in the meantime.
    Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
    interactive rigid body dynamics, 2010. */
@@ -16068,7 +16080,8 @@ typedef struct md_system {
     md_num d[MD_SYSTEM];                         /* miss, then change */
 } md_system;
 
-/* Whether a row is at no bound, and what it misses. */
+/* Whether a row is at no bound, and what it misses. A row with two targets has none where it does
+   not push. */
 MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num *miss)
 {
     const md_unit u = row->u_lambda, zero = MD_U(0);
@@ -16082,7 +16095,8 @@ MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num
     return 1;
 }
 
-/* Row i of A, of the row at place k. */
+/* Row i of A, of the row at place k: its vector is laid out, and the others are multiplied by it.
+   Rows of one joint share their vector, so A_ij is the product of their parts along it. */
 MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
 {
     const md_row *row = md_active_row(sim, k), *other;
@@ -16116,6 +16130,8 @@ MD_OWN_FRAME void md_solve_system(md_system *y)
     const int n = y->count;
     md_num *pivot_row, *row, part;
     int i, j, k;
+
+    /* each row in turn is taken from those below it */
     for (k = 0; k < n; k++) {
         pivot_row = y->A + k * (k + 1) / 2;
         pivot_row[k] = md_less(MD_K(1e-6), pivot_row[k]) ? md_div(MD_K(1), pivot_row[k]) : MD_K(0);
@@ -16128,6 +16144,8 @@ MD_OWN_FRAME void md_solve_system(md_system *y)
                 row[j] = md_sub(row[j], md_mul(part, y->A[j * (j + 1) / 2 + k]));
         }
     }
+
+    /* from the last one on */
     for (k = n - 1; k >= 0; k--) {
         for (i = k + 1; i < n; i++)
             y->d[k] = md_sub(y->d[k], md_mul(y->A[i * (i + 1) / 2 + k], y->d[i]));
@@ -16135,7 +16153,8 @@ MD_OWN_FRAME void md_solve_system(md_system *y)
     }
 }
 
-/* How far, at most 1, the impulses may go by d. */
+/* How far, at most 1, the impulses may go by d: a change that needs all of it and stays within its
+   bounds needs no division. Sets the directions, which tell the bounds that are met. */
 MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
 {
     md_num room = MD_K(1);
@@ -16161,11 +16180,15 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
     md_make_system(sim, &y);
     md_solve_system(&y);
     room = md_room_of_system(sim, &y);
+
+    /* sim->du follows each of them */
     for (k = 0; k < y.count; k++) {
         md_row *row = md_active_row(sim, y.row[k]);
         md_set_impulse(sim, row, md_unit_add(row->u_lambda,
                                              md_unit_of(md_mul(room, y.d[k]), 0)));
     }
+
+    /* the next iteration begins here */
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
 }
@@ -16587,9 +16610,10 @@ MD_STATIC md_scale md_equality_scale(const md_row *row, md_num low)
     return md_scale_to_hold(MD_MIN_SCALE, need, 0);
 }
 
-/* An estimate of the scale of a block that holds the largest velocity change or impulse of row k, in
-   units of its unit vector. Too small an estimate costs a repetition of the solve, not its
-   accuracy. */
+/* An estimate of the scale of a block that holds the largest velocity change or impulse of row k,
+   in units of its unit vector. Too small an estimate costs a repetition of the solve, not its
+   accuracy. The exponents of the factors decide: a product only to know its scale would cost more
+   than the row's visit. */
 MD_STATIC md_scale md_row_scale(const mdyn_sim *sim, int k, enum md_bias_mode bias)
 {
     const md_row *row = md_row_at(sim, k);
@@ -16606,6 +16630,8 @@ MD_STATIC md_scale md_row_scale(const mdyn_sim *sim, int k, enum md_bias_mode bi
     if (e > bound + 1) e = (md_scale)(bound + 1);
     if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return e;
     start = md_scale_of_product(row->length, md_sub(row->warm_start, row->lambda_given));
+
+    /* the part that is given to the free motion adds to the bounds */
     if (!md_is_zero(row->lambda_given)) {
         const md_scale given = md_scale_of_product(row->length, row->lambda_given);
         bound = (md_scale)((bound < given ? given : bound) + 1);
@@ -18058,8 +18084,8 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 }
 
 /* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement.
-   MDYN_ERR_OVERFLOW if v or q would leave its range by it; the culprit is the first such DoF, or the
-   coordinate of a free joint's position. */
+   MDYN_ERR_OVERFLOW if v or q would leave its range by it; the culprit is the first such DoF, or
+   the coordinate of a free joint's position. */
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
