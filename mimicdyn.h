@@ -1914,6 +1914,8 @@ typedef struct mdyn_sim {
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_parallel;                 /* active rows of this solve share a vector */
+    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates;
+                                             constant, of builds with constant rows */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -3413,6 +3415,9 @@ MD_ALWAYS_INLINE int md_less(md_num a, md_num b)
     return md_less_of_any(a, b);
 }
 
+/* Whether a is -b. */
+MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(md_neg(b)); }
+
 /* |a|; a = 0; a = 1, which has one representation. */
 MD_INLINE md_num md_abs(md_num a) { return md_mantissa(MD_RAW(a)) < 0 ? md_neg(a) : a; }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
@@ -3528,9 +3533,12 @@ MD_OWN_FRAME void md_sum_shift(md_sum *r, int32_t n)
       a b = a1 b1 2^64 + (a1 b0 + b1 a0) 2^32 + a0 b0. */
 MD_OWN_FRAME int md_product_right(md_sum *r, int64_t a, int64_t b, int n)
 {
-    uint64_t low = md_mul_u32(md_low_word(a), md_low_word(b));
+    /* integers and other short numbers */
+    const int is_coarse = MD_SHORT_PRODUCTS && md_low_word(a) == 0;
+    uint64_t low = is_coarse ? 0 : md_mul_u32(md_low_word(a), md_low_word(b));
     int64_t middle = md_mul_s32_u32(md_high_word(a), md_low_word(b)) + (int64_t)(low >> 32);
-    int64_t other = md_mul_s32_u32(md_high_word(b), md_low_word(a)) + (int64_t)md_low_word(middle);
+    int64_t other = (is_coarse ? 0 : md_mul_s32_u32(md_high_word(b), md_low_word(a)))
+                    + (int64_t)md_low_word(middle);
     int64_t high = md_mul_s32(md_high_word(a), md_high_word(b))
                    + md_high_word(middle) + md_high_word(other);
     md_words_right(r, md_low_word(high), md_high_word(high), md_low_word(other),
@@ -3570,6 +3578,16 @@ MD_STATIC void md_sum_negate(md_sum *s)
     s->lo = 0u - s->lo;
 }
 
+/* r = a b 2^n of words, in units of 2^-64, rounded down, clamped. */
+MD_OWN_FRAME void md_short_product(md_sum *r, int32_t a, int32_t b, int n)
+{
+    const int64_t p = md_mul_s32(a, b);
+    const int32_t sign = md_high_word(p) >> 31;
+    md_words_right(r, (uint32_t)sign, sign, (uint32_t)md_high_word(p), md_low_word(p),
+                   n < 0 && n > -128 ? -n : 0);
+    if (n > 0 || n <= -128) md_sum_shift(r, n);
+}
+
 /* s = c (q + tail), each product rounded down to 2^-64. The coefficients +-1 of most mimic joints
    need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone. */
 MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
@@ -3584,7 +3602,7 @@ MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tai
     /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
     md_product(s, c >> 8, q, md_wide_exponent(c) - 40 + 64);
     if (tail == 0) return;
-    md_product(&p, c >> 32, (int64_t)tail, md_wide_exponent(c) + 24);
+    md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, md_wide_exponent(c) + 24);
     md_sum_add(s, &p);
 }
 
@@ -4017,6 +4035,14 @@ MD_SHARED md_squares md_add_square(md_squares s, md_unit a)
 
 /* Its value; halved first to fit int64_t. */
 MD_INLINE md_num md_squares_value(md_squares s) { return md_of_int64((int64_t)(s >> 1), -55); }
+
+/* A sum of products in Q47, begun with 0; its sign. */
+typedef int64_t md_products;
+MD_SHARED md_products md_add_unit_product(md_products s, md_unit a, md_unit b)
+{
+    return s + (md_mul_s32(MD_RAW(a), MD_RAW(b)) >> 13);
+}
+MD_INLINE int md_products_are_positive(md_products s) { return s > 0; }
 
 /* The smallest s >= 0 for which 2^-s |x| < 1 and 2^-s sqrt(soft) < 1/2, where |x|^2 = soft + the
    squares of u at the `count` places `at`. The numbers of a Householder reflection of the scaled
@@ -5028,6 +5054,7 @@ MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b
 MD_INLINE md_num md_inverse(md_num b) { return MD_NUM(1 / MD_RAW(b)); }
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
+MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == -MD_RAW(b); }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
@@ -5329,6 +5356,14 @@ MD_INLINE md_num md_dense_dot(const md_unit *a, const md_unit *b, int n)
 typedef mdyn_real md_squares;
 MD_INLINE md_squares md_add_square(md_squares s, md_unit a) { return s + MD_RAW(a) * MD_RAW(a); }
 MD_INLINE md_num md_squares_value(md_squares s) { return MD_NUM(s); }
+
+/* A sum of products, begun with 0; its sign. */
+typedef mdyn_real md_products;
+MD_INLINE md_products md_add_unit_product(md_products s, md_unit a, md_unit b)
+{
+    return s + MD_RAW(a) * MD_RAW(b);
+}
+MD_INLINE int md_products_are_positive(md_products s) { return s > 0; }
 
 /* tau of the reflection 1 - tau v v^T of a vector w: v = w/divisor is 1 at the pivot, `squares` is
    the sum of its other squares, divisor = w_p + length, length = +-|w|. Source: LAPACK, dlarfg. */
@@ -6264,6 +6299,13 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 
 /* Whether the program's sims are baked: what rows are made of is given, and cannot change. */
 #define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
+
+/* Whether all that a row is made of but its targets stays from step to step, and no impulse bounds
+   another: rotors without curves and settings. Then the rows at no bound are solved as a system
+   (>>pgs), of so many rows. */
+#define MD_HAS_CONSTANT_ROWS \
+    (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES && !MD_HAS_CURVES)
+enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
 /* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
 #define MD_CAN_BE_PARALLEL (MD_HAS(ELIMINATED) \
@@ -11031,6 +11073,7 @@ MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
 {
     const md_joint_values *b = md_values_of_dof(sim, dof);
+    md_num command;
     s->form = MD_FORM_DRIVE;
     s->target_velocity = md_of_real(sim->target_velocity[dof]);
     s->softness.kind = MDYN_KP_KD;
@@ -11038,8 +11081,9 @@ MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
     s->softness.b = b->drive_kd;
     md_specify_effort(s, b->effort);
     if (md_wide_is_zero(b->effort)) return;
-    s->force_min = md_sub(s->force_min, md_commanded_force(sim, b, dof));
-    s->force_max = md_sub(s->force_max, md_commanded_force(sim, b, dof));
+    command = md_commanded_force(sim, b, dof);
+    s->force_min = md_sub(s->force_min, command);
+    s->force_max = md_sub(s->force_max, command);
 }
 
 MD_INLINE void md_specify_limit(const mdyn_sim *sim, int dof, md_spec *s)
@@ -11660,10 +11704,8 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
-    if (MD_SHORTCUTS && md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) {
-        row->v_lo = row->v_hi = velocity;
-        return;
-    }
+    row->v_lo = row->v_hi = velocity;
+    if (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) return; /* as of friction */
     row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
     row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
@@ -13291,6 +13333,11 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
     vector->inverse_length = s;
     MD_FLOAT_UNROLL
     for (e = first; e < end; e++) sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], s);
+
+    /* a single one is 1 or -1, without its rounding: md_has_one_entry */
+    if (end == first + 1 && !md_is_zero(s))
+        sim->shared.entry[first] = md_unit_less(sim->shared.entry[first], MD_U(0)) ? MD_U(-1)
+                                                                                   : MD_U(1);
 }
 
 /* J M^-1 J^T, after the hard equality rows, of a row that has the vector of an earlier one. */
@@ -13436,9 +13483,11 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
     if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
     lambda = md_sub(row->v_lo, row->Jv);
-    lambda = row->in_equality
-        ? md_div(md_mul(lambda, md_mul(row->scale, row->scale)), row->length)
-        : md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
+    if (row->in_equality || (MD_HAS_CONSTANT_ROWS && row->in_inequality))
+        lambda = md_mul(md_mul(lambda, row->scale), row->scale);
+    if (row->in_equality) lambda = md_div(lambda, row->length);
+    else if (!MD_HAS_CONSTANT_ROWS || !row->in_inequality)
+        lambda = md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -13854,7 +13903,8 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
             redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
             each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
             md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement,
-            unconverged, vector and has_parallel.
+            unconverged, vector and has_parallel. Of builds with constant rows also
+            sim->rows_meet.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -14810,6 +14860,25 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     return MDYN_OK;
 }
 
+/* Whether a coordinate that no equality row owns has inequality rows of two vectors. */
+MD_STATIC int md_rows_meet(mdyn_sim *sim)
+{
+    const md_row *before = NULL;
+    int i, k, e, meet = 0;
+    for (i = 0; i < sim->joint_row_count; i++) {
+        const md_row *row = md_ordered_row(sim, i);
+        const int is_new = !before || before->first != row->first || before->end != row->end;
+        if (row->unbounded || !is_new) continue;
+        before = row;
+        for (e = row->lone; e < row->end; e++) {
+            meet |= sim->mark[sim->entry_column[e]];
+            sim->mark[sim->entry_column[e]] = 1;
+        }
+    }
+    for (k = 0; k < sim->dofs + sim->rows; k++) sim->mark[k] = 0;
+    return meet;
+}
+
 /* The plan of the joint rows: sim->setup_order, the layout, and which equality rows are redundant.
    Their vectors at the present q decide that, because linear dependence of couplings does not
    change with q. Needs L. Returns MDYN_OK or an error of capacity. */
@@ -14860,6 +14929,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         }
     }
     sim->plan_entries = (int16_t)sim->entries;
+    if (MD_HAS_CONSTANT_ROWS && code == MDYN_OK) sim->rows_meet = (uint8_t)md_rows_meet(sim);
     return code == MDYN_OK ? md_check_dantzig_capacity(sim) : code;
 }
 
@@ -15253,6 +15323,30 @@ MD_INLINE int md_sixes_of(const mdyn_sim *sim, const md_row *row)
     return MD_HAS_CONTACTS && md_is_body_row(row) ? md_body_row_at(sim, row)->sixes : 0;
 }
 
+/* s u for s = 1 or -1. */
+MD_INLINE md_unit md_with_sign(md_unit s, md_unit u)
+{
+    return md_unit_less(s, MD_U(0)) ? md_unit_neg(u) : u;
+}
+
+/* Whether n of an inequality row is one entry, 1 or -1, as of the rows of a rotor that no other
+   joint acts on. */
+MD_INLINE int md_has_one_entry(const md_row *row)
+{
+    return !MIMICDYN_TREE && row->end == row->first + row->owned_count + 1
+        && !md_unit_is_zero(row->along);
+}
+
+/* Whether a row is soft. Of a hard one along = 1, or -1. */
+MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
+
+/* along u */
+MD_INLINE md_unit md_part_along(const md_row *row, md_unit u)
+{
+    if (MIMICDYN_TREE || md_is_soft_in_block(row)) return md_unit_mul(row->along, u);
+    return md_with_sign(row->along, u);
+}
+
 /* n.u of an inequality row over the coordinates that no equality row owns. */
 MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
@@ -15260,6 +15354,7 @@ MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_u
     const md_unit *entry = sim->shared.entry + first;
     const md_place *at = sim->entry_column + first;
     const int two = (sixes & MD_TWO_SIXES) != 0;
+    if (md_has_one_entry(row)) return md_with_sign(*entry, u[*at]);
     if (sixes) return md_dot_sixes(entry, &u[at[0]], &u[at[two ? 6 : 0]], two);
     return md_sparse_dot(entry, at, row->end - first, u);
 }
@@ -15267,7 +15362,7 @@ MD_INLINE md_unit md_dot_free(const mdyn_sim *sim, const md_row *row, const md_u
 /* x.u */
 MD_INLINE md_unit md_row_dot(const mdyn_sim *sim, const md_row *row, const md_unit *u)
 {
-    return md_unit_mul(row->along, md_dot_free(sim, row, u));
+    return md_part_along(row, md_dot_free(sim, row, u));
 }
 
 /* u += d n; returns the overflow. */
@@ -15277,6 +15372,10 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
     const md_unit *entry = sim->shared.entry + first;
     const md_place *at = sim->entry_column + first;
     const int two = (sixes & MD_TWO_SIXES) != 0;
+    if (md_has_one_entry(row)) {
+        u[*at] = md_unit_add(u[*at], md_with_sign(*entry, d));
+        return md_overflow_of(d) | md_overflow_of(u[*at]);
+    }
     if (sixes) return md_axpy_sixes(&u[at[0]], &u[at[two ? 6 : 0]], two, d, entry);
     return md_sparse_axpy(u, d, entry, at, row->end - first);
 }
@@ -15321,7 +15420,7 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
 /* Sets the impulse of a row, and du += x times its change. */
 MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 {
-    const md_unit d = md_unit_mul(row->along, md_unit_sub(u_lambda, row->u_lambda));
+    const md_unit d = md_part_along(row, md_unit_sub(u_lambda, row->u_lambda));
     row->u_lambda = u_lambda;
     sim->overflow |= md_overflow_of(u_lambda);
     if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
@@ -15330,13 +15429,14 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 /* The change of the iteration's objective (Baraff's quadratic program),
       |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
    if the impulse of a row goes from 0 to u: u (x.du - u_target + u/2), since |x|^2 and beside add
-   up to 1 (in a friction cone to less, so that this is an upper bound). */
-MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
+   up to 1 (in a friction cone to less, so that this is an upper bound). Added to `cost`. */
+MD_INLINE md_products md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u,
+                                         md_products cost)
 {
     md_unit s = md_row_dot(sim, row, sim->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
-    return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
+    return md_add_unit_product(cost, u, s);
 }
 
 /* The impulse lambda of a row, beyond what is part of the free motion, in the block. */
@@ -15347,26 +15447,26 @@ MD_SHARED md_unit md_unit_impulse(const md_row *row, md_num lambda, md_scale e)
 }
 
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
-   the bounds as a warm start. Returns the change of the objective by that impulse. */
-MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
-                             md_num impulse)
+   the bounds as a warm start. Adds the change of the objective by that impulse to *cost. */
+MD_OWN_FRAME void md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
+                               md_num impulse, md_products *cost)
 {
-    md_num cost;
     md_unit start;
-    row->u_lambda_min = md_unit_impulse(row, row->lambda_min, e);
     row->u_lambda_max = md_unit_impulse(row, row->lambda_max, e);
+    row->u_lambda_min = md_unit_neg(row->u_lambda_max);
+    if (!md_is_zero(row->lambda_given) || !md_is_negative_of(row->lambda_min, row->lambda_max))
+        row->u_lambda_min = md_unit_impulse(row, row->lambda_min, e);
     md_target_inequality(sim, row, e, bias);
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
-    if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
+    if (!MIMICDYN_WARM || md_is_zero(impulse)) return;
     start = md_unit_impulse(row, impulse, e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
-    if (md_unit_is_zero(start)) return MD_K(0);
-    cost = md_warm_start_cost(sim, row, start);
+    if (md_unit_is_zero(start)) return;
+    *cost = md_warm_start_cost(sim, row, start, *cost);
     md_set_impulse(sim, row, start);
-    return cost;
 }
 
 /* The impulse, within [min, max], of a row for which the one target asks for `from_lo`, the other
@@ -15386,7 +15486,10 @@ MD_ALWAYS_INLINE md_unit md_impulse_between(md_unit from_lo, md_unit from_hi, md
 MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit omega,
                                          md_unit min, md_unit max)
 {
-    const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, velocity, row->beside, old);
+    const md_unit old = row->u_lambda;
+    const md_unit s = MIMICDYN_TREE || md_is_soft_in_block(row)
+        ? md_unit_sum2(row->along, velocity, row->beside, old)
+        : md_with_sign(row->along, velocity);
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
     if (!md_unit_less(MD_U(0), next)) {
         next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
@@ -15406,6 +15509,7 @@ typedef struct md_iteration {
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
+    int exact;          /* one iteration solves all rows */
 } md_iteration;
 
 /* The largest change of impulses that an iteration may end with, where `largest` is the largest
@@ -15423,7 +15527,7 @@ MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iterat
     const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
     if (md_unit_less(i->moved, d)) i->moved = d;
     if (md_unit_less(i->largest, size)) i->largest = size;
-    i->squares = md_add_square(i->squares, change);
+    if (MIMICDYN_TREE || !md_unit_is_zero(change)) i->squares = md_add_square(i->squares, change);
     return change;
 }
 
@@ -15459,8 +15563,6 @@ typedef struct md_parallel {
 } md_parallel;
 
 typedef struct md_impulses { md_unit least, most; } md_impulses;
-
-MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
 
 /* The impulses that a hard row can have where n.du is w: more than one at a target. along = 1, or
    -1. */
@@ -15627,7 +15729,7 @@ MD_OWN_FRAME void md_give_impulse(mdyn_sim *sim, md_parallel *p, md_row *row, md
     const md_unit d = md_unit_sub(u, row->u_lambda);
     row->u_lambda = u;
     sim->overflow |= md_overflow_of(u);
-    p->velocity = md_unit_add(p->velocity, md_unit_mul(row->along, d));
+    p->velocity = md_unit_add(p->velocity, md_part_along(row, d));
 }
 
 MD_OWN_FRAME void md_give_visit(mdyn_sim *sim, md_parallel *p, md_row *row)
@@ -15731,8 +15833,8 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
         const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
         if (!row->in_inequality) continue;
         p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
-        p->rest = md_unit_sub(p->rest, md_unit_mul(row->along, row->u_before));
-        p->velocity = md_unit_add(p->velocity, md_unit_mul(row->along, change));
+        p->rest = md_unit_sub(p->rest, md_part_along(row, row->u_before));
+        p->velocity = md_unit_add(p->velocity, md_part_along(row, change));
     }
     p->pull = p->part = MD_K(0);
     if (p->soft > 1) md_join_soft_rows(sim, p);
@@ -15999,7 +16101,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         sim->overflow |= md_overflow_of(row->u_lambda);
-        d = md_unit_add(d, md_unit_mul(row->along, md_note_visit(row, row->u_before, i)));
+        d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->u_before, i)));
     }
     if (!md_unit_is_zero(d))
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
@@ -16028,7 +16130,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (md_unit_is_zero(change)) continue;
 
         squares = md_add_square(squares, change);
-        d = md_unit_add(d, md_unit_mul(row->along, change));
+        d = md_unit_add(d, md_part_along(row, change));
         size = md_unit_abs(change);
         if (md_unit_less(moved, size)) moved = size;
         if (k > from && md_unit_less(moved_later, size)) moved_later = size;
@@ -16048,7 +16150,10 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
 MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
     if (!md_visit_in_turn(sim, from, end, i)) return;
-    md_solve_parallel(sim, from, end);
+
+    /* constant rows: as a system, before the next iteration */
+    if (MD_HAS_CONSTANT_ROWS) i->exact = 0;
+    else md_solve_parallel(sim, from, end);
     md_follow_parallel(sim, from, end, i);
 }
 
@@ -16062,7 +16167,7 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
         if (cone == 1) md_visit_cone(sim, row, row->u_lambda_max, i);
         if (cone > 0) return;
     }
-    d = md_unit_mul(row->along, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
+    d = md_part_along(row, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
     if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
 }
 
@@ -16332,6 +16437,147 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
     md_follow_direction(sim, part);
 }
 
+/* ---- the rows at no bound ----
+   Where rows are constant and no impulse bounds another, an iteration shows which rows are at no
+   bound. Their equations are solved as a system, by elimination,
+      A d = miss,   A_ij = x_i.x_j + beside of a row with itself,
+   and the impulses go on by d, but not beyond the first bound on the way. That lowers the objective
+   (md_warm_start_cost), as an iteration does, so the two in turn do not cycle. Where the rows at no
+   bound are those of the solution, it is the solution, which the next iteration confirms. Two
+   motors with drive, dry friction and a geared coupling need two iterations so, and five without.
+   Parallel rows are rows like others here: a drive and the dry friction of its joint, which would
+   correct each other for many iterations, are two of its unknowns.
+   Of many rows the first MD_SYSTEM ones are taken: any part of them lowers the objective. A row of
+   which the others leave next to nothing, as of two limits of one joint, stays where it is.
+   Rows that contradict each other have none of them at no bound, or leave nothing of each other:
+   the system does not move them, and their drift stays that of the iterations
+   (md_save_warm_start). Where rows of two vectors never act on one coordinate (sim->rows_meet), an
+   iteration without parallel rows that disagree is the solution already, and none is needed to
+   confirm it.
+   sim->row_x holds a vector in the meantime.
+   Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
+   interactive rigid body dynamics, 2010. */
+
+typedef struct md_system {
+    int count;
+    md_place row[MD_SYSTEM];                     /* places among the active rows */
+    md_num A[MD_SYSTEM * (MD_SYSTEM + 1) / 2];   /* by rows; at last 1/pivot, 0: the row is left */
+    md_num d[MD_SYSTEM];                         /* miss, then change */
+} md_system;
+
+/* Whether a row is at no bound, and what it misses. A row with two targets has none where it does
+   not push. */
+MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num *miss)
+{
+    const md_unit u = row->u_lambda, zero = MD_U(0);
+    md_unit s;
+    if (!row->in_inequality || !md_unit_less(row->u_lambda_min, u)
+        || !md_unit_less(u, row->u_lambda_max)
+        || (md_unit_is_zero(u) && md_unit_less(row->u_lo, row->u_hi))) return 0;
+    s = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi, md_row_dot(sim, row, sim->du));
+    if (md_is_soft_in_block(row)) s = md_unit_sub(s, md_unit_mul(row->beside, u));
+    *miss = md_of_unit(s, 0);
+    return 1;
+}
+
+/* Row i of A, of the row at place k: its vector is laid out, and the others are multiplied by it.
+   Rows of one joint share their vector, so A_ij is the product of their parts along it. */
+MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
+{
+    const md_row *row = md_active_row(sim, k), *other;
+    md_num *A = y->A + i * (i + 1) / 2;
+    int j, e;
+    (void)md_axpy_free(sim, row, MD_U(1), sim->row_x);
+    for (j = 0; j < i; j++) {
+        other = md_active_row(sim, y->row[j]);
+        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, sim->row_x)), 0);
+    }
+    A[i] = MD_K(1);
+    for (e = row->first + row->owned_count; e < row->end; e++)
+        sim->row_x[sim->entry_column[e]] = MD_U(0);
+}
+
+/* The rows at no bound, A and what they miss. */
+MD_OWN_FRAME void md_make_system(mdyn_sim *sim, md_system *y)
+{
+    int k;
+    y->count = 0;
+    for (k = md_equality_count(sim); k < md_active_count(sim) && y->count < MD_SYSTEM; k++) {
+        if (!md_misses_freely(sim, md_active_row(sim, k), &y->d[y->count])) continue;
+        md_fill_system(sim, y, y->count, k);
+        y->row[y->count++] = (md_place)k;
+    }
+}
+
+/* y->d := A^-1 y->d. A row of which the others leave next to nothing does not move. */
+MD_OWN_FRAME void md_solve_system(md_system *y)
+{
+    const int n = y->count;
+    md_num *pivot_row, *row, part;
+    int i, j, k;
+
+    /* each row in turn is taken from those below it */
+    for (k = 0; k < n; k++) {
+        pivot_row = y->A + k * (k + 1) / 2;
+        pivot_row[k] = md_less(MD_K(1e-6), pivot_row[k]) ? md_div(MD_K(1), pivot_row[k]) : MD_K(0);
+        for (i = k + 1; i < n; i++) {
+            row = y->A + i * (i + 1) / 2;
+            if (md_is_zero(row[k])) continue;
+            part = md_mul(row[k], pivot_row[k]);
+            y->d[i] = md_sub(y->d[i], md_mul(part, y->d[k]));
+            for (j = k + 1; j <= i; j++)
+                row[j] = md_sub(row[j], md_mul(part, y->A[j * (j + 1) / 2 + k]));
+        }
+    }
+
+    /* from the last one on */
+    for (k = n - 1; k >= 0; k--) {
+        for (i = k + 1; i < n; i++)
+            y->d[k] = md_sub(y->d[k], md_mul(y->A[i * (i + 1) / 2 + k], y->d[i]));
+        y->d[k] = md_mul(y->d[k], y->A[k * (k + 1) / 2 + k]);
+    }
+}
+
+/* How far, at most 1, the impulses may go by d: a change that needs all of it and stays within its
+   bounds needs no division. Sets the directions, which tell the bounds that are met. */
+MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
+{
+    md_num room = MD_K(1);
+    int k;
+    for (k = 0; k < y->count; k++) {
+        md_row *row = md_active_row(sim, y->row[k]);
+        md_num left;
+        md_unit bound;
+        row->u_direction = md_unit_of(y->d[k], 0);
+        if (md_unit_is_zero(row->u_direction) || !md_bound_on_direction(row, &bound)) continue;
+        left = md_of_unit(md_unit_sub(bound, row->u_lambda), 0);
+        if (md_less(md_abs(left), md_abs(md_mul(room, y->d[k])))) room = md_div(left, y->d[k]);
+    }
+    return room;
+}
+
+/* Between two iterations. */
+MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
+{
+    md_system y;
+    md_num room;
+    int k;
+    md_make_system(sim, &y);
+    md_solve_system(&y);
+    room = md_room_of_system(sim, &y);
+
+    /* sim->du follows each of them */
+    for (k = 0; k < y.count; k++) {
+        md_row *row = md_active_row(sim, y.row[k]);
+        md_set_impulse(sim, row, md_unit_add(row->u_lambda,
+                                             md_unit_of(md_mul(room, y.d[k]), 0)));
+    }
+
+    /* the next iteration begins here */
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
+}
+
 MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
 {
     const md_num omega = md_of_wide(sim->solver.relaxation);
@@ -16341,6 +16587,7 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
+    i->exact = MD_HAS_CONSTANT_ROWS && !sim->rows_meet && md_is_zero(omega);
 }
 
 #define MD_CLOSE 128
@@ -16358,6 +16605,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     }
 
     sim->iterations += !md_unit_is_zero(i->moved);
+    if (i->exact) i->moved = MD_U(0);
     last = md_last_change(i, i->largest);
     if (!md_unit_less(last, i->moved) || md_has_overflowed(sim->overflow)) return 0;
     i->close += !md_unit_less(last, md_unit_mul(MD_U(0.25), i->moved));
@@ -16379,9 +16627,10 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
    at least once, or until the block overflows. When sim->iterations, which counts them, reaches
    `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that,
    which go to and fro and would add up rounding errors. sim->residual is the largest change of the
-   last iteration over that maximum, 0 at rounding level. Directions are followed unless the user
-   set `relaxation`, or `plainly`: where the drift of impulses is to be known (md_save_warm_start),
-   and in projection, where they would not settle to the last digit. Returns the largest change. */
+   last iteration over that maximum, 0 at rounding level. Between iterations constant rows are
+   solved as a system; of others directions are followed, unless the user set `relaxation`, or
+   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
+   where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
@@ -16397,7 +16646,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
         i.largest = i.motion;
         md_visit_rows(sim, e, &i);
         if (!md_needs_iteration(sim, &i)) break;
-        if (follows) md_go_on(sim, &i, &direction);
+        if (MD_HAS_CONSTANT_ROWS) md_solve_free_rows(sim);
+        else if (follows) md_go_on(sim, &i, &direction);
         else md_begin_direction(sim);
     }
     md_end_iterations(sim, &i);
@@ -17018,8 +17268,9 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
 MD_OWN_FRAME void md_start_activated(mdyn_sim *sim, int k, md_scale e, enum md_bias_mode bias)
 {
     md_row *row = md_row_at(sim, k);
+    md_products cost = 0;
     sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
-    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
+    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0), &cost);
 }
 
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
@@ -17089,16 +17340,16 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
-    md_num cost = MD_K(0);
+    md_products cost = 0;
     int k;
     md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        cost = md_add(cost, md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
+        md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0), &cost);
     }
 
-    if (!md_less(MD_K(0), cost)) return;
+    if (!md_products_are_positive(cost)) return;
     md_copy_units(sim->du, sim->scratch, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);

@@ -11,5 +11,5 @@
 
 int rotors_run_tree(uint32_t seed, rotors_state state[ROTORS_STEPS]) {
     static mdyn_sim sim;
-    return rotors_run(&sim, seed, state, NULL);
+    return rotors_run(&sim, seed, state, NULL, NULL);
 }
