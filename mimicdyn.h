@@ -13335,7 +13335,7 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
     for (e = first; e < end; e++) sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], s);
 
     /* a single one is 1 or -1, without its rounding: md_has_one_entry */
-    if (end == first + 1 && !md_is_zero(s))
+    if (!MIMICDYN_TREE && end == first + 1 && !md_is_zero(s))
         sim->shared.entry[first] = md_unit_less(sim->shared.entry[first], MD_U(0)) ? MD_U(-1)
                                                                                    : MD_U(1);
 }
