@@ -2824,6 +2824,14 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_UNROLL_SIX
 #endif
 
+/* MD_SHORTCUTS: 0 leaves out shortcuts that change no bit of a result, where the code shall be
+   small. */
+#if defined(__OPTIMIZE_SIZE__)
+#define MD_SHORTCUTS 0
+#else
+#define MD_SHORTCUTS 1
+#endif
+
 /* The representation of an md_num or md_unit, and the number that a representation stands for. The
    tests replace the types by classes without arithmetic operators: code that does not use the named
    operations does not compile there. */
@@ -2947,6 +2955,9 @@ MD_SHARED int32_t md_shift_right_rounded(int32_t x, int32_t n)
 {
     return (x >> n) + ((x >> (n - 1)) & 1);
 }
+
+/* A number with the bit length of |x|; one bit shorter for x = -2^n. */
+MD_INLINE uint32_t md_abs_bits(int32_t x) { return (uint32_t)(x ^ x >> 31); }
 
 /* x 2^n, 0 <= n < 64, without the undefined shift of a negative number. */
 MD_INLINE int64_t md_shift_left(int64_t x, int32_t n) { return (int64_t)((uint64_t)x << n); }
@@ -3266,16 +3277,30 @@ MD_OWN_FRAME uint32_t md_reciprocal(uint32_t m)
     return y > 0x7FFFFFFFu ? 0x7FFFFFFFu : y;
 }
 
-/* a/b = a (1/b), two roundings beside that of 1/b. Exact if b is a power of 2. a/0 is +-2^230,
-   beyond every number in use. */
+/* 1/b, one rounding beside that of md_reciprocal, which may be one too small to be normalized.
+   Exact if b is a power of 2. 1/0 is 2^230, beyond every number in use. */
+MD_OWN_FRAME md_num md_inverse(md_num b)
+{
+    int32_t m = md_mantissa(MD_RAW(b)), e = -61 - md_exponent(MD_RAW(b)), r;
+    if (m == 0) return MD_NUM(md_pack(0x40000000, 200));
+    r = m < 0 ? -m : m;
+    if (r == 0x40000000) return MD_NUM(md_pack(m, e + 1));
+
+    /* normalized */
+    r = (int32_t)md_reciprocal((uint32_t)r);
+    if (r < 0x40000000) {
+        r <<= 1;
+        e--;
+    }
+    return MD_NUM(md_pack(m < 0 ? -r : r, e));
+}
+
+/* a/b = a (1/b), two roundings beside that of 1/b. a/0 is +-2^230. */
 MD_OWN_FRAME md_num md_div(md_num a, md_num b)
 {
-    int32_t m = md_mantissa(MD_RAW(b)), e = md_exponent(MD_RAW(b)), r;
-    if (m == 0) return MD_NUM(md_pack(md_mantissa(MD_RAW(a)) < 0 ? -0x40000000 : 0x40000000, 200));
-    r = m < 0 ? -m : m;
-    if (r == 0x40000000) return md_mul(a, MD_NUM(md_pack(m, -60 - e)));
-    r = (int32_t)md_reciprocal((uint32_t)r);
-    return md_mul(a, md_of_int32(m < 0 ? -r : r, -61 - e));
+    if (md_mantissa(MD_RAW(b)) == 0)
+        return MD_NUM(md_pack(md_mantissa(MD_RAW(a)) < 0 ? -0x40000000 : 0x40000000, 200));
+    return md_mul(a, md_inverse(b));
 }
 
 /* a < b. The exponents decide only between non-zero numbers of equal sign. Of a constant 0 only the
@@ -3570,6 +3595,36 @@ MD_STATIC mdyn_real md_nearest_real(mdyn_wide x)
     return md_sum_to_real(&s);
 }
 
+/* A bound in units of 2^-8, rounded down. As MDYN_C writes numbers, those whose exponent asks for a
+   shift to the left are 0 or above 2^24 units: they become 2^22. */
+MD_INLINE int32_t md_coarse_bound(mdyn_wide x)
+{
+    const int32_t m = md_high_word(x), n = -32 - md_wide_exponent(x), most = (int32_t)1 << 22;
+    if (n <= 0) return m > 0 ? most : m < 0 ? -most : 0;
+    return m >> (n > 31 ? 31 : n);
+}
+
+/* Whether lower < q + h (v + dv) < upper by such a margin, (1 + |q|)/1024, that no rounding
+   matters; 0: unknown. In units of 2^-8, the high words of coordinates; `reach` is rounded up, and
+   h < 2^-n. */
+MD_STATIC int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
+                                mdyn_wide upper)
+{
+    const int32_t x = md_high_word(q), n = -31 - md_exponent(MD_RAW(h));
+    const int32_t d = -8 - md_exponent(MD_RAW(dv)), most = (int32_t)1 << 21;
+
+    /* 6 holds the 1/1024 and what is cut off: one unit of q, of bounds, of |q|/1024, of both
+       velocities, whose own cut digits add up to another */
+    int32_t reach = 6 + (int32_t)(md_abs_bits(x) >> 10);
+    if (n < 1 || n > 31 || x <= -most || x >= most) return 0;
+    reach += (int32_t)(md_abs_bits(md_high_word(v)) >> n);
+    if (MD_RAW(dv) != 0) {
+        if (d <= 0) return 0;
+        reach += (int32_t)(md_abs_bits(md_mantissa(MD_RAW(dv))) >> (d > 31 ? 31 : d) >> n);
+    }
+    return reach < most && md_coarse_bound(lower) < x - reach && x + reach < md_coarse_bound(upper);
+}
+
 /* ---- coordinates and velocities with tails ----
    A coordinate is x + tail: x in units of 2^-40, as the user sees it, and 0 <= tail < 2^-40 in
    units of 2^-64. At dt = 1 us a velocity of 1e-13 rad/s still moves it. */
@@ -3651,6 +3706,7 @@ MD_STATIC void md_accumulate_product(mdyn_real *q, md_tail *tail, mdyn_wide dt, 
 #define MD_MAX_RETRIES 10
 #define MD_U(x) MD_UNIT((int32_t)MDYN_ROUND_((x) * 1073741824.0)) /* a constant, |x| < 2 */
 #define MD_U_ROUNDING MD_UNIT((int32_t)4) /* bound of the rounding error of a few operations */
+#define MD_U_NOISE MD_UNIT((int32_t)16)   /* of the changes in an iteration */
 #define MD_UNIT_MAX 0x7FFFFFFF
 
 /* p 2^-n, rounded, clamped to +-MD_UNIT_MAX; 24 < n < 32. With h the high word of the rounded
@@ -3685,11 +3741,24 @@ MD_OWN_FRAME md_unit md_unit_of(md_num x, int e)
 /* u 2^e as a scalar; exact. */
 MD_SHARED md_num md_of_unit(md_unit u, int e) { return md_of_int32(MD_RAW(u), e - 30); }
 
-/* a + b, clamped. A sum whose sign differs from that of both operands has wrapped. */
+/* *r = a + b modulo 2^32. Returns whether the sum has wrapped: its sign differs from that of both
+   operands. gcc and clang ask the processor's flag, by two instructions instead of five on
+   Cortex-M3, where sums of units were a quarter of a visit of a row. */
+MD_INLINE int md_sum_wraps(int32_t a, int32_t b, int32_t *r)
+{
+#if MD_SHORTCUTS && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 5))
+    return __builtin_add_overflow(a, b, r);
+#else
+    *r = (int32_t)((uint32_t)a + (uint32_t)b);
+    return ((a ^ *r) & (b ^ *r)) < 0;
+#endif
+}
+
+/* a + b, clamped. */
 MD_INLINE md_unit md_unit_add(md_unit a, md_unit b)
 {
-    int32_t r = (int32_t)((uint32_t)MD_RAW(a) + (uint32_t)MD_RAW(b));
-    if (((MD_RAW(a) ^ r) & (MD_RAW(b) ^ r)) < 0) r = MD_RAW(a) < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX;
+    int32_t r;
+    if (md_sum_wraps(MD_RAW(a), MD_RAW(b), &r)) r = MD_RAW(a) < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX;
     return MD_UNIT(r);
 }
 
@@ -3752,6 +3821,15 @@ MD_OWN_FRAME md_unit md_unit_mul_num(md_unit a, md_num b)
     return MD_UNIT(high < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
 }
 
+/* a b 2^-e of two scalars as an md_unit, rounded once, clamped: the mantissa of a is taken as a
+   unit, and the exponents go to b. */
+MD_SHARED md_unit md_unit_of_product(md_num a, md_num b, int e)
+{
+    const int32_t n = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 30 - e;
+    return md_unit_mul_num(MD_UNIT(md_mantissa(MD_RAW(a))),
+                           MD_NUM(md_pack(md_mantissa(MD_RAW(b)), n)));
+}
+
 /* a 2^e, rounded, clamped. */
 MD_OWN_FRAME md_unit md_unit_ldexp(md_unit a, int e)
 {
@@ -3785,6 +3863,13 @@ MD_STATIC md_scale md_scale_to_hold(md_scale e, md_num x, int s)
 {
     int32_t needed = md_exponent(MD_RAW(x)) + 31 + 2 - s;
     return MD_RAW(x) == 0 || needed <= e ? e : (md_scale)(needed > 4000 ? 4000 : needed);
+}
+
+/* Whether md_scale_to_hold(e, a b, 0) is e, by the exponents of a and b alone; 0: unknown. */
+MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
+{
+    return md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 64 <= e
+        || MD_RAW(a) == 0 || MD_RAW(b) == 0;
 }
 
 /* e, or the scale of the next attempt if the block has overflowed. */
@@ -4170,9 +4255,6 @@ MD_STATIC int32_t md_product_rows(const int32_t *a, const int32_t *b)
     md_add_product(&s, a[2], b[2]);
     return md_product_sum_value(&s, MD_PRODUCT_BITS);
 }
-
-/* A number with the bit length of |x|; one bit shorter for x = -2^n. */
-MD_INLINE uint32_t md_abs_bits(int32_t x) { return (uint32_t)(x ^ x >> 31); }
 
 /* The left shift, or minus the right shift, that normalizes a block whose numbers have the bits
    `bits` in all. 28 for a block of zeros. A loop of single shifts is short, as sums are seldom far
@@ -4852,6 +4934,7 @@ MD_INLINE md_num md_add(md_num a, md_num b) { return MD_NUM(MD_RAW(a) + MD_RAW(b
 MD_INLINE md_num md_sub(md_num a, md_num b) { return MD_NUM(MD_RAW(a) - MD_RAW(b)); }
 MD_INLINE md_num md_mul(md_num a, md_num b) { return MD_NUM(MD_RAW(a) * MD_RAW(b)); }
 MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b)); }
+MD_INLINE md_num md_inverse(md_num b) { return MD_NUM(1 / MD_RAW(b)); }
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
@@ -5001,6 +5084,19 @@ MD_INLINE mdyn_real md_no_number(void)
     return huge * huge * huge * huge * huge * huge * huge * huge * huge * 0;
 }
 
+/* Whether lower < q + h (v + dv) < upper by far; 0: unknown, here always. */
+MD_INLINE int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
+                                mdyn_wide upper)
+{
+    (void)q;
+    (void)v;
+    (void)dv;
+    (void)h;
+    (void)lower;
+    (void)upper;
+    return 0;
+}
+
 /* x, and n c, as a coordinate clamped to +-8388607.5. n c: encoder counts times their value. */
 MD_INLINE mdyn_real md_nearest_real(mdyn_wide x)
 {
@@ -5054,6 +5150,7 @@ MD_INLINE void md_accumulate_product(mdyn_real *q, md_tail *tail, mdyn_wide dt, 
 #define MD_MAX_RETRIES 1
 #define MD_U(x) md_unit_of(MD_K(x), 0)
 #define MD_U_ROUNDING MD_U(0) /* absolute rounding error: none, that of a float is relative */
+#define MD_U_NOISE MD_U(0)
 
 MD_INLINE md_unit md_unit_of(md_num x, int e) { (void)e; return MD_UNIT(MD_RAW(x)); }
 MD_INLINE md_num md_of_unit(md_unit u, int e) { (void)e; return MD_NUM(MD_RAW(u)); }
@@ -5067,6 +5164,10 @@ MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
 MD_INLINE md_unit md_unit_relax(md_unit omega, md_unit x) { return md_unit_mul(omega, x); }
 MD_INLINE md_unit md_unit_div(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) / MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul_num(md_unit a, md_num b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
+MD_INLINE md_unit md_unit_of_product(md_num a, md_num b, int e)
+{
+    return md_unit_of(md_mul(a, b), e);
+}
 MD_INLINE md_unit md_unit_ldexp(md_unit a, int e) { (void)e; return a; }
 MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT(-MD_RAW(a)); }
 MD_INLINE int md_unit_less(md_unit a, md_unit b) { return MD_RAW(a) < MD_RAW(b); }
@@ -5078,6 +5179,13 @@ MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void
 
 /* Scales of blocks and of DoF: 0. */
 MD_INLINE md_scale md_scale_to_hold(md_scale e, md_num x, int s) { (void)x; (void)s; return e; }
+MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
+{
+    (void)e;
+    (void)a;
+    (void)b;
+    return 1;
+}
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s) { (void)s; return e; }
 
 MD_INLINE md_scale md_dof_scale(const md_dof *d) { (void)d; return 0; }
@@ -5240,14 +5348,14 @@ MD_STATIC md_num md_sqrt(md_num x)
 MD_INLINE void md_sqrt_and_rsqrt(md_num x, md_num *root, md_num *inverse)
 {
     *root = md_sqrt(x);
-    *inverse = md_div(MD_K(1), *root);
+    *inverse = md_inverse(*root);
 }
 
 /* sqrt(x)/a = 1/(a y), given y = 1/sqrt(x). */
 MD_INLINE md_num md_sqrt_over(md_num x, md_num y, md_num a)
 {
     (void)x;
-    return md_div(MD_K(1), md_mul(a, y));
+    return md_inverse(md_mul(a, y));
 }
 
 #if MDYN_SCALAR == MDYN_SCALAR_F64
@@ -5772,7 +5880,7 @@ MD_OWN_FRAME void md_solve3(md_num *x, md_num A[3][3], const md_num *b)
     for (k = 0; k < 3; k++) {
         md_cross3(n, A[(k + 1) % 3], A[(k + 2) % 3]);
         if (k == 0)
-            inverse = md_div(MD_K(1), md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
+            inverse = md_inverse(md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
         x[k] = md_mul(inverse, md_sum3(n[0], b[0], n[1], b[1], n[2], b[2]));
     }
 }
@@ -7555,7 +7663,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 MD_INLINE void md_tree_com(const mdyn_sim *sim, int i, md_vec *com)
 {
     const md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
-    md_vec_scale(com, md_div(MD_K(1), in->mass), &in->first_moment);
+    md_vec_scale(com, md_inverse(in->mass), &in->first_moment);
 }
 
 /* Moves the reference of a wrench or momentum by `arm`. */
@@ -8370,8 +8478,20 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 /* sim->reduced := J G of a row on joints with the terms t. */
 MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
+    md_reduced *r = md_clear_reduced(sim);
     int k;
-    md_clear_reduced(sim);
+
+    /* one independent joint, as of most drives, frictions and limits: nothing adds up or cancels */
+    if (MD_SHORTCUTS && t->count == 1 && !md_is_follower(sim, t->dof[0])
+        && !md_is_zero(t->factor[0])) {
+        r->count = 1;
+        r->dof[0] = t->dof[0];
+        r->factor[0] = t->factor[0];
+        r->size[0] = md_abs(t->factor[0]);
+        return r;
+    }
+
+    /* any other row */
     for (k = 0; k < t->count; k++) md_add_reduced(sim, t->dof[k], t->factor[k]);
     return md_drop_rounding(sim);
 }
@@ -8549,7 +8669,8 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
                 place = -1 - place;
                 x = md_add(x, x);
             }
-            to[place] = md_add(to[place], x);
+            /* most places get one number */
+            to[place] = md_is_zero(to[place]) ? x : md_add(to[place], x);
         }
     }
 }
@@ -8997,7 +9118,7 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
     md_vec_zero(com);
 
     if (md_less(MD_K(0), MD_BODY(link)->mass))
-        md_vec_scale(com, md_div(MD_K(1), MD_BODY(link)->mass), &MD_BODY(link)->first_moment);
+        md_vec_scale(com, md_inverse(MD_BODY(link)->mass), &MD_BODY(link)->first_moment);
 
     /* the inertia: of a free body about the mass center, else with the armature */
     if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
@@ -9006,7 +9127,7 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
         in[k] = md_add(in[k], md_of_wide(md_values_of_dof(sim, link->dof)->armature));
 
     /* only ratios matter; numbers near 1 lose no digits */
-    scale = md_div(MD_K(1), md_add(md_add(in[0], in[1]), in[2]));
+    scale = md_inverse(md_add(md_add(in[0], in[1]), in[2]));
     for (k = 0; k < 6; k++) in[k] = md_mul(scale, in[k]);
 }
 
@@ -10669,7 +10790,7 @@ MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
 MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *b, int dof)
 {
     md_num tau = md_of_real(sim->tau[dof]), effort;
-    if (md_wide_is_zero(b->effort)) return tau;
+    if (md_wide_is_zero(b->effort) || md_is_zero(tau)) return tau;
     effort = md_of_wide(b->effort);
     return md_max(md_neg(effort), md_min(effort, tau));
 }
@@ -11332,6 +11453,14 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
+
+    /* friction */
+    if (MD_SHORTCUTS && md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) {
+        row->v_lo = row->v_hi = velocity;
+        return;
+    }
+
+    /* a range of velocities */
     row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
     row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
@@ -11951,7 +12080,7 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     md_vec_set(&n, MD_K(0), MD_K(0), MD_K(1));
     d = md_sqrt(square);
     if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d))
-        md_vec_scale(&n, md_div(MD_K(1), d), &l->gap);
+        md_vec_scale(&n, md_inverse(d), &l->gap);
     r = md_closure_row(sim, c, l, j, l->arm, &n, md_sub(d, md_of_wide(c->distance)));
     if (!md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d)) return;
 
@@ -12361,6 +12490,8 @@ MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
    `owned` lies in their span. */
 MD_INLINE int md_is_dependent(md_num left, md_num owned)
 {
+    /* no earlier row owns a part of it */
+    if (md_is_zero(owned)) return !md_less(MD_K(0), left);
     return !md_less(md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), md_add(left, owned)), left);
 }
 
@@ -12390,7 +12521,7 @@ MD_STATIC int md_springs_at(const mdyn_sim *sim, const md_row *row)
    long as their s add up to 4 at most. */
 MD_INLINE md_num md_spring_spread(md_num s, int springs)
 {
-    const md_num third = MD_RATIO(1, 3), sum = md_mul(md_of_int(springs), s);
+    const md_num third = MD_RATIO(1, 3), sum = springs == 1 ? s : md_mul(md_of_int(springs), s);
     if (!md_less(MD_K(0.5), sum)) return third;
     if (!md_less(sum, MD_K(1))) return MD_K(1);
     return md_add(third, md_mul(MD_RATIO(4, 3), md_sub(sum, MD_K(0.5))));
@@ -12406,10 +12537,9 @@ MD_INLINE md_num md_spring_spread(md_num s, int springs)
 MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     const md_num h_kp = md_mul(sim->h, kp), three = MD_K(3), one = MD_K(1);
-    const md_num mass = *md_soft_mass(sim, row);
-    md_num y = md_mul(md_mul(sim->h, kd), mass);
-    md_num s = md_mul(md_mul(sim->h, h_kp), mass);
-    md_num al, be, theta = one, all, part;
+    const md_num h_mass = md_mul(sim->h, *md_soft_mass(sim, row));
+    const md_num y = md_mul(h_mass, kd), s = md_mul(h_mass, h_kp);
+    md_num al, be, theta = one, part;
     md_gains *gains = md_gains_of(sim, row);
 
     /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
@@ -12417,19 +12547,21 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
 
     /* al, be of the spring, by s = h^2 kp r */
     if (md_less(one, s)) {
-        be = md_div(one, md_add(three, s));
+        be = md_inverse(md_add(three, s));
         al = md_mul(s, be);
     } else {
         al = be = md_mul(MD_K(0.25), md_spring_spread(s, md_springs_at(sim, row)));
     }
 
-    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B */
-    all = md_add(md_mul(al, h_kp), md_mul(theta, kd));
-    part = md_div(one, all);
+    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B, of which the first
+       follows from the other numbers:
+          of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) erp */
+    part = md_inverse(md_add(md_mul(al, h_kp), md_mul(theta, kd)));
     row->cfm = md_mul(sim->inverse_h, part);
     gains->erp = md_mul(h_kp, part);
-    gains->of_v = md_mul(part, md_sub(md_mul(be, h_kp), md_mul(md_sub(one, theta), kd)));
     gains->of_target = md_mul(kd, part);
+    gains->of_v = md_sub(one, gains->of_target);
+    if (md_less(one, s)) gains->of_v = md_sub(gains->of_v, md_mul(md_sub(al, be), gains->erp));
     row->is_spring = 1;
 }
 
@@ -12470,18 +12602,19 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
                                    int free)
 {
-    md_num a = md_of_wide(s->a), b = md_of_wide(s->b);
-    md_num *erp = &md_gains_of(sim, row)->erp;
+    md_num *erp = &md_gains_of(sim, row)->erp, a, b;
     *erp = MD_K(0.2);
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
     if (md_softness_is_hard(s)) {
-        if (md_softness_has_erp(s)) *erp = a;
+        if (md_softness_has_erp(s)) *erp = md_of_wide(s->a);
         return 1;
     }
 
     /* soft rows */
+    a = md_of_wide(s->a);
+    b = md_of_wide(s->b);
     if (md_uses_midpoint(sim) && free >= 0)
         *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
@@ -12563,6 +12696,49 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
         }
 }
 
+/* J_k of the k-th DoF of a joint row in a block of scale e. */
+MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int k, md_scale e)
+{
+    return md_unit_of(t->factor[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
+}
+
+/* The substitution for the DoFs of a joint row. A DoF is left only when all its descendants are
+   done: of two paths the one at the higher DoF goes on, until they meet at j; then the common path
+   to the world. */
+MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
+{
+    int i, j, k;
+    for (k = 0; k < t->count; k++) sim->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
+    if (md_is_deep(sim)) {
+        for (k = 0; k < t->count; k++)
+            if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
+        return;
+    }
+    for (j = t->dof[0], k = 1; k < t->count; k++)
+        for (i = t->dof[k]; j != i;)
+            if (j > i) j = md_whiten_dof(sim, j);
+            else i = md_whiten_dof(sim, i);
+    while (j >= 0) j = md_whiten_dof(sim, j);
+}
+
+/* The same of a row with one DoF, to the same bits: in place, as no other term adds to x. Most rows
+   of an arm are of this kind. */
+MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
+{
+    md_unit *x = sim->row_x;
+    md_overflow overflow = 0;
+    int j, k = t->dof[0];
+    for (x[k] = md_scaled_factor(sim, t, 0, e); k >= 0; k = md_parent_y(sim, k)) {
+        const md_unit *L = sim->shared.entry + sim->L_first[k];
+        const md_unit z = md_unit_mul_num(x[k], sim->inverse_diagonal[k]);
+        x[k] = z;
+        overflow |= md_overflow_of(z);
+        for (j = md_parent_y(sim, k); j >= 0; j = md_parent_y(sim, j))
+            overflow |= md_sub_product(&x[j], *++L, z);
+    }
+    sim->overflow |= overflow;
+}
+
 /* sim->row_x = s L^-T (J G)^T of a joint row with the terms `joint`. Returns s, a power of 2 that
    brings the numbers to O(1). */
 MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
@@ -12570,7 +12746,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
     const md_reduced *t = md_reduce_terms(sim, joint);
     const md_overflow before = sim->overflow;
     md_scale e = MD_MIN_SCALE;
-    int i, j, k, tries = 0;
+    int k, tries = 0;
     if (t->count == 0) return MD_K(1);
 
     /* the scale at which J_k/L_kk fit; what the substitution adds may still overflow */
@@ -12580,23 +12756,8 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 
     for (;;) {
         md_overflow_reset(&sim->overflow, 0);
-        for (k = 0; k < t->count; k++)
-            sim->row_J[t->dof[k]] =
-                md_unit_of(t->factor[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
-
-        /* A DoF is left only when all its descendants are done: of two paths the one at the
-           higher DoF goes on, until they meet at j; then the common path to the world. */
-        if (md_is_deep(sim)) {
-            for (k = 0; k < t->count; k++)
-                if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
-        } else {
-            for (j = t->dof[0], k = 1; k < t->count; k++)
-                for (i = t->dof[k]; j != i;)
-                    if (j > i) j = md_whiten_dof(sim, j);
-                    else i = md_whiten_dof(sim, i);
-            while (j >= 0) j = md_whiten_dof(sim, j);
-        }
-
+        if (MD_SHORTCUTS && t->count == 1 && !md_is_deep(sim)) md_whiten_single_path(sim, t, e);
+        else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
         e = (md_scale)(e + MD_HEADROOM);
@@ -12837,7 +12998,7 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
     row->inverse_rest = inverse;
 
     v_pivot = md_add(md_of_unit(sim->row_x[p], 0), length);
-    inverse = md_div(MD_K(1), v_pivot);
+    inverse = md_inverse(v_pivot);
     for (e = first; e < first + count; e++) {
         sim->shared.entry[e] = md_unit_mul_num(sim->row_x[sim->entry_column[e]], inverse);
         sum = md_add_square(sum, sim->shared.entry[e]);
@@ -12886,7 +13047,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (end > shared)
         row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
-        row->inverse_rest = md_div(MD_K(1), md_of_unit(sim->row_x[row->pivot], 0));
+        row->inverse_rest = md_inverse(md_of_unit(sim->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
     sim->row_x[row->pivot] = MD_U(0);
     return 1;
@@ -12928,7 +13089,12 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
     const md_vector *vector = &sim->vector;
-    md_num left = vector->left, s = vector->inverse_length, along = MD_K(1), cfm2 = MD_K(0);
+    md_num left = vector->left, s = vector->inverse_length, along, cfm2;
+    row->owned_count = vector->owned_count;
+
+    /* a hard row; then what compliance changes */
+    row->along = MD_U(1);
+    row->beside = MD_U(0);
     if (md_row_is_soft(row)) {
         cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
         along = md_mul(left, s);
@@ -12936,15 +13102,12 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
             left = along = MD_K(0);
         left = md_add(left, cfm2);
         s = md_rsqrt(left);
-        along = md_mul(along, s);
-        cfm2 = md_mul(cfm2, md_mul(s, s));
+        row->along = md_unit_of_product(along, s, 0);
+        row->beside = md_unit_of_product(cfm2, md_mul(s, s), 0);
     }
-    row->owned_count = vector->owned_count;
     if (md_is_dependent(left, vector->owned)) return 0;
 
-    row->along = md_unit_of(along, 0);
     row->inverse_rest = s;
-    row->beside = md_unit_of(cfm2, 0);
     row->length = md_sqrt_over(left, s, row->scale);
     row->scale = md_mul(row->scale, s);
     return 1;
@@ -12961,11 +13124,12 @@ MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md
 {
     const md_num relative = MD_K(16 * MD_EPSILON / MD_RANK_TOLERANCE);
     const int is_body_row = md_is_body_row(row);
-    md_num rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 7 : 2),
-                             MD_K(MD_RANK_TOLERANCE));
-    md_num sum = is_body_row ? md_max(owned, md_body_row_max_length2(sim, row)) : owned;
+    md_num sum = is_body_row ? md_max(owned, md_body_row_max_length2(sim, row)) : owned, rounding;
     int e;
+    if (row->owned_count == 0) return sum;
 
+    /* what the rounding of each owner adds */
+    rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 7 : 2), MD_K(MD_RANK_TOLERANCE));
     for (e = row->first; e < row->first + row->owned_count; e++) {
         const md_row *owner = &sim->row[sim->pivot_owner[sim->entry_column[e]]];
         md_num x = md_of_unit(sim->shared.entry[e], 0);
@@ -13590,13 +13754,27 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     md_clear_displacement(sim);
 }
 
+/* Whether a joint, whose velocity changes by dv, surely stays far within its limits in this
+   substep. 0: unknown. */
+MD_INLINE int md_is_far_within(const mdyn_sim *sim, const md_row *row, md_num dv)
+{
+    const md_joint_values *b = md_values_of_dof(sim, row->index);
+    return MD_SHORTCUTS && md_is_well_within(sim->q[md_coordinate_of_dof(sim, row->index)],
+                                             sim->v[row->index], dv, sim->h, b->lower, b->upper);
+}
+
 /* Whether a joint passes one of its limits from within in this substep if it keeps its velocity. */
 MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
 {
     const md_joint_values *b = md_values_of_dof(sim, row->index);
-    const md_num q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
-    const md_num next = md_add(q, md_mul(sim->h, md_of_real(sim->v[row->index])));
-    const md_num lower = md_of_wide(b->lower), upper = md_of_wide(b->upper);
+    md_num q, next, lower, upper;
+    if (md_is_far_within(sim, row, MD_K(0))) return 0;
+
+    /* near a limit: to all digits */
+    q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
+    next = md_add(q, md_mul(sim->h, md_of_real(sim->v[row->index])));
+    lower = md_of_wide(b->lower);
+    upper = md_of_wide(b->upper);
     if (md_less(next, lower)) return !md_less(q, lower);
     return md_less(upper, next) && !md_less(upper, q);
 }
@@ -14116,7 +14294,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     /* the numbers of f in G stand behind all others */
     tie->coupling = (int16_t)i;
     tie->dof = (int16_t)dof;
-    tie->inverse = md_div(MD_K(1), t->factor[k]);
+    tie->inverse = md_inverse(t->factor[k]);
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
         if (curved) MD_CURVES(sim)->has_ties = 1;
@@ -14498,7 +14676,7 @@ MD_STATIC int md_find_limits_of_y(const mdyn_sim *sim, int i, md_num *low, md_nu
     md_num inverse, x;
     if (!MD_ROW_IS(row, LIMIT) || sim->G_end[k] != sim->G_first[k] + 1) return -1;
     b = md_values_of_dof(sim, k);
-    inverse = md_div(MD_K(1), sim->G[sim->G_first[k]]);
+    inverse = md_inverse(sim->G[sim->G_first[k]]);
 
     /* q_k = gamma_k(0) + G q_y; a negative ratio exchanges the ends */
     *low = MD_NO_MIN;
@@ -14861,9 +15039,9 @@ MD_STATIC int md_is_weak(const mdyn_sim *sim, const md_row *row)
 /* The change of a row's velocity that a target asks for, less the part `owned` of it. */
 MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owned, md_scale e)
 {
-    md_num change = md_mul(row->scale, md_sub(velocity, row->velocity_given));
-    if (!md_is_zero(owned)) change = md_sub(change, owned);
-    return md_unit_of(change, e);
+    const md_num change = md_sub(velocity, row->velocity_given);
+    if (md_is_zero(owned)) return md_unit_of_product(row->scale, change, e);
+    return md_unit_of(md_sub(md_mul(row->scale, change), owned), e);
 }
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
@@ -14907,23 +15085,33 @@ MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
     return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
 }
 
+/* The impulse lambda of a row, beyond what is part of the free motion, in the block. */
+MD_SHARED md_unit md_unit_impulse(const md_row *row, md_num lambda, md_scale e)
+{
+    if (!md_is_zero(row->lambda_given)) lambda = md_sub(lambda, row->lambda_given);
+    return md_unit_of_product(lambda, row->length, e);
+}
+
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
    the bounds as a warm start. Returns the change of the objective by that impulse. */
 MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
                              md_num impulse)
 {
-    md_num length = row->length, cost;
+    md_num cost;
     md_unit start;
-    row->u_lambda_min = md_unit_of(md_mul(md_sub(row->lambda_min, row->lambda_given), length), e);
-    row->u_lambda_max = md_unit_of(md_mul(md_sub(row->lambda_max, row->lambda_given), length), e);
+    row->u_lambda_min = md_unit_impulse(row, row->lambda_min, e);
+    row->u_lambda_max = md_unit_impulse(row, row->lambda_max, e);
     md_target_inequality(sim, row, e, bias);
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
-    start = md_unit_of(md_mul(md_sub(impulse, row->lambda_given), length), e);
+    start = md_unit_impulse(row, impulse, e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
+
+    /* no impulse changes nothing */
+    if (md_unit_is_zero(start)) return MD_K(0);
     cost = md_warm_start_cost(sim, row, start);
     md_set_impulse(sim, row, start);
     return cost;
@@ -14947,9 +15135,15 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                                          md_unit min, md_unit max)
 {
     const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, velocity, row->beside, old);
-    return md_impulse_between(md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s))),
-                              md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s))),
-                              min, max);
+    md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
+
+    /* as md_impulse_between, but the other target is asked only where this one does not push */
+    if (!md_unit_less(MD_U(0), next)) {
+        next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
+        if (!md_unit_less(next, MD_U(0))) next = MD_U(0);
+    }
+    if (md_unit_less(next, min)) next = min;
+    return md_unit_less(max, next) ? max : next;
 }
 
 /* An iteration. */
@@ -14963,6 +15157,14 @@ typedef struct md_iteration {
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
     int close;          /* iterations that changed nearly as little as is allowed */
 } md_iteration;
+
+/* The largest change of impulses that an iteration may end with, where `largest` is the largest
+   change or impulse. Smaller changes than MD_U_NOISE change velocities by their rounding error,
+   which would accumulate. */
+MD_INLINE md_unit md_last_change(const md_iteration *i, md_unit largest)
+{
+    return md_unit_add(md_unit_mul(i->part, largest), MD_U_NOISE);
+}
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
 MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iteration *i)
@@ -15031,7 +15233,7 @@ MD_OWN_FRAME md_impulses md_hard_impulses_at(const md_row *row, md_unit w)
 MD_OWN_FRAME md_unit md_soft_impulse_at(const md_row *row, md_unit w)
 {
     const md_unit old = row->u_lambda, s = md_unit_sum2(row->along, w, row->beside, old);
-    const md_num rate = md_div(MD_K(1), md_of_unit(row->beside, 0));
+    const md_num rate = md_inverse(md_of_unit(row->beside, 0));
     const md_unit to_lo = md_unit_mul_num(md_unit_sub(row->u_lo, s), rate);
     const md_unit to_hi = md_unit_mul_num(md_unit_sub(row->u_hi, s), rate);
     return md_impulse_between(md_unit_add(old, to_lo), md_unit_add(old, to_hi),
@@ -15064,7 +15266,7 @@ MD_OWN_FRAME md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *
         if (md_unit_less(row->u_lambda_min, u) && md_unit_less(u, row->u_lambda_max))
             slope = md_add(slope, md_div(md_mul(along, along), md_of_unit(row->beside, 0)));
     }
-    return md_unit_add(p->answer, md_unit_mul_num(miss, md_div(MD_K(1), slope)));
+    return md_unit_add(p->answer, md_unit_mul_num(miss, md_inverse(slope)));
 }
 
 MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
@@ -15263,7 +15465,7 @@ MD_STATIC void md_join_soft_rows(const mdyn_sim *sim, md_parallel *p)
         p->pull = md_add(p->pull, md_mul(rate, md_of_unit(row->u_lo, 0)));
         slope = md_add(slope, md_mul(rate, along));
     }
-    p->part = md_div(MD_K(1), slope);
+    p->part = md_inverse(slope);
 }
 
 /* What is known of parallel rows before they are solved; sim->du has the impulses before. */
@@ -15502,7 +15704,7 @@ MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
     if (MIMICDYN_SETTINGS && (sim->step_misses || md_unit_is_zero(moved))) return;
     if (md_wide_is_zero(sim->solver.relaxation) && !md_unit_less(md_unit_add(
             md_unit_mul(MD_U(8 * MD_EPSILON), sim->free_motion),
-            md_unit_ldexp(MD_U_ROUNDING, 2)), moved)) return;
+            MD_U_NOISE), moved)) return;
 
     /* if the changes do not fit the block, some row counts as missing its target */
     if (md_has_overflowed(md_find_changes(sim, room))) sim->step_misses = 1;
@@ -15538,32 +15740,6 @@ MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
     return k;
 }
 
-/* Visits parallel rows one after the other, where each sees the velocity along their vector that
-   the one before it leaves. Returns whether they disagree: one but the first changes by more than
-   `part` of the largest change or impulse. */
-MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_unit part, md_unit largest)
-{
-    md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
-    int k, disagree = 0;
-    for (k = from; k < end; k++) {
-        md_row *row = md_active_row(sim, k);
-        md_unit d;
-        if (!row->in_inequality) continue;
-        row->u_lambda = md_next_impulse(row, velocity, MD_U(1), row->u_lambda_min,
-                                        row->u_lambda_max);
-        d = md_unit_sub(row->u_lambda, row->u_before);
-        if (md_unit_is_zero(d)) continue;
-
-        velocity = md_unit_add(velocity, md_unit_mul(row->along, d));
-        if (md_unit_less(largest, md_unit_abs(row->u_lambda)))
-            largest = md_unit_abs(row->u_lambda);
-        if (k > from) disagree |= md_unit_less(
-            md_unit_add(md_unit_mul(part, largest), md_unit_ldexp(MD_U_ROUNDING, 2)),
-            md_unit_abs(d));
-    }
-    return disagree;
-}
-
 /* sim->du follows the impulses of parallel rows. */
 MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
@@ -15579,10 +15755,52 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
 }
 
+/* Visits parallel rows one after the other, where each sees the velocity along their vector that
+   the one before it leaves. Returns whether they disagree: one but the first changes by more than
+   an iteration may end with. Then sim->du and the iteration do not follow. */
+MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration *i)
+{
+    const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
+    /* along n: what the impulses add to n.du; their largest change, and that but for the first */
+    md_unit d = MD_U(0), largest = i->largest, moved = MD_U(0), moved_later = MD_U(0);
+    md_squares squares = i->squares;
+    md_overflow overflow = 0;
+    int k;
+    for (k = from; k < end; k++) {
+        md_row *row = md_active_row(sim, k);
+        md_unit change, size;
+        if (!row->in_inequality) continue;
+        row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
+                                        row->u_lambda_max);
+        overflow |= md_overflow_of(row->u_lambda);
+        change = md_unit_sub(row->u_lambda, row->u_before);
+        size = md_unit_abs(row->u_lambda);
+        if (md_unit_less(largest, size)) largest = size;
+        if (md_unit_is_zero(change)) continue;
+
+        squares = md_add_square(squares, change);
+        d = md_unit_add(d, md_unit_mul(row->along, change));
+        size = md_unit_abs(change);
+        if (md_unit_less(moved, size)) moved = size;
+        if (k > from && md_unit_less(moved_later, size)) moved_later = size;
+    }
+
+    /* they disagree, or all that they changed is noted */
+    if (md_unit_less(md_last_change(i, largest), moved_later)) return 1;
+    if (md_unit_less(i->moved, moved)) i->moved = moved;
+    i->largest = largest;
+    i->squares = squares;
+    if (!md_unit_is_zero(d))
+        overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
+    sim->overflow |= overflow;
+    return 0;
+}
+
 /* One visit of parallel rows: in turn or, if they disagree, all together. */
 MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
-    if (md_visit_in_turn(sim, from, end, i->part, i->largest)) md_solve_parallel(sim, from, end);
+    if (!md_visit_in_turn(sim, from, end, i)) return;
+    md_solve_parallel(sim, from, end);
     md_follow_parallel(sim, from, end, i);
 }
 
@@ -15771,22 +15989,23 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
     return room;
 }
 
-/* Goes on by t p, t <= 1, and sets p for the next iteration. */
+/* Goes on by t p, t <= 1, and sets p for the next iteration. After the first iteration of a
+   direction t is 0, and no product is formed. */
 MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 {
     const md_unit part = md_unit_of(t, 0);
-    const int n = md_whitened_count(sim);
+    const int n = md_whitened_count(sim), goes_on = !md_unit_is_zero(part);
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        const md_unit step = md_unit_mul(part, row->u_direction);
+        const md_unit step = goes_on ? md_unit_mul(part, row->u_direction) : MD_U(0);
         row->u_direction = md_unit_add(step, md_unit_sub(row->u_lambda, row->u_before));
         row->u_before = row->u_lambda = md_unit_add(row->u_lambda, step);
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
 
     for (k = 0; k < n; k++) {
-        const md_unit step = md_unit_mul(part, sim->row_x[k]);
+        const md_unit step = goes_on ? md_unit_mul(part, sim->row_x[k]) : MD_U(0);
         sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
         sim->scratch[k] = sim->du[k] = md_unit_add(sim->du[k], step);
         sim->overflow |= md_overflow_of(sim->du[k]);
@@ -15865,16 +16084,6 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->close = 0;
 }
 
-/* Smaller changes of an impulse change velocities by their rounding error, which would
-   accumulate. */
-#define MD_CHANGE_NOISE md_unit_ldexp(MD_U_ROUNDING, 2)
-
-/* Whether a change of impulses is more than an iteration may end with. */
-MD_INLINE int md_is_change(const md_iteration *i, md_unit moved)
-{
-    return md_unit_less(md_unit_add(md_unit_mul(i->part, i->largest), MD_CHANGE_NOISE), moved);
-}
-
 #define MD_CLOSE 128
 
 /* Whether another iteration is needed and allowed. |du| is measured once, after the second one,
@@ -15882,6 +16091,7 @@ MD_INLINE int md_is_change(const md_iteration *i, md_unit moved)
    converged. */
 MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
 {
+    md_unit last;
     if (sim->iterations == i->first + 1
         && md_unit_less(md_unit_mul(i->part, i->largest), i->moved)) {
         i->motion = md_units_max_abs(sim->du, sim->dofs);
@@ -15889,8 +16099,9 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     }
 
     sim->iterations += !md_unit_is_zero(i->moved);
-    if (!md_is_change(i, i->moved) || md_has_overflowed(sim->overflow)) return 0;
-    i->close += !md_is_change(i, md_unit_mul(MD_U(0.25), i->moved));
+    last = md_last_change(i, i->largest);
+    if (!md_unit_less(last, i->moved) || md_has_overflowed(sim->overflow)) return 0;
+    i->close += !md_unit_less(last, md_unit_mul(MD_U(0.25), i->moved));
     if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
     sim->unconverged = 1;
     return 0;
@@ -15900,7 +16111,7 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
     int k;
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
-    if (md_unit_less(MD_CHANGE_NOISE, last->moved))
+    if (md_unit_less(MD_U_NOISE, last->moved))
         sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
 
@@ -16165,7 +16376,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
     s.two_sided = d->two_sided;
-    s.b_rounding = md_div(md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 2), 0),
+    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0),
                       MD_K(MD_LCP_NOISE * MD_EPSILON));
     p.n = n;
     p.hi = d->mu;
@@ -16283,6 +16494,26 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
     bound = md_add(bound, md_abs(md_mul(row->length, row->lambda_given)));
     return md_max(need, md_min(start, bound));
+}
+
+/* Whether a block of exponent e surely holds the estimate of an inequality row: by the bound of its
+   impulse, or by its target and its warm start. 0: unknown. */
+MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scale e,
+                                 enum md_bias_mode bias)
+{
+    const md_scale half = (md_scale)(e - 1);
+    if (!row->in_inequality) return 0;
+
+    /* twice its bound, or the bound and the given impulse */
+    if (md_surely_holds(half, row->length, row->lambda_max)
+        && md_surely_holds(half, row->length, row->lambda_min)
+        && md_surely_holds(half, row->length, row->lambda_given)) return 1;
+
+    /* the one target less what the given impulse does; then the warm start less that impulse */
+    if (md_less(row->v_lo, row->v_hi) || !md_surely_holds(e, row->scale,
+            md_sub(md_target_lo(row, bias), row->velocity_given))) return 0;
+    return !md_uses_warm_start(sim) || md_is_zero(row->warm_start)
+        || md_surely_holds(e, row->length, md_sub(row->warm_start, row->lambda_given));
 }
 
 /* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
@@ -16476,10 +16707,14 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 MD_STATIC int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
 {
     const md_joint_values *b = md_values_of_dof(sim, row->index);
-    const md_num q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
-    const md_num v = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
-    md_num reach = md_mul(MD_K(1.0 / 1024), md_add(MD_K(1), md_abs(q)));
+    md_num q, v, reach;
     if (md_has_displacement(sim)) return 0;
+    if (md_is_far_within(sim, row, sim->dv[row->index])) return 1;
+
+    /* near a limit: to all digits */
+    q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
+    v = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
+    reach = md_mul(MD_K(1.0 / 1024), md_add(MD_K(1), md_abs(q)));
     reach = md_add(reach, md_abs(md_mul(sim->h, v)));
     return md_less(reach, md_sub(q, md_of_wide(b->lower)))
         && md_less(reach, md_sub(md_of_wide(b->upper), q));
@@ -16627,12 +16862,14 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     sim->has_error_displacement = 0;
 }
 
-/* e, or the larger scale that the estimates of the active rows need. */
+/* e, or the larger scale that the estimates of the active rows need. Most rows show by exponents
+   alone that they fit: friction by its bound, a drive by the rest of its target. */
 MD_STATIC md_scale md_scale_of_rows(const mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k;
     for (k = 0; k < md_active_count(sim); k++)
-        e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
+        if (!MD_SHORTCUTS || !md_row_surely_fits(sim, md_active_row(sim, k), e, bias))
+            e = md_scale_to_hold(e, md_row_magnitude(sim, sim->active[k], bias), 0);
     return e;
 }
 
@@ -16987,6 +17224,12 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
 {
     if (md_is_body_row(row)) {
         md_add_body_row_force(sim, row, s, to);
+        return;
+    }
+
+    /* J of a row on one joint is 1 */
+    if (!md_is_coupling_row(row)) {
+        to[row->index] = md_add(to[row->index], s);
         return;
     }
     md_find_row_terms(sim, row, &sim->terms);
@@ -17356,13 +17599,12 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
     o->v_lo = MD_NO_MIN;
     o->v_hi = MD_NO_MAX;
     if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
-    o->v_lo = md_target_lo(row, bias);
+    o->v_lo = o->v_hi = md_target_lo(row, bias);
+    if (md_row_is_soft(row))
+        o->v_lo = o->v_hi = md_sub(o->v_lo, md_mul(row->cfm, row->lambda));
+    if (!md_less(row->v_lo, row->v_hi)) return;
     o->v_hi = md_target_hi(row, bias);
-    if (md_row_is_soft(row)) {
-        const md_num yield = md_mul(row->cfm, row->lambda);
-        o->v_lo = md_sub(o->v_lo, yield);
-        o->v_hi = md_sub(o->v_hi, yield);
-    }
+    if (md_row_is_soft(row)) o->v_hi = md_sub(o->v_hi, md_mul(row->cfm, row->lambda));
 }
 
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
@@ -17543,7 +17785,7 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
     for (k = 0; k < sim->dofs; k++) {
         md_num L, lag;
         if (md_is_follower(sim, k)) continue;
-        L = md_ldexp(md_div(MD_K(1), sim->inverse_diagonal[k]), md_dof_scale(&sim->dof[k]));
+        L = md_ldexp(md_inverse(sim->inverse_diagonal[k]), md_dof_scale(&sim->dof[k]));
         lag = md_add(md_of_real(sim->v[k]), md_mul(MD_K(0.5), sim->dv[k]));
         lag = md_mul(L, md_sub(lag, MD_TREE(sim)->bias_velocity[k]));
         *lag2 = md_add(*lag2, md_mul(lag, lag));
@@ -17881,7 +18123,7 @@ MD_STATIC int md_update_present_rows(mdyn_sim *sim)
    that bring followers back. */
 MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T)
 {
-    const md_num rate = md_div(MD_K(1), T);
+    const md_num rate = md_inverse(T);
     int k;
     md_find_off(sim, MD_MODE_ACCELERATION);
     for (k = 0; k < sim->dofs && !sim->has_off; k++) sim->off[k] = MD_K(0);
@@ -18003,7 +18245,7 @@ MD_STATIC int md_check_inertia(const mdyn_inertia *in)
     if (md_is_zero(size)) return md_wides_are_zero(&in->xy, 3) ? MDYN_OK : MDYN_ERR_INERTIA;
 
     /* I / trace, then 1/2 - I / trace */
-    n = md_div(MD_K(1), size);
+    n = md_inverse(size);
     for (k = 0; k < 6; k++) m[k] = md_mul(n, m[k]);
     if (!md_is_semidefinite(m)) return MDYN_ERR_INERTIA;
     for (k = 0; k < 6; k++) m[k] = k < 3 ? md_sub(half, m[k]) : md_neg(m[k]);
@@ -19396,7 +19638,7 @@ MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
     md_vec com, minus;
     int k;
     if (MIMICDYN_MAX_DOFS < 6 || link->joint != MDYN_FREE || md_is_zero(l->mass)) return;
-    md_vec_scale(&com, md_div(MD_K(1), l->mass), &l->first_moment);
+    md_vec_scale(&com, md_inverse(l->mass), &l->first_moment);
     md_vec_scale(&minus, MD_K(-1), &l->first_moment);
     md_sym_add_shift(&inertia, &com, &minus);
     md_sym_get(x, &inertia);
@@ -19840,11 +20082,11 @@ MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 MD_STATIC void md_set_time_step(mdyn_sim *sim)
 {
     sim->dt = md_of_wide(sim->dt_wide);
-    sim->inverse_dt = md_div(MD_K(1), sim->dt);
+    sim->inverse_dt = md_inverse(sim->dt);
     sim->h = sim->dt;
     if (md_substeps(sim) > 1) sim->h = md_div(sim->dt, md_of_int(md_substeps(sim)));
     sim->half_dt = md_wide_half(sim->dt_wide);
-    sim->inverse_h = md_div(MD_K(1), sim->h);
+    sim->inverse_h = md_inverse(sim->h);
 }
 
 /* The settings of the solver. */
@@ -22296,7 +22538,7 @@ MD_STATIC md_num md_find_reach(const mdyn_sim *sim, int i)
         (void)md_link_alone(sim, j, &link);
         if (md_is_zero(MD_BODY(&link)->mass)) continue;
         md_mat_vec(&com, &MD_TREE(sim)->body_state[j].rotation, &MD_BODY(&link)->first_moment);
-        md_vec_scale(&com, md_div(MD_K(1), MD_BODY(&link)->mass), &com);
+        md_vec_scale(&com, md_inverse(MD_BODY(&link)->mass), &com);
         md_vec_add(&com, &com, &path);
         reach2 = md_max(reach2, md_dot(&com, &com));
     }
@@ -22319,7 +22561,7 @@ MD_STATIC md_num md_parent_distance2(const mdyn_sim *sim, int j)
    mass and mass center are those of *link. */
 MD_STATIC md_num md_find_arm2(const mdyn_sim *sim, int i, const md_link *link)
 {
-    const md_num per_mass = md_div(MD_K(1), MD_BODY(link)->mass);
+    const md_num per_mass = md_inverse(MD_BODY(link)->mass);
     md_num arm2 = md_parent_distance2(sim, i);
     md_vec com;
     int j;
@@ -22482,7 +22724,7 @@ MD_STATIC void md_rotate_jacobi(md_num m[3][3], md_num e[3][3], int i, int j)
     t = md_abs(theta);
     t = md_less(t, MD_K(1e8)) ? md_add(t, md_sqrt(md_add(md_mul(t, t), one))) : md_add(t, t);
     t = md_div(md_less(theta, MD_K(0)) ? MD_K(-1) : one, t);
-    c = md_div(one, md_sqrt(md_add(md_mul(t, t), one)));
+    c = md_inverse(md_sqrt(md_add(md_mul(t, t), one)));
     s = md_mul(t, c);
 
     /* columns of both, then rows of m */
@@ -23884,7 +24126,7 @@ MDYN_API int mdyn_center_of_mass(mdyn_sim *sim, int body, mdyn_wide *mass, mdyn_
     if (code != MDYN_OK) return code;
     md_find_carried_mass(sim, body, &all);
     if (!md_less(MD_K(0), all.mass)) return md_blame(sim, MDYN_ERR_MASSLESS, body);
-    md_vec_scale(&c, md_div(MD_K(1), all.mass), &all.first_moment);
+    md_vec_scale(&c, md_inverse(all.mass), &all.first_moment);
     if (!md_vec_in_range(&c) || !md_is_representable(all.mass))
         return md_blame(sim, MDYN_ERR_RESULT, body);
     *mass = md_to_wide(all.mass);
@@ -24021,7 +24263,7 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
     for (i = 0; i < s.n; i++) {
         const md_num a = md_lcp_problem_element(problem, i, i);
         s.x[i] = warm ? md_of_wide(x[i]) : MD_K(0);
-        s.inverse[i] = md_is_zero(a) ? MD_K(1) : md_div(MD_K(1), a);
+        s.inverse[i] = md_is_zero(a) ? MD_K(1) : md_inverse(a);
         s.state[i] = 0;
         md_lcp_set_bounds(&s, problem, i, MD_K(1));
     }
