@@ -3380,6 +3380,8 @@ MD_OWN_FRAME md_num md_inverse(md_num b)
     if (m == 0) return MD_NUM(md_pack(0x40000000, 200));
     r = m < 0 ? -m : m;
     if (r == 0x40000000) return MD_NUM(md_pack(m, e + 1));
+
+    /* normalized */
     r = (int32_t)md_reciprocal((uint32_t)r);
     if (r < 0x40000000) {
         r <<= 1;
@@ -3721,6 +3723,9 @@ MD_STATIC int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, m
 {
     const int32_t x = md_high_word(q), n = -31 - md_exponent(MD_RAW(h));
     const int32_t d = -8 - md_exponent(MD_RAW(dv)), most = (int32_t)1 << 21;
+
+    /* 6 holds the 1/1024 and what is cut off: one unit of q, of bounds, of |q|/1024, of both
+       velocities, whose own cut digits add up to another */
     int32_t reach = 6 + (int32_t)(md_abs_bits(x) >> 10);
     if (n < 1 || n > 31 || x <= -most || x >= most) return 0;
     reach += (int32_t)(md_abs_bits(md_high_word(v)) >> n);
@@ -3848,7 +3853,8 @@ MD_OWN_FRAME md_unit md_unit_of(md_num x, int e)
 MD_SHARED md_num md_of_unit(md_unit u, int e) { return md_of_int32(MD_RAW(u), e - 30); }
 
 /* *r = a + b modulo 2^32. Returns whether the sum has wrapped: its sign differs from that of both
-   operands. gcc and clang ask the processor's flag. */
+   operands. gcc and clang ask the processor's flag, by two instructions instead of five on
+   Cortex-M3, where sums of units were a quarter of a visit of a row. */
 MD_INLINE int md_sum_wraps(int32_t a, int32_t b, int32_t *r)
 {
 #if MD_SHORTCUTS && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 5))
@@ -3926,7 +3932,8 @@ MD_OWN_FRAME md_unit md_unit_mul_num(md_unit a, md_num b)
     return MD_UNIT(high < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
 }
 
-/* a b 2^-e of two scalars as an md_unit, rounded once, clamped. */
+/* a b 2^-e of two scalars as an md_unit, rounded once, clamped: the mantissa of a is taken as a
+   unit, and the exponents go to b. */
 MD_SHARED md_unit md_unit_of_product(md_num a, md_num b, int e)
 {
     const int32_t n = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 30 - e;
@@ -8682,6 +8689,8 @@ MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
     md_reduced *r = md_clear_reduced(sim);
     int k;
+
+    /* one independent joint, as of most drives, frictions and limits: nothing adds up or cancels */
     if (MD_SHORTCUTS && t->count == 1 && !md_is_follower(sim, t->dof[0])
         && !md_is_zero(t->factor[0])) {
         r->count = 1;
@@ -8690,6 +8699,8 @@ MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
         r->size[0] = md_abs(t->factor[0]);
         return r;
     }
+
+    /* any other row */
     for (k = 0; k < t->count; k++) md_add_reduced(sim, t->dof[k], t->factor[k]);
     return md_drop_rounding(sim);
 }
@@ -8878,6 +8889,7 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
                 place = -1 - place;
                 x = md_add(x, x);
             }
+            /* most places get one number */
             to[place] = md_is_zero(to[place]) ? x : md_add(to[place], x);
         }
     }
@@ -11705,7 +11717,11 @@ MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
     row->v_lo = row->v_hi = velocity;
-    if (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) return; /* as of friction */
+
+    /* friction */
+    if (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) return;
+
+    /* a range of velocities */
     row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
     row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
@@ -12755,6 +12771,7 @@ MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
    `owned` lies in their span. */
 MD_INLINE int md_is_dependent(md_num left, md_num owned)
 {
+    /* no earlier row owns a part of it */
     if (md_is_zero(owned)) return !md_less(MD_K(0), left);
     return !md_less(md_mul(MD_K(MD_RANK_TOLERANCE * MD_RANK_TOLERANCE), md_add(left, owned)), left);
 }
@@ -12817,7 +12834,8 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
         al = be = md_mul(MD_K(0.25), md_spring_spread(s, md_springs_at(sim, row)));
     }
 
-    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B:
+    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B, of which the first
+       follows from the other numbers:
           of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) erp */
     part = md_inverse(md_add(md_mul(al, h_kp), md_mul(theta, kd)));
     row->cfm = md_mul(sim->inverse_h, part);
@@ -12984,7 +13002,8 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
     while (j >= 0) j = md_whiten_dof(sim, j);
 }
 
-/* The same of a row with one DoF: in place, as no other term adds to x. */
+/* The same of a row with one DoF, to the same bits: in place, as no other term adds to x. Most rows
+   of an arm are of this kind. */
 MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
     md_unit *x = sim->row_x;
@@ -13360,6 +13379,8 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
     const md_vector *vector = &MD_SOLVE(sim)->vector;
     md_num left = vector->left, s = vector->inverse_length, along, cfm2;
     row->owned_count = vector->owned_count;
+
+    /* a hard row; then what compliance changes */
     row->along = MD_U(1);
     row->beside = MD_U(0);
     if (md_row_is_soft(row)) {
@@ -13395,6 +13416,7 @@ MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md
     int e;
     if (row->owned_count == 0) return sum;
 
+    /* what the rounding of each owner adds */
     rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 7 : 2), MD_K(MD_RANK_TOLERANCE));
     for (e = row->first; e < row->first + row->owned_count; e++) {
         const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
@@ -14065,6 +14087,7 @@ MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
     md_num q, next, lower, upper;
     if (md_is_far_within(sim, row, MD_K(0))) return 0;
 
+    /* near a limit: to all digits */
     q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
     next = md_add(q, md_mul(sim->h, md_of_real(sim->v[row->index])));
     lower = md_of_wide(b->lower);
@@ -15464,6 +15487,8 @@ MD_OWN_FRAME void md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_b
     start = md_unit_impulse(row, impulse, e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
+
+    /* no impulse changes nothing */
     if (md_unit_is_zero(start)) return;
     *cost = md_warm_start_cost(sim, row, start, *cost);
     md_set_impulse(sim, row, start);
@@ -15491,6 +15516,8 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
         ? md_unit_sum2(row->along, velocity, row->beside, old)
         : md_with_sign(row->along, velocity);
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
+
+    /* as md_impulse_between, but the other target is asked only where this one does not push */
     if (!md_unit_less(MD_U(0), next)) {
         next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
         if (!md_unit_less(next, MD_U(0))) next = MD_U(0);
@@ -16113,6 +16140,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
 MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
     const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
+    /* along n: what the impulses add to n.du; their largest change, and that but for the first */
     md_unit d = MD_U(0), largest = i->largest, moved = MD_U(0), moved_later = MD_U(0);
     md_squares squares = i->squares;
     md_overflow overflow = 0;
@@ -16136,6 +16164,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (k > from && md_unit_less(moved_later, size)) moved_later = size;
     }
 
+    /* they disagree, or all that they changed is noted */
     if (md_unit_less(md_last_change(i, largest), moved_later)) return 1;
     if (md_unit_less(i->moved, moved)) i->moved = moved;
     i->largest = largest;
@@ -16352,7 +16381,8 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
     return room;
 }
 
-/* Goes on by t p, t <= 1, and sets p for the next iteration. */
+/* Goes on by t p, t <= 1, and sets p for the next iteration. After the first iteration of a
+   direction t is 0, and no product is formed. */
 MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 {
     const md_unit part = md_unit_of(t, 0);
@@ -17040,9 +17070,13 @@ MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scal
 {
     const md_scale half = (md_scale)(e - 1);
     if (!row->in_inequality) return 0;
+
+    /* twice its bound, or the bound and the given impulse */
     if (md_surely_holds(half, row->length, row->lambda_max)
         && md_surely_holds(half, row->length, row->lambda_min)
         && md_surely_holds(half, row->length, row->lambda_given)) return 1;
+
+    /* the one target less what the given impulse does; then the warm start less that impulse */
     if (md_less(row->v_lo, row->v_hi) || !md_surely_holds(e, row->scale,
             md_sub(md_target_lo(row, bias), row->velocity_given))) return 0;
     return !md_uses_warm_start(sim) || md_is_zero(row->warm_start)
@@ -17244,6 +17278,7 @@ MD_STATIC int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
     if (md_has_displacement(sim)) return 0;
     if (md_is_far_within(sim, row, sim->dv[row->index])) return 1;
 
+    /* near a limit: to all digits */
     q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
     v = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
     reach = md_mul(MD_K(1.0 / 1024), md_add(MD_K(1), md_abs(q)));
@@ -17395,7 +17430,8 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     sim->has_error_displacement = 0;
 }
 
-/* e, or the larger scale that the estimates of the active rows need. */
+/* e, or the larger scale that the estimates of the active rows need. Most rows show by exponents
+   alone that they fit: friction by its bound, a drive by the rest of its target. */
 MD_STATIC md_scale md_scale_of_rows(const mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k;
@@ -17760,6 +17796,8 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
         md_add_body_row_force(sim, row, s, to);
         return;
     }
+
+    /* J of a row on one joint is 1 */
     if (!md_is_coupling_row(row)) {
         to[row->index] = md_add(to[row->index], s);
         return;
