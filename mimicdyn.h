@@ -1562,7 +1562,9 @@ typedef struct md_row {
                                          equality: tau of its first Householder reflection */
     md_num scale;
 
-    /* from here on of the solve at hand: md_row_slot */
+    /* From here on of the solve at hand: a set-up writes them before it reads them, and where
+       bodies stand in between (md_row_slot) nothing of them is left. What comes before outlives a
+       step. */
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
     md_num lambda_given;              /* impulse that is part of the free motion */
@@ -1595,7 +1597,9 @@ enum { MDYN_STAGES_ = MD_STAGE_COUNT };
 #define MD_STATES_IN_ROWS (MIMICDYN_TREE && !MIMICDYN_QUATERNIONS && MDYN_BODY_ROWS_ == 0 \
     && !MD_CAN_BE_DEEP && MIMICDYN_MAX_ROWS >= MD_STAGE_COUNT)
 
-/* A row; a body between its pose and M, beside what of a row outlives a solve. */
+/* A row; a body between its pose and M, beside what of a row outlives a solve. The state of a body
+   is needed until M is factored, the numbers of a row from its set-up to the report of the step:
+   md_drop_bias_motions marks the states as outdated in between. */
 typedef union md_row_slot {
     md_row row;
 #if MD_STATES_IN_ROWS
@@ -1803,7 +1807,8 @@ typedef struct md_work {
     } stage;
 } md_work;
 
-/* What a solve has beside rows and entries, and nothing needs in the next one. */
+/* What a solve has beside rows and entries, and nothing needs in the next one. The flags
+   has_displacement and has_error_displacement of the sim tell whether the first two are not 0. */
 typedef struct md_solve {
     md_num displacement[MIMICDYN_MAX_DOFS]; /* from q to the middle of this substep */
     md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
@@ -6755,6 +6760,12 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    acceleration -g of the world.
    In a midpoint step the velocity of a free joint is turned with its body by >>integrate, which
    then stands for the term omega x u of that joint.
+   Where rows are on joints alone a welded body has no state: the few that ask for its pose,
+   external wrenches and queries, find it from that of the body it is welded to (md_arm_of,
+   md_state_of), by the same operations, so that its bits are those of a state.
+   In small sims (MD_STATES_IN_ROWS) the states stand where the solve then sets up its rows. They
+   are outdated from there on, and kinematics_stale tells so; what plans rows and then needs M again
+   finds poses and inertias anew (md_plan).
    A rotor, a wheel or the shaft of a motor on the world with its mass center on the axis, has a
    constant inertia and axis, and no bias force: a step without rows on bodies leaves it out. So it
    does with welded bodies, unless wrenches are on bodies.
@@ -6928,7 +6939,8 @@ MD_INLINE const md_vec *md_arm_of(const mdyn_sim *sim, int i, md_vec *room)
     return room;
 }
 
-/* *p := the state of a welded body, by that of its parent. */
+/* *p := the state of a welded body, by that of its parent: on the world it rests, and its pose is
+   that of the link. The order of the operations is that of md_place_joint. */
 MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p)
 {
     const md_link *link = &sim->link[i];
@@ -6945,7 +6957,8 @@ MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p
     md_rotate_inertia(link, p);
 }
 
-/* The state of any body; as with md_arm_of. */
+/* The state of any body. That of a welded one, which may have none, is found in *room; it is valid
+   as long as the state of its parent is. */
 MD_STATIC const md_body_state *md_state_of(const mdyn_sim *sim, int i, md_body_state *room)
 {
     if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i])) return MD_STATE(sim, i);
@@ -10812,7 +10825,8 @@ MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 }
 
 /* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
-   at hand. */
+   at hand, which mdyn_report_row finds by itself (md_present_error): builds that have no other
+   scheme do not keep it. */
 MD_INLINE md_num md_result_error(const md_row_result *r)
 {
 #if MIMICDYN_SETTINGS
@@ -17848,9 +17862,9 @@ MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int 
     return e;
 }
 
-/* row->lambda of each eliminated coupling: the remainder of its follower's equation of motion,
+/* sim->y_force of each follower := lambda of its coupling: what its equation of motion misses,
       M dv - dt f - sum of J^T lambda = sum of c lambda_c,
-   from the last follower, which no other one depends on, to the first. Overwrites sim->y_force. */
+   from the last follower, which no other one depends on, to the first. */
 MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
 {
     md_num *miss = sim->y_force;
@@ -17877,11 +17891,11 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     for (i = md_tie_count(sim) - 1; i >= 0; i--) {
         const md_tie *tie = &sim->tie[i];
         const md_num lambda = md_mul_ratio(tie->inverse, miss[tie->dof]);
-        md_row_at(sim, tie->coupling)->lambda = lambda;
         k = tie->leader;
         if (k < 0) md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
         else if (md_is_follower(sim, k))
             miss[k] = md_add(miss[k], md_mul_ratio(md_of_wide(tie->ratio), miss[tie->dof]));
+        miss[tie->dof] = lambda;
     }
 }
 
@@ -18161,7 +18175,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
             md_find_step_terms(sim, row, &t);
             o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = row->lambda;
+        o->impulse = o->warm_start = sim->y_force[sim->tie[i].dof];
     }
 }
 

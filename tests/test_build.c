@@ -189,8 +189,9 @@ static void test_replacements(void) {
         CHECK(memcmp(fresh.springs, sim.springs, sizeof sim.springs) == 0);
         CHECK(memcmp(fresh.coupling, sim.coupling, sizeof sim.coupling) == 0);
         for (int k = 0; k < sim.rows; k++) {
-            CHECK(fresh.slot[k].row.kind == sim.slot[k].row.kind && fresh.slot[k].row.index == sim.slot[k].row.index
-                  && fresh.slot[k].row.unbounded == sim.slot[k].row.unbounded);
+            const md_row *is = &fresh.slot[k].row, *was = &sim.slot[k].row;
+            CHECK(is->kind == was->kind && is->index == was->index
+                  && is->unbounded == was->unbounded);
         }
     }
 }

@@ -5,11 +5,15 @@
 #define MIMICDYN_LOSSES 0
 #define MIMICDYN_QUATERNIONS 0
 #define MIMICDYN_WRENCHES 0
+#define MIMICDYN_MAX_BODIES 5 /* few, and more than DoFs: states of bodies stand in rows */
+#define MIMICDYN_MAX_DOFS 4
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
 #include "knobs_run.h"
+
+typedef char states_stand_in_rows[MD_STATES_IN_ROWS && MD_STAGES_OF_JOINTS ? 1 : -1];
 
 static mdyn_sim sim;
 static mdyn_body bodies[KNOBS_BODIES];
