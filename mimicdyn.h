@@ -6128,10 +6128,11 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 #define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
 
 /* Whether all that a row is made of but its targets stays from step to step, and no impulse bounds
-   another: rotors without curves and settings. Then the rows at no bound are solved as a system (>>pgs), of so
-   many rows. */
+   another: rotors without curves and settings. Then the rows at no bound are solved as a system
+   (>>pgs), of so many rows. */
 #define MD_HAS_CONSTANT_ROWS \
-    (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES && !MD_HAS_CURVES)
+    (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES \
+     && !MD_HAS_CURVES)
 enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
 /* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
@@ -16065,8 +16066,8 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    correct each other for many iterations, are two of its unknowns.
    Of many rows the first MD_SYSTEM ones are taken: any part of them lowers the objective. A row of
    which the others leave next to nothing, as of two limits of one joint, stays where it is.
-   Rows that contradict each other have none of them at no bound, or leave nothing of each other: the
-   system does not move them, and their drift stays that of the iterations (md_save_warm_start).
+   Rows that contradict each other leave nothing of each other: the system does not move the last
+   of them, and their drift stays that of the iterations (md_save_warm_start).
    Where rows of two vectors never act on one coordinate
    (sim->rows_meet), an iteration without parallel rows that disagree is the solution already, and
    none is needed to confirm it.
@@ -16251,10 +16252,10 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
    at least once, or until the block overflows. When sim->iterations, which counts them, reaches
    `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that,
    which go to and fro and would add up rounding errors. sim->residual is the largest change of the
-   last iteration over that maximum, 0 at rounding level. Between iterations constant rows are solved
-   as a system; of others directions are followed, unless the user set `relaxation`, or `plainly`:
-   where the drift of impulses is to be known (md_save_warm_start), and in projection, where they
-   would not settle to the last digit. Returns the largest change. */
+   last iteration over that maximum, 0 at rounding level. Between iterations constant rows are
+   solved as a system; of others directions are followed, unless the user set `relaxation`, or
+   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
+   where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
