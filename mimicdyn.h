@@ -2995,6 +2995,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_CONSISTENCY_TOLERANCE 1e-5
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
 #define MD_WIDES_ARE_NUMS 0     /* md_of_wide takes as long as a sum */
+#define MD_SNAPS_ENTRIES 1      /* vectors of one entry are 1 or -1, which needs no product */
 
 /* ---- words ----
    Integers of 32 and 64 bits. Two properties of the processor choose between spellings of the
@@ -4048,14 +4049,6 @@ MD_SHARED md_squares md_add_square(md_squares s, md_unit a)
 /* Its value; halved first to fit int64_t. */
 MD_INLINE md_num md_squares_value(md_squares s) { return md_of_int64((int64_t)(s >> 1), -55); }
 
-/* A sum of products in Q47, begun with 0; its sign. */
-typedef int64_t md_products;
-MD_SHARED md_products md_add_unit_product(md_products s, md_unit a, md_unit b)
-{
-    return s + (md_mul_s32(MD_RAW(a), MD_RAW(b)) >> 13);
-}
-MD_INLINE int md_products_are_positive(md_products s) { return s > 0; }
-
 /* The smallest s >= 0 for which 2^-s |x| < 1 and 2^-s sqrt(soft) < 1/2, where |x|^2 = soft + the
    squares of u at the `count` places `at`. The numbers of a Householder reflection of the scaled
    vector are then below 2. */
@@ -5032,6 +5025,7 @@ typedef uint32_t md_bits;
 
 #define MD_REFINES_EQUALITIES 0
 #define MD_WIDES_ARE_NUMS 1
+#define MD_SNAPS_ENTRIES 0 /* its rounding is that of the row's scale, and cancels in v */
 
 /* ---- scalars ----
    All types of numbers are the same float or double: conversions between them change nothing. */
@@ -5368,14 +5362,6 @@ MD_INLINE md_num md_dense_dot(const md_unit *a, const md_unit *b, int n)
 typedef mdyn_real md_squares;
 MD_INLINE md_squares md_add_square(md_squares s, md_unit a) { return s + MD_RAW(a) * MD_RAW(a); }
 MD_INLINE md_num md_squares_value(md_squares s) { return MD_NUM(s); }
-
-/* A sum of products, begun with 0; its sign. */
-typedef mdyn_real md_products;
-MD_INLINE md_products md_add_unit_product(md_products s, md_unit a, md_unit b)
-{
-    return s + MD_RAW(a) * MD_RAW(b);
-}
-MD_INLINE int md_products_are_positive(md_products s) { return s > 0; }
 
 /* tau of the reflection 1 - tau v v^T of a vector w: v = w/divisor is 1 at the pivot, `squares` is
    the sum of its other squares, divisor = w_p + length, length = +-|w|. Source: LAPACK, dlarfg. */
@@ -6316,7 +6302,8 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
    another: rotors without curves and settings. Then the rows at no bound are solved as a system
    (>>pgs), of so many rows. */
 #define MD_HAS_CONSTANT_ROWS \
-    (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES && !MD_HAS_CURVES)
+    (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES \
+     && !MD_HAS_CURVES)
 enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
 /* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
@@ -13368,7 +13355,7 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
     for (e = first; e < end; e++) sim->shared.entry[e] = md_unit_mul_num(sim->shared.entry[e], s);
 
     /* a single one is 1 or -1, without its rounding: md_has_one_entry */
-    if (!MIMICDYN_TREE && end == first + 1 && !md_is_zero(s))
+    if (MD_SNAPS_ENTRIES && end == first + 1 && !md_is_zero(s))
         sim->shared.entry[first] = md_unit_less(sim->shared.entry[first], MD_U(0)) ? MD_U(-1)
                                                                                    : MD_U(1);
 }
@@ -15370,7 +15357,7 @@ MD_INLINE md_unit md_with_sign(md_unit s, md_unit u)
    joint acts on. */
 MD_INLINE int md_has_one_entry(const md_row *row)
 {
-    return !MIMICDYN_TREE && row->end == row->first + row->owned_count + 1
+    return MD_SNAPS_ENTRIES && !MIMICDYN_TREE && row->end == row->first + row->owned_count + 1
         && !md_unit_is_zero(row->along);
 }
 
@@ -15466,14 +15453,13 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 /* The change of the iteration's objective (Baraff's quadratic program),
       |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
    if the impulse of a row goes from 0 to u: u (x.du - u_target + u/2), since |x|^2 and beside add
-   up to 1 (in a friction cone to less, so that this is an upper bound). Added to `cost`. */
-MD_INLINE md_products md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u,
-                                         md_products cost)
+   up to 1 (in a friction cone to less, so that this is an upper bound). */
+MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
 {
     md_unit s = md_row_dot(sim, row, sim->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
-    return md_add_unit_product(cost, u, s);
+    return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
 }
 
 /* The impulse lambda of a row, beyond what is part of the free motion, in the block. */
@@ -15484,10 +15470,11 @@ MD_SHARED md_unit md_unit_impulse(const md_row *row, md_num lambda, md_scale e)
 }
 
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
-   the bounds as a warm start. Adds the change of the objective by that impulse to *cost. */
-MD_OWN_FRAME void md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
-                               md_num impulse, md_products *cost)
+   the bounds as a warm start. Returns the change of the objective by that impulse. */
+MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
+                                 md_num impulse)
 {
+    md_num cost;
     md_unit start;
     row->u_lambda_max = md_unit_impulse(row, row->lambda_max, e);
     row->u_lambda_min = md_unit_neg(row->u_lambda_max);
@@ -15497,15 +15484,16 @@ MD_OWN_FRAME void md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_b
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
-    if (!MIMICDYN_WARM || md_is_zero(impulse)) return;
+    if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
     start = md_unit_impulse(row, impulse, e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
     /* no impulse changes nothing */
-    if (md_unit_is_zero(start)) return;
-    *cost = md_warm_start_cost(sim, row, start, *cost);
+    if (md_unit_is_zero(start)) return MD_K(0);
+    cost = md_warm_start_cost(sim, row, start);
     md_set_impulse(sim, row, start);
+    return cost;
 }
 
 /* The impulse, within [min, max], of a row for which the one target asks for `from_lo`, the other
@@ -16493,11 +16481,10 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    correct each other for many iterations, are two of its unknowns.
    Of many rows the first MD_SYSTEM ones are taken: any part of them lowers the objective. A row of
    which the others leave next to nothing, as of two limits of one joint, stays where it is.
-   Rows that contradict each other have none of them at no bound, or leave nothing of each other:
-   the system does not move them, and their drift stays that of the iterations
-   (md_save_warm_start). Where rows of two vectors never act on one coordinate (sim->rows_meet), an
-   iteration without parallel rows that disagree is the solution already, and none is needed to
-   confirm it.
+   Rows that contradict each other leave nothing of each other: the system does not move the last
+   of them, and their drift stays that of the iterations (md_save_warm_start). Where rows of two
+   vectors never act on one coordinate (sim->rows_meet), an iteration without parallel rows that
+   disagree is the solution already, and none is needed to confirm it.
    sim->row_x holds a vector in the meantime.
    Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
    interactive rigid body dynamics, 2010. */
@@ -17317,9 +17304,8 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
 MD_OWN_FRAME void md_start_activated(mdyn_sim *sim, int k, md_scale e, enum md_bias_mode bias)
 {
     md_row *row = md_row_at(sim, k);
-    md_products cost = 0;
     sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
-    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0), &cost);
+    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
 }
 
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
@@ -17389,16 +17375,16 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
-    md_products cost = 0;
+    md_num cost = MD_K(0);
     int k;
     md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0), &cost);
+        cost = md_add(cost, md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }
 
-    if (!md_products_are_positive(cost)) return;
+    if (!md_less(MD_K(0), cost)) return;
     md_copy_units(sim->du, sim->scratch, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);

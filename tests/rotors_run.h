@@ -151,8 +151,8 @@ static void rotors_note(mdyn_sim *sim, rotors_state *s, int code) {
         }
 }
 
-/* Moves the mechanism of a seed. `before_step` and `after_step` may be NULL. Returns the steps made,
-   0 where mdyn_init refused it. */
+/* Moves the mechanism of a seed. `before_step` and `after_step` may be NULL. Returns the steps
+   made, 0 where mdyn_init refused it. */
 static int rotors_run(mdyn_sim *sim, uint32_t seed, rotors_state state[ROTORS_STEPS],
                       void (*before_step)(mdyn_sim *), void (*after_step)(mdyn_sim *)) {
     static mdyn_model model;
