@@ -50,8 +50,8 @@ measure fd 7 160;  at_most 10000 "forward dynamics of 7 links, f64"
 measure fd 20 160; at_most 29000 "forward dynamics of 20 links, f64"
 measure fd 50 160; at_most 75000 "forward dynamics of 50 links, f64"
 measure id 3 160
-measure id 7 160;  at_most 6200 "inverse dynamics of 7 links, f64"
-measure id 20 160; at_most 16700 "inverse dynamics of 20 links, f64"
+measure id 7 160;  at_most 5500 "inverse dynamics of 7 links, f64"
+measure id 20 160; at_most 15000 "inverse dynamics of 20 links, f64"
 measure id 50 160
 measure mass 20 160; at_most 25000 "mass matrix of 20 links, f64"
 measure chain 20 160; at_most 35200 "step of a chain of 20 links, f64"
