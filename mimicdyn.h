@@ -13388,9 +13388,25 @@ MD_OWN_FRAME void md_unwhiten(mdyn_sim *sim, md_scale e)
 
 /* ---- impulses ---- */
 
-/* The impulses of the equality rows, R lambda = y, last row first, where y is the change of du at
-   the pivots (from row->u_hi) less what the inequality rows' impulses contribute there. They
-   may be far larger than the velocities, so they have a block of their own, of scale e + room. */
+/* lambda of the equality rows += R^-1 y, last row first, where y is in sim->scratch at the pivots,
+   in units of 2^e. */
+MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
+{
+    int k;
+    for (k = md_equality_count(sim) - 1; k >= 0; k--) {
+        md_row *row = md_active_row(sim, k);
+        if (!row->in_equality) continue;
+        row->u_lambda = md_unit_mul_num(sim->scratch[row->pivot], row->inverse_rest);
+        sim->overflow |= md_overflow_of(row->u_lambda);
+        row->lambda = md_add(row->lambda, md_mul(row->scale, md_of_unit(row->u_lambda, e)));
+        row->warm_start = row->lambda;
+        md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), sim->scratch);
+    }
+}
+
+/* The impulses of the equality rows, R lambda = y, where y is the change of du at the pivots (from
+   row->u_hi) less what the inequality rows' impulses contribute there. They may be far larger than
+   the velocities, so they have a block of their own, of scale e + room. */
 MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
@@ -13405,6 +13421,7 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             row = md_active_row(sim, k);
             row->lambda = row->warm_start = MD_K(0);
             if (!row->in_equality) continue;
+            row->lambda = row->lambda_given;
             d = md_unit_sub(sim->du[row->pivot], row->u_hi);
             sim->scratch[row->pivot] = md_unit_ldexp(d, -room);
         }
@@ -13414,19 +13431,28 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             d = md_unit_mul_num(row->u_lambda, md_ldexp(row->inverse_rest, -room));
             md_axpy_owned(sim, row, md_unit_neg(d), sim->scratch);
         }
+        md_back_substitute(sim, (md_scale)(e + room));
+        room += MD_HEADROOM;
+    } while (md_must_widen(sim, before, &tries));
+}
 
-        /* back substitution */
-        for (k = md_equality_count(sim) - 1; k >= 0; k--) {
-            row = md_active_row(sim, k);
-            if (!row->in_equality) continue;
-            row->u_lambda = md_unit_mul_num(sim->scratch[row->pivot], row->inverse_rest);
-            sim->overflow |= md_overflow_of(row->u_lambda);
-            row->lambda = md_mul(row->scale, md_of_unit(row->u_lambda, e + room));
-            if (!md_is_zero(row->lambda_given))
-                row->lambda = md_add(row->lambda, row->lambda_given);
-            row->warm_start = row->lambda;
-            md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), sim->scratch);
+/* Adds to the impulses of the equality rows those that made sim->du from rest, in units of 2^e.
+   Overwrites row->Jv. */
+MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
+{
+    const md_overflow before = sim->overflow;
+    int k, room = 0, tries = 0;
+    for (k = 0; k < md_equality_count(sim); k++)
+        md_active_row(sim, k)->Jv = md_active_row(sim, k)->lambda;
+    do {
+        md_overflow_reset(&sim->overflow, before);
+        for (k = 0; k < md_equality_count(sim); k++) {
+            md_row *row = md_active_row(sim, k);
+            row->lambda = row->Jv;
+            if (row->in_equality)
+                sim->scratch[row->pivot] = md_unit_ldexp(sim->du[row->pivot], -room);
         }
+        md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, before, &tries));
 }
@@ -14852,9 +14878,9 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
 }
 
 /* Whether the bounds of a row keep its impulse below 1/4 of the block. */
-MD_STATIC int md_is_weak(const mdyn_sim *sim, const md_row *row)
+MD_INLINE int md_is_weak(const md_row *row)
 {
-    return !md_has_leader(sim, row) && md_unit_less(MD_U(-0.25), row->u_lambda_min)
+    return md_unit_less(MD_U(-0.25), row->u_lambda_min)
         && md_unit_less(row->u_lambda_max, MD_U(0.25));
 }
 
@@ -14868,8 +14894,9 @@ MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owne
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
    owned by equality rows contribute, which no inequality row changes. Where equality rows leave
-   little of a row, that may be far beyond the block. A weak row then needs no larger one: it is at
-   the bound to which the clamped number asks it. */
+   little of a row, that may be far beyond the block. A weak row, or one that a leader bounds, then
+   needs no larger one: it is at the bound to which the clamped number asks it, or its impulse does
+   not fit the block either. */
 MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
                                        enum md_bias_mode bias)
 {
@@ -14878,7 +14905,8 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
         md_overflow bits;
         owned = md_mul(md_of_unit(md_dot_owned(sim, row, sim->du), e), row->inverse_rest);
         bits = md_overflow_of(md_unit_of(owned, e));
-        if (md_has_overflowed(bits) && !md_is_weak(sim, row)) sim->overflow |= bits;
+        if (md_has_overflowed(bits) && !md_has_leader(sim, row) && !md_is_weak(row))
+            sim->overflow |= bits;
     }
     row->u_lo = md_free_target(row, md_target_lo(row, bias), owned, e);
     row->u_hi = row->u_lo;
@@ -16255,34 +16283,56 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
    not fit, the solve is repeated with an exponent larger by MD_HEADROOM, at most MD_MAX_RETRIES
    times. Floats never repeat. */
 
+/* What an inequality row demands, in units of its unit vector: its violation, limited by what an
+   impulse of `bound` can change; and the impulse at which it is warm-started, within the bounds of
+   this step. */
+MD_STATIC md_num md_row_magnitude_within(const mdyn_sim *sim, const md_row *row,
+                                         enum md_bias_mode bias, md_num bound)
+{
+    const md_num low = md_target_lo(row, bias), high = md_target_hi(row, bias);
+    md_num start, need = md_sub(low, row->velocity_given);
+    need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
+    need = md_min(md_mul(row->scale, need), md_add(bound, bound));
+    if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
+    start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
+    bound = md_add(bound, md_abs(md_mul(row->length, row->lambda_given)));
+    return md_max(need, md_min(start, bound));
+}
+
+/* The largest impulse of an inequality row by its own bounds, in units of its unit vector. */
+MD_INLINE md_num md_largest_impulse(const md_row *row)
+{
+    return md_mul(row->length, md_max(row->lambda_max, md_neg(row->lambda_min)));
+}
+
 /* An estimate of the largest velocity change or impulse of row k, in units of its unit vector, by
    which the exponent of the block sim->du is chosen. Too small an estimate costs a repetition of
    the solve, not its accuracy. */
 MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode bias)
 {
-    const md_row *row = md_row_at(sim, k);
-    md_num need, bound, start, low = md_target_lo(row, bias), high = md_target_hi(row, bias);
+    const md_row *row = md_row_at(sim, k), *leader;
+    md_num need, bound, u_mu;
 
     /* An equality row: its target over the part of its length that earlier rows leave. A nearly
        dependent row could need more than 8 times the target, but earlier rows mostly satisfy it. */
     if (!row->in_inequality) {
         if (!MIMICDYN_EXACT || !row->unbounded
             || !(row->in_equality || md_row_is_redundant(row))) return MD_K(0);
-        need = md_abs(md_mul(row->scale, md_sub(low, row->velocity_given)));
+        need = md_sub(md_target_lo(row, bias), row->velocity_given);
+        need = md_abs(md_mul(row->scale, need));
         return row->in_equality ? md_mul(need, md_min(md_abs(row->inverse_rest), MD_K(8))) : need;
     }
 
-    /* An inequality row: its violation, limited by what its bounded impulse can change; and the
-       impulse at which it is warm-started, within the bounds of this step. */
-    need = md_sub(low, row->velocity_given);
-    need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
-    need = md_mul(row->scale, need);
-    bound = md_mul(row->length, md_max(row->lambda_max, md_neg(row->lambda_min)));
-    need = md_min(need, md_add(bound, bound));
-    if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
-    start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
-    bound = md_add(bound, md_abs(md_mul(row->length, row->lambda_given)));
-    return md_max(need, md_min(start, bound));
+    /* Friction of which equality rows leave little: what would stop the slip may be far above what
+       mu times the leader's impulse changes, and the block would keep no digits of the impulse. In
+       a cone the demands of both tangents give its direction. */
+    bound = md_largest_impulse(row);
+    if (row->owned_count > 0 && md_has_leader(sim, row) && !md_cone_of(sim, row)) {
+        leader = md_row_at(sim, md_leader(sim, row, &u_mu));
+        need = md_row_magnitude_within(sim, leader, bias, md_largest_impulse(leader));
+        bound = md_min(bound, md_mul(u_mu, need));
+    }
+    return md_row_magnitude_within(sim, row, bias, bound);
 }
 
 /* The impulse of an inequality row whose u_lambda, in units of 2^e, is u. */
@@ -16885,7 +16935,8 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
 /* One step of iterative refinement (Wilkinson) of the equality rows, in fixed point. sim->dv is
    from a solve in a block of exponent `coarse`; what it misses of the targets is solved for in a
    block of its own, whose exponent is far smaller. Impulses stay: their errors are relative, while
-   those of dv are parts of the largest du over L_kk. Overwrites sim->y_force and row->Jv. */
+   those of dv are parts of the largest du over L_kk; but not those of rows of which others leave
+   less than 1/8, which are large and cancel. Overwrites sim->y_force and row->Jv. */
 MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
@@ -16893,7 +16944,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     md_scale e = MD_MIN_SCALE;
     md_terms *t = &sim->terms;
     md_num low, deficit;
-    int k, j, shifted = 0, room = 0, tries = 0;
+    int k, j, shifted = 0, nearly_dependent = 0, room = 0, tries = 0;
 
     /* deficit = scale (target - J v - J dv - cfm lambda); with inconsistent rows the target is
        that of their least-squares compromise */
@@ -16915,6 +16966,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
             deficit = md_add(deficit, md_of_unit(md_unit_sub(row->u_lo,
                 md_scaled_target(row, low, coarse)), coarse));
         row->Jv = deficit;
+        nearly_dependent |= md_less(MD_K(8), md_abs(row->inverse_rest));
         e = md_scale_to_hold(e, md_mul(row->Jv, row->inverse_rest), 0);
     }
 
@@ -16931,6 +16983,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
     if (md_has_overflowed(sim->overflow)) return;
     e = (md_scale)(e + room - MD_HEADROOM);
+    if (nearly_dependent) md_add_equality_impulses(sim, e);
     /* not memmove */
     for (k = 0; k < sim->dofs; k++) sim->y_force[k] = md_neg(sim->dv[k]);
     md_unwhiten(sim, e);

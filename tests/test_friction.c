@@ -104,8 +104,53 @@ static void cone(void) {
     }
 }
 
+/* ---- slides ---- */
+
+/* Row 0 drives slide 0 at 1 m/s and yields a little to slide 1; row 1 stops the weight, slide 2,
+   and row 2 is its friction on slide 0. To stop slide 0 would take 1/yield m/s of slide 1: friction
+   is far from that, and has all its digits. */
+static void driven_slide(double yield) {
+    const double dt = 0x1p-10, weight = 10 * dt, most = 0.5 * weight;
+    mdyn_row_report report;
+    memset(&mech, 0, sizeof mech);
+    memset(user_row, 0, sizeof user_row);
+    for (int i = 0; i < 3; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].mass = wide(1);
+        user_row[i].level = MDYN_VELOCITY;
+        user_row[i].terms[0].body = (int16_t)(i == 1 ? 2 : 0);
+        user_row[i].terms[0].axes = user_row[i].terms[1].axes = MDYN_JOINT_VELOCITIES;
+        user_row[i].terms[0].angular.x = wide(1);
+    }
+    user_row[0].terms[1].body = 1;
+    user_row[0].terms[1].angular.x = wide(yield);
+    user_row[0].target_velocity = wide(1);
+    user_row[1].force_max = MDYN_UNLIMITED;
+    user_row[2].mu = wide(0.5);
+    user_row[2].mu_of = 1;
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 3;
+    mech.model.dt = wide(dt);
+    mech.model.user_row_count = 3;
+    start();
+    sim.v[0] = real(1);
+    sim.tau[2] = real(-10);
+    for (int step = 0; step < 5; step++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 1, &report), MDYN_OK);
+        CHECK_NEAR(of_wide(report.impulse), weight, BY_SCALAR(1e-15, 1e-8, 1e-8));
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 2, &report), MDYN_OK);
+        CHECK_NEAR(of_wide(report.impulse), -most, BY_SCALAR(1e-15, 1e-8, 3e-8));
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 0, &report), MDYN_OK);
+        CHECK_NEAR(of_wide(report.impulse), most, BY_SCALAR(1e-12, 1e-4, 1e-6));
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    driven_slide(1e-2);
+    driven_slide(1e-3);
     two_stages(MDYN_PGS);
     two_stages(MDYN_DANTZIG);
     incline(MDYN_PGS);

@@ -670,6 +670,50 @@ static void test_nearly_parallel(void) {
     CHECK_NEAR(worst, 0, BY_SCALAR(1e-12, 5e-4, 1e-6));
 }
 
+/* Two couplings of nearly the same ratios on three wheels: what the wheels miss of the torques is
+   what the impulses say, to all digits of these; in fixed point dv is refined, and the impulses
+   must follow it. */
+static void test_nearly_parallel_impulses(void) {
+    double worst = 0;
+    for (int n = 0; n < 200; n++) {
+        const double dt = 0x1p-10, inertia = 0.1;
+        double J[2][3], lambda[2], v[3];
+        wheels(3, inertia, dt);
+        for (int i = 0; i < 2; i++) {
+            mdyn_coupling *c;
+            for (int k = 0; k < 3; k++) {
+                J[i][k] = i == 0 ? random_in(0.5, 2) : J[0][k] + random_in(-0.02, 0.02);
+            }
+            c = couple(0, J[i][0], 1, J[i][1]);
+            c->terms[2].body = 2;
+            c->terms[2].coefficient = wide(J[i][2]);
+            c->softness.kind = MDYN_ERP_CFM; /* a row */
+            c->softness.a = wide(0.2);
+        }
+        CHECK(mdyn_init(&sim, &model) >= 0);
+        for (int k = 0; k < 3; k++) {
+            sim.tau[k] = real(random_in(-10, 10));
+        }
+        for (int step = 0; step < 3; step++) {
+            for (int k = 0; k < 3; k++) {
+                v[k] = of_real(sim.v[k]);
+            }
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            for (int i = 0; i < 2; i++) {
+                mdyn_row_report report;
+                CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &report), MDYN_OK);
+                lambda[i] = of_wide(report.impulse);
+            }
+            for (int k = 0; k < 3; k++) {
+                const double miss = inertia * (of_real(sim.v[k]) - v[k])
+                    - dt * of_real(sim.tau[k]) - J[0][k] * lambda[0] - J[1][k] * lambda[1];
+                worst = worse(worst, miss / (fabs(lambda[0]) + fabs(lambda[1])));
+            }
+        }
+    }
+    CHECK_NEAR(worst, 0, BY_SCALAR(1e-14, 2e-6, 6e-8));
+}
+
 static void run_train(int count, int iterations, int substeps, double most) {
     double inertia = 9e-5, dt = 0x1p-10, sum = 0, worst = 0;
     wheels(count, inertia, dt);
@@ -713,7 +757,7 @@ int main(int argc, char **argv) {
         test_solve_are_steps, test_solve_converge, test_relax, test_relaxed_spring,
         test_trains_stay, test_parts_are_solved, test_solved_or_told,
         test_parts_are_told, test_units_of_rows, test_load_that_is_gone,
-        test_bound_that_is_new, test_nearly_parallel
+        test_bound_that_is_new, test_nearly_parallel, test_nearly_parallel_impulses
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
