@@ -26,7 +26,8 @@ enum { COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, KNOTS = 6
 /*                       F64   F32  FIXED */
 TOLERANCE(MOMENTUM,     1e-9, 1e-3, 1e-5); /* parts of the terms of a sum */
 TOLERANCE(PASSED_ON,  1e-13, 4e-6, 1e-7); /* of the largest joint's: couplings pass their rounding
-                                             on; in fixed point forces share an exponent */
+                                             on, in fixed point forces share an exponent; see
+                                             find_passed_on */
 TOLERANCE(PLACE,       1e-13, 3e-6, 1e-8); /* parts of the coordinates in C */
 TOLERANCE(SPEED,       1e-11, 1e-4, 1e-6); /* parts of the velocities in J v */
 TOLERANCE(ENERGY,       0.01, 0.01, 0.01); /* of 20 short steps */
@@ -215,45 +216,129 @@ static equation equation_of(int i, const double *q, const double *v) {
 /* ---- the oracles ---- */
 
 /* The velocities for which a step may have taken C and J' v: v, those that it extrapolates from the
-   changes of v in the steps before, and, where a body turns far, one that it has found itself. */
-enum { AT_START, BY_ONE, BY_TWO, AT_MIDDLE, CANDIDATES };
+   changes of v in the steps before, and, where a body turns far, v + dv/2, dv being the change of v
+   that a first solve finds with one of these. */
+enum { AT_START, BY_ONE, BY_TWO, CORRECTED, CANDIDATES = 2 * CORRECTED };
 static double change[2][RN]; /* of v in the last step, and in that before */
+static double candidate[CANDIDATES][RN];
 
-static double velocity_of(int candidate, int k, const double *v, const double *v_after) {
-    return candidate == BY_ONE ? v[k] + change[0][k] / 2
-         : candidate == BY_TWO ? v[k] + 2 * change[0][k] / 3 - change[1][k] / 6
-         : candidate == AT_MIDDLE ? (v[k] + v_after[k]) / 2 : v[k];
+/* to := M^-1 of it */
+static void divide_by_mass(double *to) {
+    double M[RN][RN];
+    memcpy(M, r.M, sizeof M);
+    r_solve(r.dofs, M, to);
 }
 
-/* How far a body turns in the step, by the candidate for which it is most. */
-static double largest_turn(const double *v, const double *v_after, double dt) {
-    double fastest = 0;
-    for (int c = 0; c < CANDIDATES; c++) {
+/* dv := the change of v in a step with C and J' v for the velocity u:
+      M dv = dt (tau - C) + J^T lambda,   J (v + dv) = -dt/2 J' u
+   by lambda = A^-1 (-dt/2 J' u - J (v + free change)), A = J M^-1 J^T. */
+static void solve_step(const double *q_m, const double *v, const double *u, double dt, double *dv) {
+    const int rows = model.coupling_count;
+    double A[RN][RN] = { { 0 } }, by_row[COUPLINGS][RN], lambda[RN];
+    equation e[COUPLINGS];
+    memcpy(r.v, u, (size_t)r.dofs * sizeof *u);
+    rigid_update(&r);
+    for (int k = 0; k < r.dofs; k++) {
+        dv[k] = dt * (of_real(sim.tau[k]) - r.C[k]);
+    }
+    divide_by_mass(dv);
+    for (int i = 0; i < rows; i++) {
+        e[i] = equation_of(i, q_m, u);
+        memcpy(by_row[i], e[i].J, sizeof by_row[i]);
+        divide_by_mass(by_row[i]);
+        lambda[i] = -dt / 2 * e[i].rate;
         for (int k = 0; k < r.dofs; k++) {
-            r.v[k] = velocity_of(c, k, v, v_after);
-        }
-        rigid_update(&r);
-        for (int i = 0; i < r.bodies; i++) {
-            fastest = fmax(fastest, r_size(r.body[i].w));
+            lambda[i] -= e[i].J[k] * (v[k] + dv[k]);
         }
     }
-    return dt * fastest;
+    for (int i = 0; i < rows * rows; i++) {
+        for (int k = 0; k < r.dofs; k++) {
+            A[i / rows][i % rows] += e[i / rows].J[k] * by_row[i % rows][k];
+        }
+    }
+    r_solve(rows, A, lambda);
+    for (int k = 0; k < r.dofs; k++) {
+        for (int i = 0; i < rows; i++) {
+            dv[k] += by_row[i][k] * lambda[i];
+        }
+    }
+}
+
+/* r.q is that of the middle. */
+static void find_candidates(const double *q_m, const double *v, double dt) {
+    for (int c = 0; c < CORRECTED; c++) {
+        double *u = candidate[c], dv[RN];
+        for (int k = 0; k < r.dofs; k++) {
+            u[k] = c == BY_ONE ? v[k] + change[0][k] / 2
+                 : c == BY_TWO ? v[k] + 2 * change[0][k] / 3 - change[1][k] / 6 : v[k];
+        }
+        solve_step(q_m, v, u, dt, dv);
+        for (int k = 0; k < r.dofs; k++) {
+            candidate[CORRECTED + c][k] = v[k] + dv[k] / 2;
+        }
+    }
+}
+
+/* to[k] := what rounding may be a part of in the equation of joint k. Eliminated couplings add to
+   what an equation is made of: the velocity dt/2 J' v that their curvature takes up is a part of
+   v' - v, of which the rest may cancel most; and the equation of a follower is satisfied by the
+   impulse of its coupling, which passes all its terms on to the coupling's other joints, in the
+   ratio of their velocities. What shares an exponent are forces over sqrt(M_kk), M of the joints
+   with their followers. */
+static void find_passed_on(const double *u, const double *q_m, double dt, const double *size,
+                           double *to) {
+    double turn[RN] = { 0 }, passed[RN], M[RN][RN], largest = 0, whitened = 0;
+    equation e[COUPLINGS];
+
+    /* what the curvatures take up, of followers of followers too */
+    for (int i = 0; i < sim.tie_count; i++) {
+        const int follower = sim.tie[i].dof;
+        double sum;
+        e[i] = equation_of(sim.tie[i].coupling, q_m, u);
+        sum = fabs(dt / 2 * e[i].rate);
+        for (int k = 0; k < r.dofs; k++) {
+            sum += fabs(e[i].J[k]) * turn[k];
+        }
+        turn[follower] = sum / fabs(e[i].J[follower]);
+    }
+    memcpy(M, r.M, sizeof M);
+    for (int k = 0; k < r.dofs; k++) {
+        passed[k] = size[k];
+        for (int j = 0; j < r.dofs; j++) {
+            passed[k] += fabs(M[k][j]) * turn[j];
+        }
+    }
+
+    /* no earlier coupling has this follower among its joints */
+    for (int i = sim.tie_count - 1; i >= 0; i--) {
+        const int f = sim.tie[i].dof;
+        for (int k = 0; k < r.dofs; k++) {
+            const double ratio = k == f ? 0 : -e[i].J[k] / e[i].J[f];
+            passed[k] += fabs(ratio) * passed[f];
+            for (int j = 0; j < r.dofs; j++) {
+                M[k][j] += ratio * M[f][j];
+            }
+            for (int j = 0; j < r.dofs; j++) {
+                M[j][k] += ratio * M[j][f];
+            }
+        }
+    }
+    for (int k = 0; k < r.dofs; k++) {
+        largest = fmax(largest, passed[k]);
+        whitened = fmax(whitened, passed[k] / sqrt(M[k][k]));
+    }
+    for (int k = 0; k < r.dofs; k++) {
+        to[k] = fmax(largest, whitened * sqrt(M[k][k]));
+    }
 }
 
 /* By how much M (v' - v) - dt (tau - C) - J^T lambda is beyond what is allowed, if C is taken for
    a candidate; `loads` is J^T lambda, load_size the sum of the magnitudes in it. */
-static double momentum_excess(int candidate, const double *v, const double *v_after, double dt,
-                              const double *loads, const double *load_size) {
-    const int turns_far = largest_turn(v, v_after, dt) > 0.15;
-    double excess = -1, C[RN], sum[RN], size[RN], change_of_C = 0, largest = 0;
-    for (int k = 0; k < r.dofs; k++) {
-        r.v[k] = v[k];
-    }
-    rigid_update(&r);
-    memcpy(C, r.C, sizeof C);
-    for (int k = 0; k < r.dofs; k++) {
-        r.v[k] = velocity_of(candidate, k, v, v_after);
-    }
+static double momentum_excess(const double *u, const double *q_m, const double *v,
+                              const double *v_after, double dt, const double *loads,
+                              const double *load_size) {
+    double excess = -1, sum[RN] = { 0 }, size[RN] = { 0 }, passed_on[RN] = { 0 };
+    memcpy(r.v, u, (size_t)r.dofs * sizeof *u);
     rigid_update(&r);
     for (int k = 0; k < r.dofs; k++) {
         sum[k] = dt * (r.C[k] - of_real(sim.tau[k])) - loads[k];
@@ -262,14 +347,10 @@ static double momentum_excess(int candidate, const double *v, const double *v_af
             sum[k] += r.M[k][j] * (v_after[j] - v[j]);
             size[k] += fabs(r.M[k][j]) * (fabs(v_after[j] - v[j]) + 1e-3 * fabs(v[j]));
         }
-        change_of_C = fmax(change_of_C, fabs(r.C[k] - C[k]));
-        largest = fmax(largest, size[k]);
     }
+    find_passed_on(u, q_m, dt, size, passed_on);
     for (int k = 0; k < r.dofs; k++) {
-        double allowed = MOMENTUM * (0.01 + size[k]) + PASSED_ON * largest;
-        if (candidate == AT_MIDDLE && turns_far) { /* v' of its first solve is unknown */
-            allowed += 0.1 * dt * change_of_C;
-        }
+        const double allowed = MOMENTUM * (0.01 + size[k]) + PASSED_ON * passed_on[k];
         excess = fmax(excess, fabs(sum[k]) - allowed);
     }
     return excess;
@@ -295,6 +376,7 @@ static double check_step(const double *q, const double *v, double dt) {
         q_after[k] = of_real(sim.q[k]);
         q_m[k] = r.q[k] = q[k] + dt / 2 * v[k];
     }
+    find_candidates(q_m, v, dt);
 
     for (int i = 0; i < model.coupling_count; i++) {
         const equation end = equation_of(i, q_after, v_after), e = equation_of(i, q_m, v);
@@ -317,11 +399,7 @@ static double check_step(const double *q, const double *v, double dt) {
 
         /* J v' is -dt/2 J' v of one of the candidates, or of a velocity between two */
         for (int c = 0; c < CANDIDATES; c++) {
-            double u[RN];
-            for (int k = 0; k < n; k++) {
-                u[k] = velocity_of(c, k, v, v_after);
-            }
-            const double turn = -dt / 2 * equation_of(i, q_m, u).rate;
+            const double turn = -dt / 2 * equation_of(i, q_m, candidate[c]).rate;
             lowest = fmin(lowest, turn);
             highest = fmax(highest, turn);
         }
@@ -330,19 +408,15 @@ static double check_step(const double *q, const double *v, double dt) {
 
     double excess = HUGE_VAL;
     for (int c = 0; c < CANDIDATES; c++) {
-        excess = fmin(excess, momentum_excess(c, v, v_after, dt, loads, load_size));
+        excess = fmin(excess, momentum_excess(candidate[c], q_m, v, v_after, dt, loads,
+                                              load_size));
     }
+    require("momentum", 0, fmax(excess, 0), 0);
     for (int k = 0; k < n; k++) {
         change[1][k] = change[0][k];
         change[0][k] = v_after[k] - v[k];
     }
-    const double part = energy_norm(change[0]) / (energy_norm(v) + 1e-9);
-
-    /* C at the end of a first solve far from v' is none of the candidates' */
-    if (part < 0.5 || largest_turn(v, v_after, dt) < 0.15) {
-        require("momentum", 0, fmax(excess, 0), 0);
-    }
-    return part;
+    return energy_norm(change[0]) / (energy_norm(v) + 1e-9);
 }
 
 static double energy(void) {
