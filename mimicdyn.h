@@ -17006,23 +17006,17 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
    not fit, the solve is repeated with an exponent larger by MD_HEADROOM, at most MD_MAX_RETRIES
    times. Floats never repeat. */
 
-/* What an inequality row demands, in units of its unit vector: its violation, but no more than an
-   impulse of `bound` changes. */
-MD_STATIC md_num md_row_demand(const md_row *row, enum md_bias_mode bias, md_num bound)
-{
-    const md_num low = md_target_lo(row, bias), high = md_target_hi(row, bias);
-    md_num need = md_sub(low, row->velocity_given);
-    need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
-    return md_min(md_mul(row->scale, need), md_add(bound, bound));
-}
-
-/* The same, and the impulse at which it is warm-started, within the bounds of this step. */
+/* What an inequality row demands, in units of its unit vector: its violation, limited by what an
+   impulse of `bound` can change; and the impulse at which it is warm-started, within the bounds of
+   this step. */
 MD_STATIC md_num md_row_magnitude_within(const mdyn_sim *sim, const md_row *row,
                                          enum md_bias_mode bias, md_num bound)
 {
-    const md_num need = md_max(md_row_demand(row, bias, bound), MD_K(0));
-    md_num start;
-    if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return need;
+    const md_num low = md_target_lo(row, bias), high = md_target_hi(row, bias);
+    md_num start, need = md_sub(low, row->velocity_given);
+    need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
+    need = md_min(md_mul(row->scale, need), md_add(bound, bound));
+    if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
     start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
     bound = md_add(bound, md_abs(md_mul(row->length, row->lambda_given)));
     return md_max(need, md_min(start, bound));
@@ -17052,11 +17046,11 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
         return row->in_equality ? md_mul(need, md_min(md_abs(row->inverse_rest), MD_K(8))) : need;
     }
 
-    /* Friction: no more than mu times its leader's impulse. What would stop the slip may be far
-       above that, where equality rows leave little of the tangent: the block would keep no digits
-       of the impulse. In a cone the demands of both tangents give its direction. */
+    /* Friction of which equality rows leave little: what would stop the slip may be far above what
+       mu times the leader's impulse changes, and the block would keep no digits of the impulse. In
+       a cone the demands of both tangents give its direction. */
     bound = md_largest_impulse(row);
-    if (md_has_leader(sim, row) && !md_cone_of(sim, row)) {
+    if (row->owned_count > 0 && md_has_leader(sim, row) && !md_cone_of(sim, row)) {
         leader = md_row_at(sim, md_leader(sim, row, &u_mu));
         need = md_row_magnitude_within(sim, leader, bias, md_largest_impulse(leader));
         bound = md_min(bound, md_mul(u_mu, need));
@@ -17691,7 +17685,8 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
 /* One step of iterative refinement (Wilkinson) of the equality rows, in fixed point. sim->dv is
    from a solve in a block of exponent `coarse`; what it misses of the targets is solved for in a
    block of its own, whose exponent is far smaller. Impulses stay: their errors are relative, while
-   those of dv are parts of the largest du over L_kk. Overwrites sim->y_force and row->Jv. */
+   those of dv are parts of the largest du over L_kk; but not those of rows of which others leave
+   less than 1/8, which are large and cancel. Overwrites sim->y_force and row->Jv. */
 MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
@@ -17699,7 +17694,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     md_scale e = MD_MIN_SCALE;
     md_terms *t = &sim->terms;
     md_num low, deficit;
-    int k, j, shifted = 0, room = 0, tries = 0;
+    int k, j, shifted = 0, nearly_dependent = 0, room = 0, tries = 0;
 
     /* deficit = scale (target - J v - J dv - cfm lambda); with inconsistent rows the target is
        that of their least-squares compromise */
@@ -17721,6 +17716,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
             deficit = md_add(deficit, md_of_unit(md_unit_sub(row->u_lo,
                 md_scaled_target(row, low, coarse)), coarse));
         row->Jv = deficit;
+        nearly_dependent |= md_less(MD_K(8), md_abs(row->inverse_rest));
         e = md_scale_to_hold(e, md_mul(row->Jv, row->inverse_rest), 0);
     }
 
@@ -17737,7 +17733,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
     if (md_has_overflowed(sim->overflow)) return;
     e = (md_scale)(e + room - MD_HEADROOM);
-    md_add_equality_impulses(sim, e);
+    if (nearly_dependent) md_add_equality_impulses(sim, e);
     /* not memmove */
     for (k = 0; k < sim->dofs; k++) sim->y_force[k] = md_neg(sim->dv[k]);
     md_unwhiten(sim, e);
