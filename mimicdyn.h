@@ -11950,7 +11950,7 @@ MD_STATIC void md_single_body_jacobian(mdyn_sim *sim, const md_body_row *r, int 
     int k;
 
     /* the common case: three angular columns, three linear ones */
-    if (MIMICDYN_QUATERNIONS && link->joint == MDYN_FREE) {
+    if (MIMICDYN_QUATERNIONS && MIMICDYN_MAX_DOFS >= 6 && link->joint == MDYN_FREE) {
         md_three_elements(sim, link->dof, &f->ang, ang2, sums);
         md_three_elements(sim, link->dof + 3, &f->lin, lin2, sums);
         return;
