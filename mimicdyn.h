@@ -3712,13 +3712,15 @@ MD_STATIC mdyn_real md_nearest_real(mdyn_wide x)
     return md_sum_to_real(&s);
 }
 
-/* A bound in units of 2^-8, rounded down. As MDYN_C writes numbers, those whose exponent asks for a
-   shift to the left are 0 or above 2^24 units: they become 2^22. */
-MD_INLINE int32_t md_coarse_bound(mdyn_wide x)
+/* A bound in units of 2^-8, rounded down, from its high word. Numbers whose exponent asks for a
+   shift to the left are 0 or far above 2^22 units, and become that, as MDYN_C writes them; with
+   zeros before the mantissa they are `unknown`. */
+MD_INLINE int32_t md_coarse_bound(mdyn_wide x, int32_t unknown)
 {
     const int32_t m = md_high_word(x), n = -32 - md_wide_exponent(x), most = (int32_t)1 << 22;
-    if (n <= 0) return m > 0 ? most : m < 0 ? -most : 0;
-    return m >> (n > 31 ? 31 : n);
+    if (n > 0) return m >> (n > 31 ? 31 : n);
+    if (md_wide_is_zero(x)) return 0;
+    return m >= most ? most : m <= -most ? -most : unknown;
 }
 
 /* Whether lower < q + h (v + dv) < upper by such a margin, (1 + |q|)/1024, that no rounding
@@ -3739,7 +3741,8 @@ MD_STATIC int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, m
         if (d <= 0) return 0;
         reach += (int32_t)(md_abs_bits(md_mantissa(MD_RAW(dv))) >> (d > 31 ? 31 : d) >> n);
     }
-    return reach < most && md_coarse_bound(lower) < x - reach && x + reach < md_coarse_bound(upper);
+    return reach < most && md_coarse_bound(lower, most) < x - reach
+        && x + reach < md_coarse_bound(upper, -most);
 }
 
 /* ---- coordinates and velocities with tails ----

@@ -298,8 +298,37 @@ static void test_counts(void) {
     CHECK(mdyn_wide_of(real(-0.375)) == wide(-0.375));
 }
 
+/* The same number, with `zeros` more zeros before its mantissa. */
+static mdyn_wide written_with(mdyn_wide x, int zeros) {
+    const int64_t m = (x >> 8) / ((int64_t)1 << zeros);
+    return (mdyn_wide)((uint64_t)m << 8 | (uint8_t)(md_wide_exponent(x) + zeros));
+}
+
+/* What is told to be far within its bounds is, however these are written; and most of it is told. */
+static void test_well_within(void) {
+    int told = 0, far = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const double start = random_size(12), width = fabs(random_size(12));
+        const mdyn_wide from = written_with(wide(start), random_int(2) ? 0 : random_int(40));
+        const mdyn_wide to = written_with(wide(start + width), random_int(2) ? 0 : random_int(40));
+        const double lower = of_wide(from), upper = of_wide(to);
+        const double q = start + width * random_in(-0.2, 1.2), h = random_in(1e-5, 0.1);
+        const double v = random_size(10), dv = random_size(10), next = q + h * (v + dv);
+        const double margin = (1 + fabs(q)) / 1024, reach = h * (fabs(v) + fabs(dv));
+        if (md_is_well_within(real(q), real(v), number(dv), number(h), from, to)) {
+            told++;
+            CHECK(lower < next - margin && next + margin < upper);
+        } else {
+            const double away = 8 * margin + 2 * reach + 0.1;
+            far += lower < q - away && q + away < upper;
+        }
+    }
+    CHECK(told > POINTS / 20 && far < told);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    test_well_within();
     test_words();
     test_turns();
     test_arithmetic();
