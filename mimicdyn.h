@@ -16553,7 +16553,7 @@ MD_OWN_FRAME void md_solve_system(md_system *y)
     /* each row in turn is taken from those below it */
     for (k = 0; k < n; k++) {
         pivot_row = y->A + k * (k + 1) / 2;
-        pivot_row[k] = md_less(MD_K(1e-6), pivot_row[k]) ? md_div(MD_K(1), pivot_row[k]) : MD_K(0);
+        pivot_row[k] = md_less(MD_K(1e-6), pivot_row[k]) ? md_inverse(pivot_row[k]) : MD_K(0);
         for (i = k + 1; i < n; i++) {
             row = y->A + i * (i + 1) / 2;
             if (md_is_zero(row[k])) continue;
