@@ -3,11 +3,6 @@
 #ifndef ROTORS_RUN_H
 #define ROTORS_RUN_H
 
-/* 1: without what builds with MIMICDYN_LOSSES and MIMICDYN_SETTINGS 0 refuse. */
-#ifndef ROTORS_PLAIN
-#define ROTORS_PLAIN 0
-#endif
-
 enum { ROTORS = 5, ROTORS_COUPLINGS = 5, ROTORS_STEPS = 120 };
 
 /* What a step leaves: numbers of all scalars as they are. */
@@ -18,9 +13,10 @@ typedef struct rotors_state {
 } rotors_state;
 
 /* The same motion by the build with trees. */
-int rotors_run_tree(uint32_t seed, rotors_state state[ROTORS_STEPS]);
+int rotors_run_tree(uint32_t seed, int plain, rotors_state state[ROTORS_STEPS]);
 
 static uint32_t rotors_seed;
+static int rotors_are_plain;
 static mdyn_body rotors_bodies[ROTORS];
 static mdyn_coupling rotors_couplings[ROTORS_COUPLINGS];
 
@@ -74,7 +70,8 @@ static void rotors_make_coupling(mdyn_coupling *c, int count) {
     }
     if (rotors_any(5) == 0) c->level = MDYN_VELOCITY;
     if (rotors_any(6) == 0) c->target_velocity = rotors_wide(rotors_between(-1, 1));
-    if (rotors_any(8) == 0 && !ROTORS_PLAIN) c->efficiency = rotors_wide(rotors_between(0.5, 0.9));
+    if (rotors_any(8) == 0 && !rotors_are_plain)
+        c->efficiency = rotors_wide(rotors_between(0.5, 0.9));
 }
 
 static void rotors_make_body(mdyn_body *b) {
@@ -124,7 +121,7 @@ static int rotors_change(mdyn_sim *sim, mdyn_model *model) {
                                         mdyn_real_from(rotors_between(-1, 1)));
     default: break;
     }
-    if (ROTORS_PLAIN) return MDYN_OK;
+    if (rotors_are_plain) return MDYN_OK;
     if (rotors_any(2)) solver.scheme = MDYN_EXPLICIT;
     if (rotors_any(2)) solver.equality = MDYN_ITERATED;
     if (rotors_any(2)) solver.correction = MDYN_RELAX;
@@ -151,12 +148,14 @@ static void rotors_note(mdyn_sim *sim, rotors_state *s, int code) {
         }
 }
 
-/* Moves the mechanism of a seed. `before_step` and `after_step` may be NULL. Returns the steps
-   made, 0 where mdyn_init refused it. */
-static int rotors_run(mdyn_sim *sim, uint32_t seed, rotors_state state[ROTORS_STEPS],
+/* Moves the mechanism of a seed; a `plain` one has nothing that builds with MIMICDYN_LOSSES and
+   MIMICDYN_SETTINGS 0 refuse. `before_step` and `after_step` may be NULL. Returns the steps made, 0
+   where mdyn_init refused it. */
+static int rotors_run(mdyn_sim *sim, uint32_t seed, int plain, rotors_state state[ROTORS_STEPS],
                       void (*before_step)(mdyn_sim *), void (*after_step)(mdyn_sim *)) {
     static mdyn_model model;
     int i, n;
+    rotors_are_plain = plain;
     memset(&model, 0, sizeof model);
     memset(rotors_bodies, 0, sizeof rotors_bodies);
     rotors_seed = seed;

@@ -301,10 +301,10 @@ static void test_counts(void) {
 /* The same number, with `zeros` more zeros before its mantissa. */
 static mdyn_wide written_with(mdyn_wide x, int zeros) {
     const int64_t m = (x >> 8) / ((int64_t)1 << zeros);
-    return (mdyn_wide)((uint64_t)m << 8 | (uint8_t)(md_wide_exponent(x) + zeros));
+    return m * 256 + (uint8_t)(md_wide_exponent(x) + zeros);
 }
 
-/* What is told to be far within its bounds is, however these are written; and most of it is told. */
+/* What is told to be far within its bounds is, however these are written; most of it is told. */
 static void test_well_within(void) {
     int told = 0, far = 0;
     for (int i = 0; i < POINTS; i++) {

@@ -13,8 +13,8 @@
 #include "check.h"
 #include "rotors_run.h"
 
-/* Of the largest velocity of a step; what is seen is where the other build iterates longest. Steps of
-   more iterations are not compared: they may end when every row meets its accuracy, which is
+/* Of the largest velocity of a step; what is seen is where the other build iterates longest. Steps
+   of more iterations are not compared: they may end when every row meets its accuracy, which is
    larger. */
 TOLERANCE(SAME, 1e-13, 2e-4, 3e-4);
 enum { MOST_ITERATIONS = 30 };
@@ -56,9 +56,9 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     for (uint32_t seed = 1; seed <= count; seed++) {
         const uint32_t s = (uint32_t)random_int(1000000) + seed * 1000003u;
-        const int steps = rotors_run_tree(s, other);
+        const int steps = rotors_run_tree(s, 1, other);
         at = 0;
-        CHECK_EQUAL(rotors_run(&sim, s, now, NULL, follow), steps);
+        CHECK_EQUAL(rotors_run(&sim, s, 1, now, NULL, follow), steps);
         for (int n = 0; n < steps; n++) compare_step(s, n);
     }
     printf("%d steps, largest difference %.2g; %d unsolved, %d in the other build; %ld iterations, "

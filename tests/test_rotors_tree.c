@@ -37,9 +37,9 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     for (uint32_t seed = 1; seed <= count; seed++) {
         const uint32_t s = (uint32_t)random_int(1000000) + seed * 1000003u;
-        int n = rotors_run(&sim, s, now, NULL, NULL);
-        compare(s, n, rotors_run(&sim, s, other, set_up_anew, NULL));
-        compare(s, n, rotors_run_tree(s, other));
+        int n = rotors_run(&sim, s, 0, now, NULL, NULL);
+        compare(s, n, rotors_run(&sim, s, 0, other, set_up_anew, NULL));
+        compare(s, n, rotors_run_tree(s, 0, other));
     }
     CHECK(moved > 100 * (int)count);
     CHECK(rows > 300 * (int)count);
