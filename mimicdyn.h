@@ -17055,7 +17055,8 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     bound = md_largest_impulse(row);
     if (row->owned_count > 0 && md_has_leader(sim, row) && !md_cone_of(sim, row)) {
         leader = md_row_at(sim, md_leader(sim, row, &u_mu));
-        need = md_row_magnitude_within(sim, leader, bias, md_largest_impulse(leader));
+        need = leader->in_inequality
+            ? md_row_magnitude_within(sim, leader, bias, md_largest_impulse(leader)) : MD_K(0);
         bound = md_min(bound, md_mul(u_mu, need));
     }
     return md_row_magnitude_within(sim, row, bias, bound);
