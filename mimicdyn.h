@@ -21086,20 +21086,21 @@ MD_STATIC int md_change_rows(mdyn_sim *sim, int i, const md_joint_values *from,
                              const md_joint_values *to)
 {
     const md_link *link = &sim->link[i];
-    int kind, k, changed = 0;
-    for (kind = MDYN_ROW_DRIVE; kind <= MDYN_ROW_LIMIT; kind++) {
-        const int has = md_body_has_row(to, kind);
-        if (has == md_body_has_row(from, kind)) continue;
-        for (k = link->dof; k < link->dof + link->dofs; k++) {
-            /* the indices of active rows change */
-            if (!changed) md_clear_solve(sim);
-            changed = 1;
+    int kind, has, k, changed = 0;
+    /* first those that vanish: there may be no room for all */
+    for (has = 0; has <= 1; has++)
+        for (kind = MDYN_ROW_DRIVE; kind <= MDYN_ROW_LIMIT; kind++) {
+            if (md_body_has_row(to, kind) != has || md_body_has_row(from, kind) == has) continue;
+            for (k = link->dof; k < link->dof + link->dofs; k++) {
+                /* the indices of active rows change */
+                if (!changed) md_clear_solve(sim);
+                changed = 1;
 
-            if (kind == MDYN_ROW_DRIVE) sim->drives = (int16_t)(sim->drives + (has ? 1 : -1));
-            if (has) md_insert_row(sim, kind, k);
-            else md_shift_rows(sim, md_find_row(sim, (mdyn_row_kind)kind, k), -1);
+                if (kind == MDYN_ROW_DRIVE) sim->drives = (int16_t)(sim->drives + (has ? 1 : -1));
+                if (has) md_insert_row(sim, kind, k);
+                else md_shift_rows(sim, md_find_row(sim, (mdyn_row_kind)kind, k), -1);
+            }
         }
-    }
     return changed;
 }
 
