@@ -14402,10 +14402,12 @@ MD_INLINE void md_append_marked(mdyn_sim *sim, md_span span)
         if (sim->mark[c]) md_append_entry(sim, c);
 }
 
-/* MDYN_ERR_CAPACITY_ENTRIES, without a culprit, if there are more entries than room. */
-MD_INLINE int md_check_entries(mdyn_sim *sim)
+/* MDYN_ERR_CAPACITY_ENTRIES, without a culprit, if there are more entries than room; the row that
+   was laid out last has none then. */
+MD_INLINE int md_check_entries(mdyn_sim *sim, md_row *row)
 {
     if (sim->entries <= MIMICDYN_MAX_ENTRIES) return MDYN_OK;
+    sim->entries = row->lone = row->shared = row->end = row->first;
     return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
 }
 
@@ -14446,7 +14448,7 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     md_append_marked(sim, span);
     row->end = (int16_t)sim->entries;
     if (!row->unbounded) row->pivot = -1;
-    return md_check_entries(sim);
+    return md_check_entries(sim, row);
 }
 
 /* sim->last_use of each DoF = the place in the order of the last unbounded row that touches it
@@ -14512,7 +14514,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
             md_append_entries_of(sim, md_row_at(sim, k - 1));
         else md_append_marked(sim, md_mark_dofs(sim, k));
         row->end = (int16_t)sim->entries;
-        if (md_check_entries(sim) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
+        if (md_check_entries(sim, row) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
     }
     return md_check_dantzig_capacity(sim);
 }
