@@ -13927,10 +13927,10 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
             is_implied of rows; sim->setup_order,
             pivot_owner, last_use, mark, entries, entry_column, planned_count, plan_entries,
             redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
-            each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
-            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement,
-            unconverged, vector and has_parallel. Of builds with constant rows also
-            sim->rows_meet.
+            each row first, lone, shared, end, pivot, owned_count, unbounded, active_side, inactive,
+            and through md_set_up_row what >>equality writes. Resets sim->has_position_error,
+            has_displacement, unconverged, vector and has_parallel. Of builds with constant rows
+            also sim->rows_meet.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -14420,6 +14420,7 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     md_row *row = md_row_at(sim, k);
     md_span span;
     int c;
+    row->owned_count = 0; /* until it is set up */
     if (md_shares_entries(sim, i)) {
         md_copy_layout(row, md_ordered_row(sim, i - 1));
         return MDYN_OK;
@@ -14504,6 +14505,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
         const int same = md_first_parallel(sim, k);
+        row->owned_count = 0;
         if (same < k) {
             md_copy_layout(row, md_row_at(sim, same));
             continue;
