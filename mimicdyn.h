@@ -1919,8 +1919,6 @@ typedef struct mdyn_sim {
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_parallel;                 /* active rows of this solve share a vector */
-    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates;
-                                             constant, of builds with constant rows */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -1932,6 +1930,8 @@ typedef struct mdyn_sim {
     int16_t bodies, dofs, coordinates, couplings, drives;
     uint8_t has_target_velocity;          /* a hard coupling has a target velocity other than 0 */
     uint8_t has_coupled_bounds;           /* the impulse of a coupling bounds that of another row */
+    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates; of
+                                             builds with constant rows: >>plan */
 
     int16_t rows, joint_row_count;        /* all; rows on joints, which come first */
     int16_t active_count, equality_count; /* rows of this solve; equality rows among them */
@@ -20135,8 +20135,8 @@ MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
         : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
 }
 
-/* The sum of the constants: the members of mdyn_sim from `bodies` to has_coupled_bounds, from
-   `model` to `term_count`, and of curves. */
+/* The sum of the constants: the members of mdyn_sim from `bodies` to rows_meet, from `model` to
+   `term_count`, and of curves. */
 MD_OWN_FRAME uint32_t md_sum_constants(const mdyn_sim *sim)
 {
     return md_sum_part(sim, &sim->bodies, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, bodies))
@@ -20845,15 +20845,21 @@ MD_INLINE void md_change_sum(mdyn_sim *sim, uint32_t before, uint32_t after)
     sim->constants_sum += after - before;
 }
 
+/* The part of constants_sum that a new coupling or body changes beside its own numbers: `drives` to
+   rows_meet. */
+MD_STATIC uint32_t md_sum_flags(const mdyn_sim *sim)
+{
+    return md_sum_part(sim, &sim->drives,
+                       offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
+}
+
 /* The part of constants_sum that depends on coupling i. */
 MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
 {
     return md_sum_part(sim, &sim->coupling[i], sizeof sim->coupling[i])
         + md_sum_part(sim, &sim->offset_rest[i], sizeof sim->offset_rest[i])
         + md_sum_part(sim, &sim->term_count[i], sizeof sim->term_count[i])
-        + md_sum_curve_constants(sim)
-        + md_sum_part(sim, &sim->has_target_velocity, sizeof sim->has_target_velocity)
-        + md_sum_part(sim, &sim->has_coupled_bounds, sizeof sim->has_coupled_bounds);
+        + md_sum_curve_constants(sim) + md_sum_flags(sim);
 }
 
 /* Replaces coupling i by *c, engaged or released. The rows are planned anew, with the warnings of
@@ -21187,7 +21193,7 @@ MD_STATIC uint32_t md_sum_numbers(const mdyn_sim *sim, int i)
         sum = md_sum_part(sim, &sim->link[on->parent], sizeof *on);
     return sum + md_sum_part(sim, &sim->link[i], sizeof sim->link[i])
         + md_sum_part(sim, md_values_of_body(sim, i), sizeof(md_joint_values))
-        + md_sum_part(sim, &sim->drives, sizeof sim->drives);
+        + md_sum_flags(sim);
 }
 
 /* Replaces the numbers of body i by those of b; on an error the old ones are restored. */
