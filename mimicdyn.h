@@ -1919,8 +1919,6 @@ typedef struct mdyn_sim {
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_parallel;                 /* active rows of this solve share a vector */
-    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates;
-                                             constant, of builds with constant rows */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -1932,6 +1930,8 @@ typedef struct mdyn_sim {
     int16_t bodies, dofs, coordinates, couplings, drives;
     uint8_t has_target_velocity;          /* a hard coupling has a target velocity other than 0 */
     uint8_t has_coupled_bounds;           /* the impulse of a coupling bounds that of another row */
+    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates; of
+                                             builds with constant rows: >>plan */
 
     int16_t rows, joint_row_count;        /* all; rows on joints, which come first */
     int16_t active_count, equality_count; /* rows of this solve; equality rows among them */
@@ -13927,10 +13927,10 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
             is_implied of rows; sim->setup_order,
             pivot_owner, last_use, mark, entries, entry_column, planned_count, plan_entries,
             redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
-            each row first, lone, shared, end, pivot, unbounded, active_side, inactive, and through
-            md_set_up_row what >>equality writes. Resets sim->has_position_error, has_displacement,
-            unconverged, vector and has_parallel. Of builds with constant rows also
-            sim->rows_meet.
+            each row first, lone, shared, end, pivot, owned_count, unbounded, active_side, inactive,
+            and through md_set_up_row what >>equality writes. Resets sim->has_position_error,
+            has_displacement, unconverged, vector and has_parallel. Of builds with constant rows
+            also sim->rows_meet.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
@@ -14402,10 +14402,12 @@ MD_INLINE void md_append_marked(mdyn_sim *sim, md_span span)
         if (sim->mark[c]) md_append_entry(sim, c);
 }
 
-/* MDYN_ERR_CAPACITY_ENTRIES, without a culprit, if there are more entries than room. */
-MD_INLINE int md_check_entries(mdyn_sim *sim)
+/* MDYN_ERR_CAPACITY_ENTRIES, without a culprit, if there are more entries than room; the row that
+   was laid out last has none then. */
+MD_INLINE int md_check_entries(mdyn_sim *sim, md_row *row)
 {
     if (sim->entries <= MIMICDYN_MAX_ENTRIES) return MDYN_OK;
+    sim->entries = row->lone = row->shared = row->end = row->first;
     return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
 }
 
@@ -14418,6 +14420,7 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     md_row *row = md_row_at(sim, k);
     md_span span;
     int c;
+    row->owned_count = 0; /* until it is set up */
     if (md_shares_entries(sim, i)) {
         md_copy_layout(row, md_ordered_row(sim, i - 1));
         return MDYN_OK;
@@ -14446,7 +14449,7 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     md_append_marked(sim, span);
     row->end = (int16_t)sim->entries;
     if (!row->unbounded) row->pivot = -1;
-    return md_check_entries(sim);
+    return md_check_entries(sim, row);
 }
 
 /* sim->last_use of each DoF = the place in the order of the last unbounded row that touches it
@@ -14502,6 +14505,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
         const int same = md_first_parallel(sim, k);
+        row->owned_count = 0;
         if (same < k) {
             md_copy_layout(row, md_row_at(sim, same));
             continue;
@@ -14512,7 +14516,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
             md_append_entries_of(sim, md_row_at(sim, k - 1));
         else md_append_marked(sim, md_mark_dofs(sim, k));
         row->end = (int16_t)sim->entries;
-        if (md_check_entries(sim) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
+        if (md_check_entries(sim, row) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
     }
     return md_check_dantzig_capacity(sim);
 }
@@ -17055,7 +17059,8 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     bound = md_largest_impulse(row);
     if (row->owned_count > 0 && md_has_leader(sim, row) && !md_cone_of(sim, row)) {
         leader = md_row_at(sim, md_leader(sim, row, &u_mu));
-        need = md_row_magnitude_within(sim, leader, bias, md_largest_impulse(leader));
+        need = leader->in_inequality
+            ? md_row_magnitude_within(sim, leader, bias, md_largest_impulse(leader)) : MD_K(0);
         bound = md_min(bound, md_mul(u_mu, need));
     }
     return md_row_magnitude_within(sim, row, bias, bound);
@@ -20130,8 +20135,8 @@ MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
         : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
 }
 
-/* The sum of the constants: the members of mdyn_sim from `bodies` to has_coupled_bounds, from
-   `model` to `term_count`, and of curves. */
+/* The sum of the constants: the members of mdyn_sim from `bodies` to rows_meet, from `model` to
+   `term_count`, and of curves. */
 MD_OWN_FRAME uint32_t md_sum_constants(const mdyn_sim *sim)
 {
     return md_sum_part(sim, &sim->bodies, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, bodies))
@@ -20840,15 +20845,21 @@ MD_INLINE void md_change_sum(mdyn_sim *sim, uint32_t before, uint32_t after)
     sim->constants_sum += after - before;
 }
 
+/* The part of constants_sum that a new coupling or body changes beside its own numbers: `drives` to
+   rows_meet. */
+MD_STATIC uint32_t md_sum_flags(const mdyn_sim *sim)
+{
+    return md_sum_part(sim, &sim->drives,
+                       offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
+}
+
 /* The part of constants_sum that depends on coupling i. */
 MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
 {
     return md_sum_part(sim, &sim->coupling[i], sizeof sim->coupling[i])
         + md_sum_part(sim, &sim->offset_rest[i], sizeof sim->offset_rest[i])
         + md_sum_part(sim, &sim->term_count[i], sizeof sim->term_count[i])
-        + md_sum_curve_constants(sim)
-        + md_sum_part(sim, &sim->has_target_velocity, sizeof sim->has_target_velocity)
-        + md_sum_part(sim, &sim->has_coupled_bounds, sizeof sim->has_coupled_bounds);
+        + md_sum_curve_constants(sim) + md_sum_flags(sim);
 }
 
 /* Replaces coupling i by *c, engaged or released. The rows are planned anew, with the warnings of
@@ -21085,20 +21096,21 @@ MD_STATIC int md_change_rows(mdyn_sim *sim, int i, const md_joint_values *from,
                              const md_joint_values *to)
 {
     const md_link *link = &sim->link[i];
-    int kind, k, changed = 0;
-    for (kind = MDYN_ROW_DRIVE; kind <= MDYN_ROW_LIMIT; kind++) {
-        const int has = md_body_has_row(to, kind);
-        if (has == md_body_has_row(from, kind)) continue;
-        for (k = link->dof; k < link->dof + link->dofs; k++) {
-            /* the indices of active rows change */
-            if (!changed) md_clear_solve(sim);
-            changed = 1;
+    int kind, has, k, changed = 0;
+    /* first those that vanish: there may be no room for all */
+    for (has = 0; has <= 1; has++)
+        for (kind = MDYN_ROW_DRIVE; kind <= MDYN_ROW_LIMIT; kind++) {
+            if (md_body_has_row(to, kind) != has || md_body_has_row(from, kind) == has) continue;
+            for (k = link->dof; k < link->dof + link->dofs; k++) {
+                /* the indices of active rows change */
+                if (!changed) md_clear_solve(sim);
+                changed = 1;
 
-            if (kind == MDYN_ROW_DRIVE) sim->drives = (int16_t)(sim->drives + (has ? 1 : -1));
-            if (has) md_insert_row(sim, kind, k);
-            else md_shift_rows(sim, md_find_row(sim, (mdyn_row_kind)kind, k), -1);
+                if (kind == MDYN_ROW_DRIVE) sim->drives = (int16_t)(sim->drives + (has ? 1 : -1));
+                if (has) md_insert_row(sim, kind, k);
+                else md_shift_rows(sim, md_find_row(sim, (mdyn_row_kind)kind, k), -1);
+            }
         }
-    }
     return changed;
 }
 
@@ -21181,7 +21193,7 @@ MD_STATIC uint32_t md_sum_numbers(const mdyn_sim *sim, int i)
         sum = md_sum_part(sim, &sim->link[on->parent], sizeof *on);
     return sum + md_sum_part(sim, &sim->link[i], sizeof sim->link[i])
         + md_sum_part(sim, md_values_of_body(sim, i), sizeof(md_joint_values))
-        + md_sum_part(sim, &sim->drives, sizeof sim->drives);
+        + md_sum_flags(sim);
 }
 
 /* Replaces the numbers of body i by those of b; on an error the old ones are restored. */

@@ -1861,7 +1861,9 @@ static void change_coupling(input *in, specimen *s)
     const double lower = of_wide(c->lower), upper = of_wide(c->upper);
     const int on = one_in(in, 2);
     double C = of_wide(c->offset);
-    if (mdyn_engage(&t.a, i, on) < 0) return;
+    const int code = mdyn_engage(&t.a, i, on);
+    REQUIRE(mdyn_verify(&t.a) != MDYN_ERR_MEMORY); /* offsets in the tables were edited before */
+    if (code < 0) return;
     s->released[i] = !on;
     if (!on || c->level == MDYN_VELOCITY) return;
     for (int k = 0; k < TERMS; k++)

@@ -11,6 +11,8 @@
    Without libFuzzer: fuzz/standalone.c. */
 #ifndef PLATFORMIO /* which would compile it into the firmware */
 #define MIMICDYN_TREE 0
+#define MIMICDYN_SETTINGS 0
+#define MIMICDYN_LOSSES 0
 #define MIMICDYN_MAX_BODIES 5
 #define MIMICDYN_MAX_COUPLINGS 5
 #define MIMICDYN_IMPLEMENTATION
@@ -252,6 +254,7 @@ static void change(void) {
     case 10: sim.v[k] = k < model.body_count ? state(-20, 20) : real(0); break;
     default: sim.target[k] = k < model.body_count ? state(-1, 1) : real(0); break;
     }
+    REQUIRE(mdyn_verify(&sim) != MDYN_ERR_MEMORY); /* the tables were edited as well */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

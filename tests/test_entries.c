@@ -1,7 +1,9 @@
-/* sim.report.entries: the non-zeros of the step that it reports, whatever the steps before had. */
+/* sim.report.entries: the non-zeros of the step that it reports, whatever the steps before had. A
+   step that needs more than there are is refused, and leaves a sim that mdyn_verify passes. */
 #define MIMICDYN_MAX_BODIES 3
 #define MIMICDYN_MAX_DOFS 8
 #define MIMICDYN_MAX_CONTACTS 2
+#define MIMICDYN_MAX_ENTRIES 45 /* those of three bodies and one contact */
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
@@ -49,11 +51,30 @@ static void contact_that_leaves(mdyn_equality equality, int bodies) {
     CHECK_EQUAL(entries_of_step(0), without);
 }
 
+/* Two contacts of three bodies are too many. */
+static void contact_without_room(void) {
+    mdyn_contact c[2];
+    memset(c, 0, sizeof c);
+    c[0].b = c[1].b = MDYN_WORLD;
+    c[0].normal.z = c[1].normal.z = real(1);
+    c[1].key = 1;
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(mdyn_set_contacts(&sim, c, 2), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_CAPACITY_ENTRIES);
+        CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_set_contacts(&sim, c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     for (int bodies = 1; bodies <= 3; bodies += 2) {
         contact_that_leaves(MDYN_EXACT, bodies);
+        if (bodies == 3) contact_without_room();
         contact_that_leaves(MDYN_ITERATED, bodies);
+        if (bodies == 3) contact_without_room();
     }
     return check_end();
 }

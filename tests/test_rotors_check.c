@@ -238,6 +238,33 @@ static void test_capacities(void) {
     CHECK(mdyn_init(&sim, &model) < 0);
 }
 
+/* With as many rows as there is room for, a body exchanges one of a kind for one of another: no row
+   is ever written behind the others. */
+static void test_full(void) {
+    begin();
+    for (int i = 0; i < 2; i++) {
+        bodies[i].drive_kp = bodies[i].friction = wide(0.5);
+        bodies[i].lower = bodies[i].upper = wide(0);
+    }
+    bodies[2].lower = wide(-0.5);
+    bodies[2].upper = wide(0.5);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    CHECK_EQUAL(sim.rows, MIMICDYN_MAX_ROWS);
+    for (int n = 0; n < 20; n++) {
+        mdyn_body b = bodies[2];
+        b.lower = b.upper = b.friction = b.drive_kp = wide(0);
+        if (n % 3 == 0) b.friction = wide(0.25);
+        if (n % 3 == 1) b.drive_kp = wide(0.25);
+        if (n % 3 == 2) b.upper = wide(0.25);
+        before = sim;
+        CHECK_EQUAL(mdyn_set_body(&sim, 2, &b), MDYN_OK);
+        CHECK_EQUAL(sim.rows, MIMICDYN_MAX_ROWS);
+        CHECK(memcmp(&before.soft_mass[0], &sim.soft_mass[0], sizeof sim.soft_mass[0]) == 0);
+        CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+}
+
 /* ---- memory ---- */
 
 /* An edit of the tables while the sim runs changes nothing. */
@@ -300,6 +327,7 @@ int main(int argc, char **argv) {
     test_calls();
     test_pointers();
     test_capacities();
+    test_full();
     test_edits();
     test_garbage();
     random_seed(1);
