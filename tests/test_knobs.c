@@ -7,6 +7,7 @@
 #define MIMICDYN_WRENCHES 0
 #define MIMICDYN_MAX_BODIES 5 /* few, and more than DoFs: states of bodies stand in rows */
 #define MIMICDYN_MAX_DOFS 4
+#define MIMICDYN_MAX_ENTRIES 40
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
