@@ -1607,6 +1607,10 @@ typedef union md_row_slot {
         unsigned char kept[offsetof(md_row, error)];
         md_body_state state;
     } body;
+    struct { /* of a body whose articulated inertia is known; its pose stays */
+        unsigned char kept[offsetof(md_row, error)], pose[offsetof(md_body_state, first_moment)];
+        md_force W;
+    } articulated;
 #endif
 } md_row_slot;
 
@@ -1789,8 +1793,10 @@ typedef union md_stage {
 typedef struct md_work {
     union {
         md_unit L[MDYN_MASS_SIZE_];
-        md_force W[MIMICDYN_MAX_DOFS];  /* articulated inertia times S over sqrt(D): md_aba_factor.
-                                           Of deep trees in the place of their L: md_is_deep */
+#if !MD_STATES_IN_ROWS
+        md_force W[MIMICDYN_MAX_DOFS];  /* articulated inertia times S over sqrt(D): MD_W. Of deep
+                                           trees in the place of their L: md_is_deep */
+#endif
     } factor;
     union {
         md_force wrench[MIMICDYN_MAX_BODIES]; /* bias, momentum or impulse at each body's origin:
@@ -1812,9 +1818,14 @@ typedef struct md_work {
 typedef struct md_solve {
     md_num displacement[MIMICDYN_MAX_DOFS]; /* from q to the middle of this substep */
     md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
-    md_reduced reduced;                     /* the row at hand; here to save stack */
+    md_num y_force[MIMICDYN_MAX_DOFS];      /* G^T force */
+    md_terms terms;                         /* of the row at hand; here to save stack */
+    md_value value;                         /* its C */
+    md_reduced reduced;                     /* its terms over independent DoFs */
     md_vector vector;                       /* shared by parallel rows */
+    md_unit du[MDYN_WHITENED_SIZE_];        /* change of velocity, whitened */
     md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
+    md_unit scratch[MDYN_WHITENED_SIZE_];
 } md_solve;
 
 /* Whether that takes turns with computations on bodies too. Curves change G in between. */
@@ -2024,7 +2035,6 @@ typedef struct mdyn_sim {
     md_num G[MDYN_G_SIZE_];
     md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
     int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
-    md_num y_force[MIMICDYN_MAX_DOFS];    /* G^T force */
     md_num off[MIMICDYN_MAX_DOFS];        /* by how much followers differ from G y' */
 #if MIMICDYN_MAX_CURVES > 0
     md_curves curve_part;                 /* >>curves */
@@ -2038,8 +2048,6 @@ typedef struct mdyn_sim {
     md_num inverse_diagonal[MIMICDYN_MAX_DOFS]; /* 1/L_kk */
 
     /* Constraint rows: >>constraints, >>closures, >>contacts, >>whiten, >>equality, >>plan. */
-    md_terms terms;                       /* of the row at hand; here to save stack */
-    md_value value;                       /* C of the row at hand */
     md_row_slot slot[MIMICDYN_MAX_ROWS];
     md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
     md_gains gains[MDYN_GAIN_ROWS_];      /* md_gains_of */
@@ -2063,8 +2071,6 @@ typedef struct mdyn_sim {
     md_num dv[MIMICDYN_MAX_DOFS];         /* change of v */
     md_num joint_force[MIMICDYN_MAX_DOFS];
     md_unit row_J[MIMICDYN_MAX_DOFS];     /* J of the row at hand; 0 between rows */
-    md_unit du[MDYN_WHITENED_SIZE_];      /* change of velocity, whitened */
-    md_unit scratch[MDYN_WHITENED_SIZE_];
     md_unit row_x[MDYN_WHITENED_SIZE_];   /* scale L^-T J^T of the row at hand */
 
     /* Result of each row: >>step, >>contacts, mdyn_reset. */
@@ -2138,8 +2144,10 @@ typedef struct md_shape {
 #endif
 #if MD_STATES_IN_ROWS
 #define MD_STATE(sim, i) (&(sim)->slot[md_stage_of(sim, i)].body.state)
+#define MD_W(sim, k) (&(sim)->slot[md_stage_of(sim, md_body_of(sim, k))].articulated.W)
 #else
 #define MD_STATE(sim, i) (&MD_TREE(sim)->body_state[md_stage_of(sim, i)])
+#define MD_W(sim, k) (&MD_WORK(sim)->factor.W[k])
 #endif
 #if MD_FLOATING_TREES
 #define MD_MOMENTA(sim) (sim)
@@ -7000,6 +7008,12 @@ MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
 }
 
+/* The same of the scratch of a solve, for those that use it outside of one. */
+MD_INLINE void md_open_scratch(mdyn_sim *sim)
+{
+    if (MD_SOLVE_IS_SHARED) md_drop_bias_motions(sim);
+}
+
 /* The states of all bodies and all bias motions from q and v, by the equations at the top
    of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
    md_drift_quaternions turns its velocity with the body. */
@@ -7543,12 +7557,12 @@ MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d)
 }
 
 /* L_kk = sqrt(D) and W = U/sqrt(D) of DoF k. */
-MD_INLINE void md_aba_set_column(mdyn_sim *sim, int k, md_num D, const md_force *U, md_force *W)
+MD_INLINE void md_aba_set_column(mdyn_sim *sim, int k, md_num D, const md_force *U)
 {
     const md_num inverse = md_rsqrt(D);
     sim->inverse_diagonal[k] = md_ldexp(inverse, md_set_dof_scale(&sim->dof[k], D));
-    md_vec_scale(&W->ang, inverse, &U->ang);
-    md_vec_scale(&W->lin, inverse, &U->lin);
+    md_vec_scale(&MD_W(sim, k)->ang, inverse, &U->ang);
+    md_vec_scale(&MD_W(sim, k)->lin, inverse, &U->lin);
 }
 
 /* 1/sqrt(D) of a DoF. */
@@ -7559,7 +7573,7 @@ MD_INLINE md_num md_aba_inverse(const mdyn_sim *sim, int k)
 
 /* A hinge on the world that carries no joint is a tree of its own, and a step has no inertia of it:
    D is that about the axis and what the joint adds; W acts on nothing, so it is 0. */
-MD_STATIC int md_aba_factor_alone(mdyn_sim *sim, const md_link *link, md_num dt, md_force *W)
+MD_STATIC int md_aba_factor_alone(mdyn_sim *sim, const md_link *link, md_num dt)
 {
     const md_num inertia = md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis);
     const md_num D = md_add(inertia, md_added_inertia(sim, link->dof, dt));
@@ -7567,17 +7581,16 @@ MD_STATIC int md_aba_factor_alone(mdyn_sim *sim, const md_link *link, md_num dt,
     md_vec_zero(&none.ang);
     md_vec_zero(&none.lin);
     if (!md_less(MD_K(1e-30), D)) return md_blame(sim, MDYN_ERR_SINGULAR, link->dof);
-    md_aba_set_column(sim, link->dof, D, &none, W);
+    md_aba_set_column(sim, link->dof, D, &none);
     return MDYN_OK;
 }
 
 /* sim->dv[k] := z = (b_k - S^T p)/sqrt(D), p += W z, for the wrench p of its body. */
-MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, const md_force *W,
-                                 md_force *p)
+MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, md_force *p)
 {
     const md_num rest = md_sub(b[k], md_dof_dot_force(&sim->dof[k], p));
     sim->dv[k] = md_mul(md_aba_inverse(sim, k), rest);
-    md_force_add_scaled(p, sim->dv[k], W);
+    md_force_add_scaled(p, sim->dv[k], MD_W(sim, k));
 }
 
 /* From the leaves to the roots, with the articulated inertia I_A of each body, which is then added
@@ -7587,7 +7600,7 @@ MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, const md
    way what md_aba_inward does, for the wrenches in shared.work.before. Takes the place of the bias
    motions.
    MDYN_ERR_SINGULAR if D is not above the rounding of I_A. */
-MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num *b)
+MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 {
     md_vec room;
     int i, k;
@@ -7608,8 +7621,8 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
         md_force *p = &MD_WORK(sim)->before.wrench[i];
         if (md_has_constant_inertia(link)) {
             k = link->dof;
-            if (md_aba_factor_alone(sim, link, dt, &W[k]) != MDYN_OK) return MDYN_ERR_SINGULAR;
-            if (b) md_aba_inward_dof(sim, k, b, &W[k], p);
+            if (md_aba_factor_alone(sim, link, dt) != MDYN_OK) return MDYN_ERR_SINGULAR;
+            if (b) md_aba_inward_dof(sim, k, b, p);
             continue;
         }
 
@@ -7620,12 +7633,12 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
             md_dof_articulated_force(&U, in, d);
             D = md_add(md_dof_dot_force(d, &U), md_added_inertia(sim, k, dt));
             if (!md_less(md_aba_rounding(in, d), D)) return md_blame(sim, MDYN_ERR_SINGULAR, k);
-            md_aba_set_column(sim, k, D, &U, &W[k]);
-            if (b) md_aba_inward_dof(sim, k, b, &W[k], p);
+            md_aba_set_column(sim, k, D, &U);
+            if (b) md_aba_inward_dof(sim, k, b, p);
 
             /* a root passes nothing on: its first DoF need not update I_A */
             if (link->parent < 0 && k == link->dof) continue;
-            md_articulated_sub_square(in, &W[k]);
+            md_articulated_sub_square(in, MD_W(sim, k));
         }
 
         /* a welded body hands on the external wrench, its inertia is the parent's already */
@@ -7642,7 +7655,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, md_force *W, const md_num 
 /* sim->dv := L^-T b from the leaves to the roots, with the wrench p of each body, which is then
    added to its parent's:
       z = (b - S^T p) / sqrt(D),    p += W z */
-MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
+MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_num *b)
 {
     md_carry *carry = MD_CARRY(sim);
     int i, k = sim->dofs;
@@ -7656,7 +7669,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
         const md_link *link = &sim->link[i];
         md_force *p = &carry[link->dof].wrench;
         if (md_is_welded(link)) continue;
-        while (--k >= link->dof) md_aba_inward_dof(sim, k, b, &W[k], p);
+        while (--k >= link->dof) md_aba_inward_dof(sim, k, b, p);
         k++;
         if (link->parent >= 0)
             md_force_add_shifted(&carry[md_dof_of(sim, link->parent)].wrench, p,
@@ -7667,7 +7680,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_force *W, const md_num *b)
 /* sim->dv := L^-1 sim->dv from the roots to the leaves, with the acceleration a of each body less
    its bias acceleration, in `carry`:
       v'_k = (z_k - W^T a) / sqrt(D),     a += S v'_k */
-MD_STATIC void md_aba_outward(mdyn_sim *sim, const md_force *W, md_carry *carry)
+MD_STATIC void md_aba_outward(mdyn_sim *sim, md_carry *carry)
 {
     int i, k;
     for (i = 0; i < sim->bodies; i++) {
@@ -7678,7 +7691,8 @@ MD_STATIC void md_aba_outward(mdyn_sim *sim, const md_force *W, md_carry *carry)
                         link->parent < 0 ? NULL : &carry[md_dof_of(sim, link->parent)].motion, a);
         for (k = link->dof; k < link->dof + link->dofs; k++) {
             const md_dof *d = &sim->dof[k];
-            md_num t = md_add(md_dot(&W[k].ang, &a->ang), md_dot(&W[k].lin, &a->lin));
+            const md_force *W = MD_W(sim, k);
+            md_num t = md_add(md_dot(&W->ang, &a->ang), md_dot(&W->lin, &a->lin));
             sim->dv[k] = md_mul(md_aba_inverse(sim, k), md_sub(sim->dv[k], t));
             md_dof_add_motion(a, sim->dv[k], d);
         }
@@ -7695,8 +7709,8 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
         return MDYN_OK;
     }
     md_drop_bias_motions(sim);
-    code = md_aba_factor(sim, MD_K(0), MD_WORK(sim)->factor.W, b);
-    if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->factor.W, MD_WORK(sim)->stage.carry);
+    code = md_aba_factor(sim, MD_K(0), b);
+    if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->stage.carry);
     return code;
 }
 
@@ -8919,7 +8933,7 @@ MD_STATIC void md_scale_mass(mdyn_sim *sim)
         }
         e = md_set_dof_scale(&sim->dof[k], *m);
         *to = md_unit_of(*m++, 2 * e);
-        sim->scratch[k] = md_unit_rounding(*to++);
+        MD_SOLVE(sim)->scratch[k] = md_unit_rounding(*to++);
         for (j = md_parent_y(sim, k); j >= 0; j = md_parent_y(sim, j))
             *to++ = md_unit_of(*m++, e + md_dof_scale(&sim->dof[j]));
     }
@@ -8939,7 +8953,7 @@ MD_INLINE int md_is_deep(const mdyn_sim *sim)
 
 MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
 {
-    return md_aba_factor(sim, dt, MD_WORK(sim)->factor.W, NULL);
+    return md_aba_factor(sim, dt, NULL);
 }
 
 /* u = L^-T (s f) and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude:
@@ -8949,7 +8963,7 @@ MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md
     md_scale e = MD_MIN_SCALE;
     int k;
     md_overflow_reset(&sim->overflow, 0);
-    md_aba_inward(sim, MD_WORK(sim)->factor.W, f);
+    md_aba_inward(sim, f);
     for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, md_mul(s, sim->dv[k]), 0);
     for (k = 0; k < sim->dofs; k++) u[k] = md_unit_of(md_mul(s, sim->dv[k]), e);
     return e;
@@ -8958,7 +8972,7 @@ MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md
 MD_STATIC void md_solve_deep_L(mdyn_sim *sim, const md_unit *u, md_scale e)
 {
     md_copy_from_units(sim->dv, u, sim->dofs, e);
-    md_aba_outward(sim, MD_WORK(sim)->factor.W, MD_CARRY(sim));
+    md_aba_outward(sim, MD_CARRY(sim));
 }
 
 /* M by md_crba and the rows of L; 1/L_kk into sim->inverse_diagonal. MDYN_ERR_SINGULAR if a pivot,
@@ -8978,7 +8992,7 @@ MD_STATIC int md_factor_rows(mdyn_sim *sim, md_num dt)
         const md_place *at = sim->entry_column + sim->L_first[k];
         md_num inverse;
         if (md_is_follower(sim, k)) continue;
-        if (!md_unit_less(sim->scratch[k], row[0]) || md_has_overflowed(overflow))
+        if (!md_unit_less(MD_SOLVE(sim)->scratch[k], row[0]) || md_has_overflowed(overflow))
             return md_blame(sim, MDYN_ERR_SINGULAR, k);
         n = md_L_length(sim, k);
         inverse = md_rsqrt(md_of_unit(row[0], 0));
@@ -10984,20 +10998,20 @@ MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_
    coefficient q + offset, with the digits of q below mdyn_real and, apart, J displacement. */
 MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num shift = MD_K(0);
     int k;
     for (k = 0; md_has_displacement(sim) && k < t->count; k++)
         shift = md_add(shift, md_mul(t->factor[k], MD_SOLVE(sim)->displacement[t->dof[k]]));
-    sim->value.displacement = shift;
-    md_sum_position(sim, row, t, &sim->value.sum);
+    MD_SOLVE(sim)->value.displacement = shift;
+    md_sum_position(sim, row, t, &MD_SOLVE(sim)->value.sum);
 }
 
 /* C - x for the C in sim->value. The difference is taken before it is rounded, so that C near x
    keeps the digits of q_tail. */
 MD_INLINE md_num md_value_minus(const mdyn_sim *sim, mdyn_wide x)
 {
-    return md_add(md_sum_minus(&sim->value.sum, x), sim->value.displacement);
+    return md_add(md_sum_minus(&MD_SOLVE(sim)->value.sum, x), MD_SOLVE(sim)->value.displacement);
 }
 
 /* ---- bounds of force ---- */
@@ -11177,8 +11191,8 @@ MD_INLINE int md_is_range(const md_spec *s) { return s->form == MD_FORM_RANGE; }
 /* Into sim->terms: the terms of a tie's coupling. */
 MD_INLINE const md_terms *md_find_tie_terms(mdyn_sim *sim, const md_tie *tie)
 {
-    md_find_row_terms(sim, md_row_at(sim, tie->coupling), &sim->terms);
-    return &sim->terms;
+    md_find_row_terms(sim, md_row_at(sim, tie->coupling), &MD_SOLVE(sim)->terms);
+    return &MD_SOLVE(sim)->terms;
 }
 
 /* Of a tie's coupling: C less its target, by q and its tails, and C'. */
@@ -11226,6 +11240,7 @@ MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
         || (mode == MD_MODE_STEP && !sim->may_be_off)))) return;
 
     /* off_f = (C or C' - sum of c_k off_k)/c_f, followers after those that they follow */
+    md_open_scratch(sim);
     for (k = 0; k < sim->dofs; k++) sim->off[k] = MD_K(0);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
@@ -11459,7 +11474,7 @@ MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
    unit. Reads sim->terms. */
 MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num size = t->count == 0 ? md_unit_of_row(sim, row) : MD_K(0);
     int k;
     for (k = 0; k < t->count; k++)
@@ -11477,7 +11492,8 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
 {
     /* at most the rounding of C */
     md_num least = md_error_rounding(sim);
-    if (sim->terms.count > 0) least = md_mul(least, md_abs(sim->terms.factor[0]));
+    if (MD_SOLVE(sim)->terms.count > 0)
+        least = md_mul(least, md_abs(MD_SOLVE(sim)->terms.factor[0]));
     else least = md_mul(least, md_unit_of_row(sim, row));
     row->position_bias = bias;
     /* the bias of a compliant row is the force of a spring, no correction */
@@ -11574,7 +11590,8 @@ MD_STATIC md_num md_body_row_dot(const mdyn_sim *sim, const md_row *row, const m
 /* J x of any row; sim->terms are those of a joint row. */
 MD_INLINE md_num md_jacobian_dot(const mdyn_sim *sim, const md_row *row, const md_num *x)
 {
-    return md_is_body_row(row) ? md_body_row_dot(sim, row, x) : md_terms_dot(&sim->terms, x);
+    return md_is_body_row(row) ? md_body_row_dot(sim, row, x)
+                               : md_terms_dot(&MD_SOLVE(sim)->terms, x);
 }
 
 /* J v at the start of this substep. Reads sim->terms of a joint row, and sim->dv. */
@@ -11999,8 +12016,8 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
-        md_copy_in(sim->y_force, sim->v, sim->dofs);
-        row->Jv = md_body_row_dot(sim, row, sim->y_force);
+        md_copy_in(MD_SOLVE(sim)->y_force, sim->v, sim->dofs);
+        row->Jv = md_body_row_dot(sim, row, MD_SOLVE(sim)->y_force);
     } else if (sim->has_off == MD_OFF_VELOCITY) {
         row->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->off));
     }
@@ -12016,13 +12033,13 @@ MD_INLINE md_num md_time_to_middle(const mdyn_sim *sim)
    rounding of C is that of numbers of size 1. */
 MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
 {
-    sim->terms.count = 0;
-    md_sum_set(&sim->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
-    sim->value.displacement = MD_K(0);
+    MD_SOLVE(sim)->terms.count = 0;
+    md_sum_set(&MD_SOLVE(sim)->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
+    MD_SOLVE(sim)->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
-        sim->value.displacement = md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement);
+        MD_SOLVE(sim)->value.displacement = md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement);
     if (row->kind == MDYN_ROW_CONTACT) /* its depth is that of the start of the step */
-        sim->value.displacement = md_add(sim->value.displacement,
+        MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement,
                                          md_mul(md_time_to_middle(sim), row->Jv));
 }
 
@@ -12034,7 +12051,7 @@ MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row, const md_spec *
     if (md_is_body_row(row)) md_evaluate_body_position(sim, row);
     else md_evaluate_position(sim, row);
     if (md_is_drive(s))
-        md_sum_add_velocity(&sim->value.sum, MDYN_C(-1), sim->target[row->index]);
+        md_sum_add_velocity(&MD_SOLVE(sim)->value.sum, MDYN_C(-1), sim->target[row->index]);
 }
 
 /* J v and C of a row: row->Jv, sim->value. Of a joint row also sim->terms, of one on bodies its
@@ -12044,8 +12061,8 @@ MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     if (md_is_body_row(row)) {
         md_body_row_jacobian(sim, md_body_row_of(sim, row), row);
     } else {
-        md_find_row_terms(sim, row, &sim->terms);
-        row->Jv = md_row_velocity(sim, row, &sim->terms);
+        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+        row->Jv = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
     }
     md_evaluate_row(sim, row, s);
 }
@@ -12101,7 +12118,7 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     }
 
     turn = md_curvature_target(sim, s, &error);
-    sim->value.displacement = md_add(sim->value.displacement, error);
+    MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
         md_turn_range(row, turn);
@@ -12793,7 +12810,7 @@ MD_OWN_FRAME int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, i
 /* How many springs act with the row at hand. Reads sim->terms. */
 MD_STATIC int md_springs_at(const mdyn_sim *sim, const md_row *row)
 {
-    int k = sim->terms.dof[0];
+    int k = MD_SOLVE(sim)->terms.dof[0];
     if (md_is_body_row(row)) {
         const md_body_row *r = md_body_row_at(sim, row);
         k = r->term_count > 0 ? md_last_dof(sim, r->body[0]) : -1;
@@ -12954,7 +12971,7 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
         sim->row_J[k] = MD_U(0);
         sim->row_x[k] = md_unit_add(sim->row_x[k], md_unit_of(z, 0));
         sim->overflow |= md_overflow_of(sim->row_x[k]);
-        md_force_add_scaled(&p, z, &MD_WORK(sim)->factor.W[k]);
+        md_force_add_scaled(&p, z, MD_W(sim, k));
     }
 }
 
@@ -13121,7 +13138,7 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 MD_INLINE void md_whiten_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     if (!md_is_body_row(row)) {
-        row->scale = md_whiten_joint_row(sim, &sim->terms);
+        row->scale = md_whiten_joint_row(sim, &MD_SOLVE(sim)->terms);
         return;
     }
     md_whiten_body_row(sim, row, md_body_row_of(sim, row));
@@ -13582,9 +13599,9 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
     row->in_inequality = row->in_equality = row->is_spring = 0;
     if (is_new) {
         /* the vector, turned by the hard equality rows */
-        if (is_tied) sim->terms.dof[0] = (int16_t)direction;
+        if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
         md_whiten_row(sim, row, s);
-        if (is_tied) sim->terms.dof[0] = row->index;
+        if (is_tied) MD_SOLVE(sim)->terms.dof[0] = row->index;
         free = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
         free = md_reflect_by_owners(sim, row->first, free, 1);
         if (!direct) md_fit_vector(sim, row);
@@ -13673,10 +13690,10 @@ MD_STATIC int md_forward_substitute(mdyn_sim *sim)
         const md_row *row = md_active_row(sim, k);
         redundant |= md_row_is_redundant(row);
         if (!row->in_equality) continue;
-        sim->du[row->pivot] =
-            md_unit_mul_num(md_unit_sub(row->u_lo, md_dot_owned(sim, row, sim->du)),
+        MD_SOLVE(sim)->du[row->pivot] =
+            md_unit_mul_num(md_unit_sub(row->u_lo, md_dot_owned(sim, row, MD_SOLVE(sim)->du)),
                             row->inverse_rest);
-        sim->overflow |= md_overflow_of(sim->du[row->pivot]);
+        sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[row->pivot]);
     }
     return redundant;
 }
@@ -13704,9 +13721,9 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
     if (!md_is_body_row(row) && row->first == row->end) return 0;
     for (k = row->first; k < row->first + row->owned_count; k++)
         size = md_unit_add(size, md_unit_abs(md_unit_mul(sim->shared.entry[k],
-                                                         sim->du[sim->entry_column[k]])));
+                                                         MD_SOLVE(sim)->du[sim->entry_column[k]])));
     size = md_unit_add(size, md_unit_abs(md_unit_of(md_mul(row->scale, row->Jv), e)));
-    *violation = md_unit_sub(row->u_lo, md_dot_owned(sim, row, sim->du));
+    *violation = md_unit_sub(row->u_lo, md_dot_owned(sim, row, MD_SOLVE(sim)->du));
     size = md_unit_add(md_unit_mul(MD_U(MD_CONSISTENCY_TOLERANCE), size), MD_U_ROUNDING);
     if (md_is_body_row(row))
         size = md_unit_add(size, md_unit_of(md_mul(row->scale, md_body_row_slack(sim, row)), e));
@@ -13733,16 +13750,17 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
         md_overflow_reset(&sim->overflow, before);
         for (j = 0; j < k; j++) {
             row = md_active_row(sim, j);
-            if (row->in_equality) sim->scratch[row->pivot] = MD_U(0);
+            if (row->in_equality) MD_SOLVE(sim)->scratch[row->pivot] = MD_U(0);
         }
         row = md_active_row(sim, k);
-        md_axpy_owned(sim, row, md_unit_of(MD_K(1), e), sim->scratch);
+        md_axpy_owned(sim, row, md_unit_of(MD_K(1), e), MD_SOLVE(sim)->scratch);
         size = md_mul(row->scale, row->scale);
         for (j = k; j-- > 0;) {
             row = md_active_row(sim, j);
             if (!row->in_equality) continue;
-            row->lambda = md_mul(md_of_unit(sim->scratch[row->pivot], e), row->inverse_rest);
-            md_axpy_owned(sim, row, md_unit_of(md_neg(row->lambda), e), sim->scratch);
+            row->lambda = md_mul(md_of_unit(MD_SOLVE(sim)->scratch[row->pivot], e),
+                                 row->inverse_rest);
+            md_axpy_owned(sim, row, md_unit_of(md_neg(row->lambda), e), MD_SOLVE(sim)->scratch);
             weight = md_mul(row->lambda, row->scale);
             size = md_add(size, md_mul(weight, weight));
         }
@@ -13769,9 +13787,9 @@ MD_OWN_FRAME void md_apply_Qt(mdyn_sim *sim)
     for (k = 0; k < md_equality_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_equality) continue;
-        md_apply_lone_reflection(sim, row, sim->du);
-        md_apply_shared_reflection(sim, row, sim->du);
-        row->u_hi = sim->du[row->pivot];
+        md_apply_lone_reflection(sim, row, MD_SOLVE(sim)->du);
+        md_apply_shared_reflection(sim, row, MD_SOLVE(sim)->du);
+        row->u_hi = MD_SOLVE(sim)->du[row->pivot];
     }
 }
 
@@ -13837,9 +13855,9 @@ MD_OWN_FRAME void md_unwhiten(mdyn_sim *sim, md_scale e)
     int room = 0, tries = 0;
     do {
         md_overflow_reset(&sim->overflow, before);
-        md_copy_units(sim->scratch, sim->du, sim->dofs + sim->rows, room);
-        md_apply_Q(sim, sim->scratch);
-        md_solve_L(sim, sim->scratch, (md_scale)(e + room));
+        md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, sim->dofs + sim->rows, room);
+        md_apply_Q(sim, MD_SOLVE(sim)->scratch);
+        md_solve_L(sim, MD_SOLVE(sim)->scratch, (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, before, &tries));
 }
@@ -13854,11 +13872,11 @@ MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
     for (k = md_equality_count(sim) - 1; k >= 0; k--) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_equality) continue;
-        row->u_lambda = md_unit_mul_num(sim->scratch[row->pivot], row->inverse_rest);
+        row->u_lambda = md_unit_mul_num(MD_SOLVE(sim)->scratch[row->pivot], row->inverse_rest);
         sim->overflow |= md_overflow_of(row->u_lambda);
         row->lambda = md_add(row->lambda, md_mul(row->scale, md_of_unit(row->u_lambda, e)));
         row->warm_start = row->lambda;
-        md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), sim->scratch);
+        md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), MD_SOLVE(sim)->scratch);
     }
 }
 
@@ -13880,14 +13898,14 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             row->lambda = row->warm_start = MD_K(0);
             if (!row->in_equality) continue;
             row->lambda = row->lambda_given;
-            d = md_unit_sub(sim->du[row->pivot], row->u_hi);
-            sim->scratch[row->pivot] = md_unit_ldexp(d, -room);
+            d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
+            MD_SOLVE(sim)->scratch[row->pivot] = md_unit_ldexp(d, -room);
         }
         for (; k < md_active_count(sim); k++) {
             row = md_active_row(sim, k);
             if (!row->in_inequality) continue;
             d = md_unit_mul_num(row->u_lambda, md_ldexp(row->inverse_rest, -room));
-            md_axpy_owned(sim, row, md_unit_neg(d), sim->scratch);
+            md_axpy_owned(sim, row, md_unit_neg(d), MD_SOLVE(sim)->scratch);
         }
         md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
@@ -13908,7 +13926,8 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
             md_row *row = md_active_row(sim, k);
             row->lambda = row->Jv;
             if (row->in_equality)
-                sim->scratch[row->pivot] = md_unit_ldexp(sim->du[row->pivot], -room);
+                MD_SOLVE(sim)->scratch[row->pivot]
+                    = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
         }
         md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
@@ -14269,9 +14288,9 @@ MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
    joints count, and nothing that cancels between joints that are tied. */
 MD_STATIC void md_mark_curved(mdyn_sim *sim, int k, md_span *span)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     int i, j;
-    md_find_straight_terms(sim, md_row_at(sim, k), &sim->terms);
+    md_find_straight_terms(sim, md_row_at(sim, k), &MD_SOLVE(sim)->terms);
     /* independent joints of all terms */
     for (j = 0; j < t->count; j++)
         for (i = md_first_of_G(sim, t->dof[j]); i < md_end_of_G(sim, t->dof[j]); i++)
@@ -14295,8 +14314,8 @@ MD_STATIC md_span md_mark_dofs(mdyn_sim *sim, int k)
     }
 
     /* a row on joints: the DoFs of J G */
-    md_find_row_terms(sim, md_row_at(sim, k), &sim->terms);
-    t = md_reduce_terms(sim, &sim->terms);
+    md_find_row_terms(sim, md_row_at(sim, k), &MD_SOLVE(sim)->terms);
+    t = md_reduce_terms(sim, &MD_SOLVE(sim)->terms);
     for (j = 0; j < t->count; j++) md_mark_path(sim, t->dof[j], &span);
     return span;
 }
@@ -14572,7 +14591,7 @@ MD_STATIC int md_is_straight_in(const mdyn_sim *sim, int i, int dof)
 /* Whether coupling i, with the terms in sim->terms, has a curve or a joint that follows one. */
 MD_STATIC int md_is_on_curves(const mdyn_sim *sim, int i)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     int k;
     if (md_coupling_is_curved(sim, i)) return 1;
     for (k = 0; md_has_curved_ties(sim) && k < t->count; k++)
@@ -14586,9 +14605,9 @@ MD_STATIC int md_is_on_curves(const mdyn_sim *sim, int i)
    largest share that is not taken. */
 MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i, int by_share)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     int k, best = -1;
-    md_find_straight_terms(sim, md_row_at(sim, i), &sim->terms);
+    md_find_straight_terms(sim, md_row_at(sim, i), &MD_SOLVE(sim)->terms);
     for (k = 0; k < t->count; k++) {
         if (sim->last_use[t->dof[k]] || !md_is_straight_in(sim, i, t->dof[k])) continue;
         if (k == 0 && md_may_follow(sim, t, 0, MD_K(0.25), by_share)) {
@@ -14604,7 +14623,7 @@ MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i, int by_share)
    Returns whether it could: the share is at least a fifth of the largest, and G has room. */
 MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     const md_reduced *r = md_clear_reduced(sim);
     const int dof = t->dof[k];
     const int curved = md_is_on_curves(sim, i);
@@ -14641,7 +14660,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
 /* Eliminates all open couplings of which one joint is unknown, until there is none left. */
 MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, found = 1;
     while (found)
         for (found = 0, i = 0; i < sim->couplings; i++) {
@@ -14649,7 +14668,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
             if (sim->eliminated[i] != MD_ELIMINATION_OPEN) continue;
 
             /* the joints that are not known yet: the only one becomes the follower */
-            md_find_straight_terms(sim, md_row_at(sim, i), &sim->terms);
+            md_find_straight_terms(sim, md_row_at(sim, i), &MD_SOLVE(sim)->terms);
             for (k = 0; k < t->count; k++) {
                 if (sim->mark[t->dof[k]]) continue;
                 unknown++;
@@ -14667,12 +14686,12 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
 MD_STATIC int md_choose_independent(mdyn_sim *sim)
 {
     int16_t *uses = MD_SOLVE(sim)->reduced.dof;
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, best = -1;
     for (k = 0; k < sim->dofs; k++) uses[k] = 0;
     for (i = 0; i < sim->couplings; i++) {
         if (sim->eliminated[i] != MD_ELIMINATION_OPEN) continue;
-        md_find_row_terms(sim, md_row_at(sim, i), &sim->terms);
+        md_find_row_terms(sim, md_row_at(sim, i), &MD_SOLVE(sim)->terms);
         for (k = 0; k < t->count; k++) uses[t->dof[k]]++;
     }
 
@@ -14707,7 +14726,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
 MD_STATIC int md_contradicts_ties(const mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num C, size = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
     int k;
     if (!md_wide_is_zero(c->target_velocity)) return 1;
@@ -14722,12 +14741,12 @@ MD_STATIC int md_contradicts_ties(const mdyn_sim *sim, int i)
    higher number: then that one counts as dependent. Overwrites sim->y_force. */
 MD_STATIC int md_depends_on_later(mdyn_sim *sim, int i)
 {
-    md_num *left = sim->y_force, largest = MD_K(0);
+    md_num *left = MD_SOLVE(sim)->y_force, largest = MD_K(0);
     int k;
     for (k = 0; k < sim->dofs; k++) left[k] = MD_K(0);
-    for (k = 0; k < sim->terms.count; k++)
-        largest = md_max(largest, md_abs(sim->terms.factor[k]));
-    md_add_terms(&sim->terms, MD_K(1), left);
+    for (k = 0; k < MD_SOLVE(sim)->terms.count; k++)
+        largest = md_max(largest, md_abs(MD_SOLVE(sim)->terms.factor[k]));
+    md_add_terms(&MD_SOLVE(sim)->terms, MD_K(1), left);
 
     /* the number that is left at a follower is the factor of its coupling in the sum */
     for (k = md_tie_count(sim) - 1; k >= 0; k--) {
@@ -14751,11 +14770,11 @@ MD_STATIC int md_ties_are_refuted(mdyn_sim *sim)
         const md_row *row = md_row_at(sim, i);
         if (sim->eliminated[i] || !md_row_is_unbounded(sim, row)
             || !md_softness_is_hard(&md_coupling_at(sim, i)->softness)) continue;
-        md_find_row_terms(sim, row, &sim->terms);
+        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
 
         /* whether one on curves depends on others is found in each step */
         if (md_is_on_curves(sim, i)) continue;
-        if (md_reduce_terms(sim, &sim->terms)->count > 0) continue;
+        if (md_reduce_terms(sim, &MD_SOLVE(sim)->terms)->count > 0) continue;
         if (md_contradicts_ties(sim, i) || md_depends_on_later(sim, i)) return 1;
     }
     return 0;
@@ -15437,7 +15456,7 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
     md_num owned = MD_K(0);
     if (MIMICDYN_EXACT && row->owned_count > 0) {
         md_overflow bits;
-        owned = md_mul(md_of_unit(md_dot_owned(sim, row, sim->du), e), row->inverse_rest);
+        owned = md_mul(md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e), row->inverse_rest);
         bits = md_overflow_of(md_unit_of(owned, e));
         if (md_has_overflowed(bits) && !md_has_leader(sim, row) && !md_is_weak(row))
             sim->overflow |= bits;
@@ -15454,7 +15473,7 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
     const md_unit d = md_part_along(row, md_unit_sub(u_lambda, row->u_lambda));
     row->u_lambda = u_lambda;
     sim->overflow |= md_overflow_of(u_lambda);
-    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, MD_SOLVE(sim)->du);
 }
 
 /* The change of the iteration's objective (Baraff's quadratic program),
@@ -15463,7 +15482,7 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
    up to 1 (in a friction cone to less, so that this is an upper bound). */
 MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
 {
-    md_unit s = md_row_dot(sim, row, sim->du);
+    md_unit s = md_row_dot(sim, row, MD_SOLVE(sim)->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
     return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
@@ -15861,7 +15880,7 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 {
     int k;
     p->soft = p->at_target = 0;
-    p->velocity = p->rest = md_dot_free(sim, md_active_row(sim, p->from), sim->du);
+    p->velocity = p->rest = md_dot_free(sim, md_active_row(sim, p->from), MD_SOLVE(sim)->du);
     p->low = md_unit_of(MD_NO_MIN, 0);
     p->high = md_unit_of(MD_NO_MAX, 0);
     for (k = p->from; k < p->end; k++) {
@@ -15973,7 +15992,7 @@ MD_STATIC int md_next_in_cone(const mdyn_sim *sim, const md_row *row, md_unit om
     int k;
     for (k = 0; k < 2; k++) {
         const md_row *r = row + k;
-        md_unit s = md_row_dot(sim, r, sim->du);
+        md_unit s = md_row_dot(sim, r, MD_SOLVE(sim)->du);
         s = md_unit_sub(r->u_lo, md_unit_add(s, md_unit_mul(r->beside, r->u_lambda)));
         to[k] = md_unit_add(r->u_lambda, md_unit_mul(omega, s));
     }
@@ -16020,8 +16039,8 @@ MD_STATIC int md_next_of_follower(const mdyn_sim *sim, const md_row *row, md_sca
     const int cone = md_cone_of(sim, row);
     if (cone == 1) (void)md_next_in_cone(sim, row, MD_U(1), bound, to);
     else if (cone == 0)
-        to[0] = md_next_impulse(row, md_dot_free(sim, row, sim->du), MD_U(1), md_unit_neg(bound),
-                                bound);
+        to[0] = md_next_impulse(row, md_dot_free(sim, row, MD_SOLVE(sim)->du), MD_U(1),
+                                md_unit_neg(bound), bound);
     return cone == 0 ? 1 : cone == 1 ? 2 : 0;
 }
 
@@ -16036,8 +16055,8 @@ MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
     int k, count = 1;
     if (md_has_leader(sim, row)) count = md_next_of_follower(sim, row, e, to);
     else
-        to[0] = md_next_impulse(row, md_dot_free(sim, row, sim->du), MD_U(1), row->u_lambda_min,
-                                row->u_lambda_max);
+        to[0] = md_next_impulse(row, md_dot_free(sim, row, MD_SOLVE(sim)->du), MD_U(1),
+                                row->u_lambda_min, row->u_lambda_max);
 
     for (k = 0; k < count; k++)
         miss = md_max(miss, md_abs(md_of_unit(md_unit_sub(to[k], row[k].u_lambda), 0)));
@@ -16054,17 +16073,17 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
     int i, k, from;
 
     /* without the impulses of the inequality rows */
-    md_copy_units(sim->scratch, sim->du, n, room);
+    md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, n, room);
     for (i = md_equality_count(sim); i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
         if (!row->in_inequality) continue;
         overflow |= md_axpy_free(sim, row, md_unit_ldexp(
-            md_unit_neg(md_unit_mul(row->along, row->u_lambda)), -room), sim->scratch);
+            md_unit_neg(md_unit_mul(row->along, row->u_lambda)), -room), MD_SOLVE(sim)->scratch);
     }
     for (k = 0; k < n; k++) {
-        sim->scratch[k] = md_unit_add(md_unit_abs(sim->scratch[k]),
-                                      md_unit_ldexp(md_unit_abs(sim->du[k]), -room));
-        overflow |= md_overflow_of(sim->scratch[k]);
+        MD_SOLVE(sim)->scratch[k] = md_unit_add(md_unit_abs(MD_SOLVE(sim)->scratch[k]),
+                                      md_unit_ldexp(md_unit_abs(MD_SOLVE(sim)->du[k]), -room));
+        overflow |= md_overflow_of(MD_SOLVE(sim)->scratch[k]);
     }
 
     /* All directions of a body count with its largest change: the friction of stacked boxes, at
@@ -16073,8 +16092,8 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
         md_unit largest;
         from = md_dof_of(sim, i);
         if (sim->link[i].dofs < 2) continue;
-        largest = md_units_max_abs(sim->scratch + from, sim->link[i].dofs);
-        for (k = from; k < from + sim->link[i].dofs; k++) sim->scratch[k] = largest;
+        largest = md_units_max_abs(MD_SOLVE(sim)->scratch + from, sim->link[i].dofs);
+        for (k = from; k < from + sim->link[i].dofs; k++) MD_SOLVE(sim)->scratch[k] = largest;
     }
     return overflow;
 }
@@ -16097,7 +16116,7 @@ MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
     /* if the changes do not fit the block, some row counts as missing its target */
     if (md_has_overflowed(md_find_changes(sim, room))) sim->step_misses = 1;
     if (md_is_zero(accuracy)) accuracy = MD_K(1e-3);
-    size = md_of_unit(md_units_max_abs(sim->scratch, sim->dofs + sim->rows), room);
+    size = md_of_unit(md_units_max_abs(MD_SOLVE(sim)->scratch, sim->dofs + sim->rows), room);
     noise = md_add(md_mul(MD_K(64 * MD_EPSILON), size),
                    md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 4), 0));
     noise = md_add(noise, MD_K(1e-30)); /* products of smaller floats may be denormal */
@@ -16106,7 +16125,7 @@ MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
         if (!row->in_inequality) continue;
         for (size = MD_K(0), j = row->first + row->owned_count; j < row->end; j++)
             size = md_add(size, md_abs(md_mul(md_of_unit(sim->shared.entry[j], 0),
-                md_of_unit(sim->scratch[sim->entry_column[j]], room))));
+                md_of_unit(MD_SOLVE(sim)->scratch[sim->entry_column[j]], room))));
         size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
         size = md_add(size, md_abs(md_mul(md_of_unit(row->beside, 0),
                                           md_of_unit(row->u_lambda, 0))));
@@ -16140,7 +16159,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->u_before, i)));
     }
     if (!md_unit_is_zero(d))
-        sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
+        sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
 }
 
 /* Visits parallel rows one after the other, where each sees the velocity along their vector that
@@ -16148,7 +16167,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
    an iteration may end with. Then sim->du and the iteration do not follow. */
 MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
-    const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), sim->du);
+    const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), MD_SOLVE(sim)->du);
     /* along n: what the impulses add to n.du; their largest change, and that but for the first */
     md_unit d = MD_U(0), largest = i->largest, moved = MD_U(0), moved_later = MD_U(0);
     md_squares squares = i->squares;
@@ -16179,7 +16198,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
     i->largest = largest;
     i->squares = squares;
     if (!md_unit_is_zero(d))
-        overflow |= md_axpy_free(sim, md_active_row(sim, from), d, sim->du);
+        overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
     sim->overflow |= overflow;
     return 0;
 }
@@ -16205,8 +16224,8 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iterat
         if (cone == 1) md_visit_cone(sim, row, row->u_lambda_max, i);
         if (cone > 0) return;
     }
-    d = md_part_along(row, md_visit(sim, row, md_dot_free(sim, row, sim->du), i));
-    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, sim->du);
+    d = md_part_along(row, md_visit(sim, row, md_dot_free(sim, row, MD_SOLVE(sim)->du), i));
+    if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, MD_SOLVE(sim)->du);
 }
 
 /* The same of row `row`, `r` on free bodies, whose parts of sim->du begin at x and, if there are
@@ -16255,7 +16274,7 @@ MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
     const md_row *row = md_active_row(sim, k);
     const md_place *at = sim->entry_column + row->lone;
     const int is_one = md_body_row_at(sim, row)->sixes & MD_ONE_SIX;
-    md_unit *x = &sim->du[at[0]], *y = is_one ? x : &sim->du[at[6]];
+    md_unit *x = &MD_SOLVE(sim)->du[at[0]], *y = is_one ? x : &MD_SOLVE(sim)->du[at[6]];
     MD_OPAQUE(x); /* or gcc does not take two of them at a time */
     MD_OPAQUE(y);
 
@@ -16319,7 +16338,7 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
         row->u_before = row->u_lambda;
         row->u_direction = MD_U(0);
     }
-    md_copy_units(sim->scratch, sim->du, md_whitened_count(sim), 0);
+    md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
 }
 
@@ -16337,7 +16356,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
         const md_num P = md_of_unit(sim->row_x[k], 0);
-        slope = md_add(slope, md_mul(P, md_of_unit(sim->du[k], 0)));
+        slope = md_add(slope, md_mul(P, md_of_unit(MD_SOLVE(sim)->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
     }
 
@@ -16409,9 +16428,10 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
         const md_unit step = goes_on ? md_unit_mul(part, sim->row_x[k]) : MD_U(0);
-        sim->row_x[k] = md_unit_add(step, md_unit_sub(sim->du[k], sim->scratch[k]));
-        sim->scratch[k] = sim->du[k] = md_unit_add(sim->du[k], step);
-        sim->overflow |= md_overflow_of(sim->du[k]);
+        sim->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
+                                                      MD_SOLVE(sim)->scratch[k]));
+        MD_SOLVE(sim)->scratch[k] = MD_SOLVE(sim)->du[k] = md_unit_add(MD_SOLVE(sim)->du[k], step);
+        sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
     }
 }
 
@@ -16512,7 +16532,8 @@ MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num
     if (!row->in_inequality || !md_unit_less(row->u_lambda_min, u)
         || !md_unit_less(u, row->u_lambda_max)
         || (md_unit_is_zero(u) && md_unit_less(row->u_lo, row->u_hi))) return 0;
-    s = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi, md_row_dot(sim, row, sim->du));
+    s = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi,
+                    md_row_dot(sim, row, MD_SOLVE(sim)->du));
     if (md_is_soft_in_block(row)) s = md_unit_sub(s, md_unit_mul(row->beside, u));
     *miss = md_of_unit(s, 0);
     return 1;
@@ -16638,7 +16659,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     md_unit last;
     if (sim->iterations == i->first + 1
         && md_unit_less(md_unit_mul(i->part, i->largest), i->moved)) {
-        i->motion = md_units_max_abs(sim->du, sim->dofs);
+        i->motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
         if (md_unit_less(i->largest, i->motion)) i->largest = i->motion;
     }
 
@@ -16745,7 +16766,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 {
     /* several rows share a body */
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 4);
-    md_unit d = md_units_max_abs(sim->du, sim->dofs + sim->rows), solved, limit;
+    md_unit d = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows), solved, limit;
     md_iteration i;
     int pass, coarse;
     i.omega = MD_U(1);
@@ -16814,7 +16835,7 @@ MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
 MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 {
     int i, j, e;
-    for (e = 0; e < sim->dofs + sim->rows; e++) sim->scratch[e] = MD_U(0);
+    for (e = 0; e < sim->dofs + sim->rows; e++) MD_SOLVE(sim)->scratch[e] = MD_U(0);
     for (i = 0; i < s->n; i++) {
         const md_row *row = &sim->slot[sim->dantzig.row[i]].row;
         md_num *a = s->a + md_triangle_row(i);
@@ -16824,7 +16845,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         /* the row, and its range of columns */
         for (e = first; e < end; e++) {
             const int c = sim->entry_column[e];
-            sim->scratch[c] = sim->shared.entry[e];
+            MD_SOLVE(sim)->scratch[c] = sim->shared.entry[e];
             if (c < low) low = c;
             if (c > high) high = c;
         }
@@ -16834,12 +16855,14 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         /* A_ij = x_i.x_j, and beside more for i = j */
         for (j = 0; j <= i; j++) {
             const md_row *other = &sim->slot[sim->dantzig.row[j]].row;
+            md_unit x;
             a[j] = MD_K(0);
             if (s->last[j] < low || high < s->first[j]) continue;
-            a[j] = md_of_unit(md_unit_mul(row->along, md_row_dot(sim, other, sim->scratch)), 0);
+            x = md_row_dot(sim, other, MD_SOLVE(sim)->scratch);
+            a[j] = md_of_unit(md_unit_mul(row->along, x), 0);
         }
         a[i] = md_add(a[i], md_of_unit(row->beside, 0));
-        for (e = first; e < end; e++) sim->scratch[sim->entry_column[e]] = MD_U(0);
+        for (e = first; e < end; e++) MD_SOLVE(sim)->scratch[sim->entry_column[e]] = MD_U(0);
     }
 }
 
@@ -16871,7 +16894,7 @@ MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
     md_row *row = &sim->slot[sim->dantzig.row[i]].row;
     md_two_sided *two = &s->two_sided[i];
     const int has_leader = md_dantzig_leader(sim, s->n, i, e);
-    const md_unit u = md_row_dot(sim, row, sim->du);
+    const md_unit u = md_row_dot(sim, row, MD_SOLVE(sim)->du);
 
     /* b for either sign of x; beyond 1e29 a target or bound is none */
     two->b_positive = two->x_min = MD_K(-1e30);
@@ -16915,7 +16938,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 {
     md_dantzig *d = &sim->dantzig;
     const int n = md_dantzig_collect(sim);
-    md_num largest = md_of_unit(md_units_max_abs(sim->du, sim->dofs + sim->rows), 0);
+    md_num largest = md_of_unit(md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows), 0);
     int i;
     mdyn_lcp p;
     md_lcp_work s;
@@ -17181,8 +17204,8 @@ MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
     int solved, has_none = 0;
     if (!MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return 0;
     md_clear_impulses(sim);
-    motion = md_units_max_abs(sim->du, sim->dofs + sim->rows);
-    md_copy_units(sim->dantzig.free_du, sim->du, sim->dofs + sim->rows, 0);
+    motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
+    md_copy_units(sim->dantzig.free_du, MD_SOLVE(sim)->du, sim->dofs + sim->rows, 0);
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
@@ -17191,7 +17214,7 @@ MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
 
     /* not by subtraction, which leaves the rounding of impulses that may be huge */
     md_clear_impulses(sim);
-    md_copy_units(sim->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
+    md_copy_units(MD_SOLVE(sim)->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
     return 0;
 }
 
@@ -17253,9 +17276,9 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
     md_num change, below, above;
 
     /* C' = J (v + dv) */
-    md_find_row_terms(sim, row, &sim->terms);
-    change = md_row_velocity(sim, row, &sim->terms);
-    change = md_add(change, md_terms_dot(&sim->terms, sim->dv));
+    md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+    change = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
+    change = md_add(change, md_terms_dot(&MD_SOLVE(sim)->terms, sim->dv));
     if (s->level == MDYN_VELOCITY) {
         change = md_sub(change, s->target_velocity);
         return (md_has_lower(s->lower) && md_less(change, md_of_wide(s->lower)))
@@ -17379,7 +17402,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
     md_num cost = MD_K(0);
     int k;
-    md_copy_units(sim->scratch, sim->du, n, 0);
+    md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
@@ -17387,7 +17410,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     }
 
     if (!md_less(MD_K(0), cost)) return;
-    md_copy_units(sim->du, sim->scratch, n, 0);
+    md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->scratch, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
 }
@@ -17399,7 +17422,7 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
     md_apply_Qt(sim);
     md_solve_equalities(sim, e, bias);
     if (md_equality_count(sim) == md_active_count(sim)) return;
-    sim->free_motion = md_units_max_abs(sim->du, sim->dofs);
+    sim->free_motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
     md_start_rows(sim, e, bias, warm);
 }
 
@@ -17408,13 +17431,13 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
 MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
 {
     int k;
-    for (k = sim->dofs; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
+    for (k = sim->dofs; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
 }
 
 /* sim->du := the free motion sim->free_du, in a block larger by `coarsening`. */
 MD_OWN_FRAME void md_restore_free_motion(mdyn_sim *sim, md_scale coarsening)
 {
-    md_copy_units(sim->du, MD_SOLVE(sim)->free_du, sim->dofs, coarsening);
+    md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->free_du, sim->dofs, coarsening);
     md_clear_private_coordinates(sim);
 }
 
@@ -17508,7 +17531,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     /* x = biases alone, through the equality rows, to velocities in dv */
     do {
         md_overflow_reset(&sim->overflow, 0);
-        for (k = 0; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
+        for (k = 0; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
             row->u_lo = MD_U(0);
@@ -17538,7 +17561,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
-    md_copy_units(MD_SOLVE(sim)->free_du, sim->du, sim->dofs, 0);
+    md_copy_units(MD_SOLVE(sim)->free_du, MD_SOLVE(sim)->du, sim->dofs, 0);
     if (!md_solves_twice(sim) || md_has_two_stages(sim))
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
     md_solve_frictionless(sim, e);
@@ -17625,8 +17648,8 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     const md_scale last = e;
     md_scale coarsest, need;
     int k;
-    md_apply_Q(sim, sim->du);
-    coarsest = md_solve_Lt(sim, sim->y_force, sim->h, sim->scratch);
+    md_apply_Q(sim, MD_SOLVE(sim)->du);
+    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, sim->h, MD_SOLVE(sim)->scratch);
     sim->overflow |= before;
 
     /* If the block is a little too small, the step is repeated in a coarser one, which keeps more
@@ -17637,11 +17660,11 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
         sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, sim->active[k],
                                                                     md_final_bias_mode(sim)), e));
     for (k = 0; k < sim->dofs; k++) {
-        sim->du[k] = md_unit_add(md_unit_ldexp(sim->du[k], last - e),
-                                 md_unit_ldexp(sim->scratch[k], coarsest - e));
-        sim->overflow |= md_overflow_of(sim->du[k]);
+        MD_SOLVE(sim)->du[k] = md_unit_add(md_unit_ldexp(MD_SOLVE(sim)->du[k], last - e),
+                                 md_unit_ldexp(MD_SOLVE(sim)->scratch[k], coarsest - e));
+        sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
     }
-    for (; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
+    for (; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
     return e;
 }
 
@@ -17682,7 +17705,7 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         /* the targets of a single substep stay */
         if (!MIMICDYN_SETTINGS) continue;
         s = md_spec_of(sim, row, &room);
-        if (!md_is_body_row(row)) md_find_row_terms(sim, row, &sim->terms);
+        if (!md_is_body_row(row)) md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
         md_evaluate_row(sim, row, s);
         md_set_targets(sim, row, s, MD_MODE_STEP);
     }
@@ -17700,7 +17723,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     const md_overflow before = sim->overflow;
     md_scale e = MD_MIN_SCALE;
-    md_terms *t = &sim->terms;
+    md_terms *t = &MD_SOLVE(sim)->terms;
     md_num low, deficit;
     int k, j, shifted = 0, nearly_dependent = 0, room = 0, tries = 0;
 
@@ -17729,7 +17752,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     }
 
     /* du of the misses, without a free motion; dv += L^-1 Q du */
-    for (k = 0; k < sim->dofs + sim->rows; k++) sim->du[k] = MD_U(0);
+    for (k = 0; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
@@ -17743,9 +17766,9 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     e = (md_scale)(e + room - MD_HEADROOM);
     if (nearly_dependent) md_add_equality_impulses(sim, e);
     /* not memmove */
-    for (k = 0; k < sim->dofs; k++) sim->y_force[k] = md_neg(sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->y_force[k] = md_neg(sim->dv[k]);
     md_unwhiten(sim, e);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], sim->y_force[k]);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], MD_SOLVE(sim)->y_force[k]);
 }
 
 /* A unit of du that is more of a dv counts as coarse: dv is refined, and it is told. */
@@ -17806,8 +17829,8 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
         to[row->index] = md_add(to[row->index], s);
         return;
     }
-    md_find_row_terms(sim, row, &sim->terms);
-    md_add_terms(&sim->terms, s, to);
+    md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+    md_add_terms(&MD_SOLVE(sim)->terms, s, to);
 }
 
 /* The impulses that rows give to the free motion, into sim->y_force before it is reduced. */
@@ -17821,7 +17844,7 @@ MD_STATIC void md_give_impulses(mdyn_sim *sim)
         if (!(row->in_equality | row->in_inequality)) continue;
 
         force = md_mul(row->lambda_given, sim->inverse_h);
-        md_add_row_force(sim, row, force, sim->y_force);
+        md_add_row_force(sim, row, force, MD_SOLVE(sim)->y_force);
     }
 }
 
@@ -17831,13 +17854,13 @@ MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
 {
     const md_num rate = mode == MD_MODE_STEP ? sim->inverse_h : MD_K(1);
     int k;
-    md_copy_scalars(sim->y_force, sim->joint_force, sim->dofs);
+    md_copy_scalars(MD_SOLVE(sim)->y_force, sim->joint_force, sim->dofs);
     if (mode == MD_MODE_STEP) md_give_impulses(sim);
     if (off && sim->has_off) {
         for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_mul(rate, sim->off[k]);
-        md_add_mass_product(sim, sim->dv, sim->y_force);
+        md_add_mass_product(sim, sim->dv, MD_SOLVE(sim)->y_force);
     }
-    md_reduce_force(sim, sim->y_force);
+    md_reduce_force(sim, MD_SOLVE(sim)->y_force);
 }
 
 /* sim->du := the free motion h L^-T y_force. Returns its exponent: `room` above what all rows
@@ -17845,9 +17868,9 @@ MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
 MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
 {
     const md_num h = mode == MD_MODE_STEP ? sim->h : MD_K(1);
-    const md_scale free_scale = md_solve_Lt(sim, sim->y_force, h, sim->du);
+    const md_scale free_scale = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, h, MD_SOLVE(sim)->du);
     const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
-    md_copy_units(sim->du, sim->du, sim->dofs, e - free_scale);
+    md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, sim->dofs, e - free_scale);
     md_clear_private_coordinates(sim);
     return e;
 }
@@ -17857,7 +17880,7 @@ MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int 
    from the last follower, which no other one depends on, to the first. */
 MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
 {
-    md_num *miss = sim->y_force;
+    md_num *miss = MD_SOLVE(sim)->y_force;
     int i, k;
     if (!md_tie_count(sim)) return;
 
@@ -17895,7 +17918,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
    sim->y_force and sim->du. */
 MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
 {
-    md_num *miss = sim->y_force;
+    md_num *miss = MD_SOLVE(sim)->y_force;
     md_scale e;
     int i, j, k;
     if (md_is_deep(sim)) return;
@@ -17918,9 +17941,9 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     md_reduce_force(sim, miss);
 
     /* dv += M^-1 of that */
-    e = md_solve_Lt(sim, miss, MD_K(1), sim->du);
+    e = md_solve_Lt(sim, miss, MD_K(1), MD_SOLVE(sim)->du);
     md_copy_scalars(miss, sim->dv, sim->dofs);
-    md_solve_L(sim, sim->du, e);
+    md_solve_L(sim, MD_SOLVE(sim)->du, e);
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
 }
 
@@ -18165,7 +18188,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
             md_find_step_terms(sim, row, &t);
             o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = sim->y_force[sim->tie[i].dof];
+        o->impulse = o->warm_start = MD_SOLVE(sim)->y_force[sim->tie[i].dof];
     }
 }
 
@@ -18425,9 +18448,10 @@ MD_OWN_FRAME void md_add_row_impulses(mdyn_sim *sim)
             continue;
         }
 
-        md_find_row_terms(sim, row, &sim->terms);
-        for (k = 0; k < sim->terms.count; k++)
-            md_add_dof_impulse(sim, sim->terms.dof[k], md_mul(lambda, sim->terms.factor[k]));
+        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+        for (k = 0; k < MD_SOLVE(sim)->terms.count; k++)
+            md_add_dof_impulse(sim, MD_SOLVE(sim)->terms.dof[k],
+                               md_mul(lambda, MD_SOLVE(sim)->terms.factor[k]));
     }
 }
 
@@ -18708,8 +18732,8 @@ MD_STATIC int md_update_present_rows(mdyn_sim *sim)
     return md_has_body_rows(sim) ? md_update_body_rows(sim, 0) : MDYN_OK;
 }
 
-/* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq in `joint_force` and dv in `y_force`
-   that bring followers back. */
+/* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq in `joint_force` and dv in `dv` that
+   bring followers back. */
 MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T)
 {
     const md_num rate = md_inverse(T);
@@ -18717,7 +18741,7 @@ MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T)
     md_find_off(sim, MD_MODE_ACCELERATION);
     for (k = 0; k < sim->dofs && !sim->has_off; k++) sim->off[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num dq = md_mul(rate, sim->joint_force[k]), dv = sim->y_force[k];
+        const md_num dq = md_mul(rate, sim->joint_force[k]), dv = sim->dv[k];
         sim->off[k] = md_sub(sim->off[k], md_mul(rate, md_add(md_add(dv, dv), dq)));
     }
     sim->has_off = (uint8_t)(md_tie_count(sim) ? MD_OFF_ACCELERATION : 0);
@@ -18749,7 +18773,7 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
     }
 
     /* M, C and rows in the state in which the couplings hold */
-    code = md_place_followers(sim, sim->joint_force, sim->y_force);
+    code = md_place_followers(sim, sim->joint_force, sim->dv);
     md_see_state(sim);
     if (code == MDYN_OK) code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_update_curves(sim);
@@ -19466,7 +19490,7 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num x = MD_K(0), z = md_of_wide(c->offset), size = MD_K(0), part;
-    md_terms *t = &sim->terms;
+    md_terms *t = &MD_SOLVE(sim)->terms;
     int k;
     if (!md_coupling_is_rigid(sim, c) || md_coupling_is_curved(sim, i)) return 0;
     md_find_row_terms(sim, md_row_at(sim, i), t);
@@ -19492,7 +19516,7 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
 MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
 {
     int i, k, found = 1;
-    md_terms *t = &sim->terms;
+    md_terms *t = &MD_SOLVE(sim)->terms;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     sim->mark[dof] = 1;
     sim->joint_force[dof] = MD_K(1);
@@ -19882,6 +19906,7 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 {
     const int n = sim->couplings;
     int i, k, several = 0, changed = 1;
+    md_open_scratch(sim);
     for (i = 0; (MIMICDYN_MAX_TERMS > 2 || MD_HAS_CURVES) && i < n; i++)
         several |= sim->term_count[i] > 2 || md_coupling_is_curved(sim, i);
     if (!several) return 0;
@@ -19931,7 +19956,7 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num 
             md_narrow_by_curve(sim, i, dof, lower, upper);
     for (k = 0; k < sim->dofs; k++) {
         if (sim->mark[k] && locking < 0 && !md_less(*upper, MD_K(1e12))
-            && !md_less(MD_K(-1e12), *lower)) sim->y_force[k] = MD_K(1);
+            && !md_less(MD_K(-1e12), *lower)) MD_SOLVE(sim)->y_force[k] = MD_K(1);
         sim->mark[k] = 0;
     }
     return locking;
@@ -19947,7 +19972,7 @@ MD_STATIC void md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num
    none. */
 MD_STATIC int md_is_leader(mdyn_sim *sim, int dof)
 {
-    md_terms *t = &sim->terms;
+    md_terms *t = &MD_SOLVE(sim)->terms;
     int i, leads = 0;
     for (i = 0; i < sim->couplings; i++) {
         if (!md_coupling_ties(sim, i, t)) continue;
@@ -20023,12 +20048,13 @@ MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
 {
     const mdyn_coupling *c = md_coupling_at(sim, i);
     md_num slack = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
-    md_terms *t = &sim->terms;
+    md_terms *t = &MD_SOLVE(sim)->terms;
     md_sum C;
     int k;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
     /* C, and the rounding of its terms */
+    md_open_scratch(sim);
     md_find_row_terms(sim, md_row_at(sim, i), t);
     md_sum_position(sim, md_row_at(sim, i), t, &C);
     for (k = 0; k < t->count; k++)
@@ -20504,8 +20530,9 @@ MD_STATIC int md_carrying_dof(const mdyn_sim *sim, int body)
    to it. */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
-    md_terms *t = &sim->terms;
+    md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, extra = 0;
+    md_open_scratch(sim);
     for (k = 0; k < sim->dofs; k++) {
         sim->springs[k] = md_parent_dof(sim, k) < 0 ? (md_place_if_any)k
                                                     : sim->springs[md_parent_dof(sim, k)];
@@ -20572,11 +20599,11 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
-    for (k = 0; k < sim->dofs; k++) sim->y_force[k] = MD_K(0);
+    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->y_force[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
-        if (!md_is_zero(sim->y_force[k])) continue;
+        if (!md_is_zero(MD_SOLVE(sim)->y_force[k])) continue;
         locking = md_find_tied_range(sim, k, 0, &lower, &upper);
         left[0] = lower;
         left[1] = upper;
@@ -20606,9 +20633,9 @@ MD_OWN_FRAME int md_find_nearly_redundant(mdyn_sim *sim)
         md_num whole = MD_K(0), rest = row->inverse_rest;
         if (row->kind != MDYN_ROW_COUPLING || !row->in_equality) continue;
 
-        md_find_row_terms(sim, row, &sim->terms);
-        for (j = 0; j < sim->terms.count; j++)
-            whole = md_add(whole, md_term_weight(sim, &sim->terms, j));
+        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+        for (j = 0; j < MD_SOLVE(sim)->terms.count; j++)
+            whole = md_add(whole, md_term_weight(sim, &MD_SOLVE(sim)->terms, j));
 
         /* 1/R_kk^2 in the coupling's own unit, times the whole */
         rest = md_mul(rest, row->scale);
@@ -20974,7 +21001,8 @@ MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
     const md_num zero = MD_K(0);
     md_num excess, violation = zero;
 
-    md_find_row_terms(sim, md_row_at(sim, coupling), &sim->terms);
+    md_open_scratch(sim);
+    md_find_row_terms(sim, md_row_at(sim, coupling), &MD_SOLVE(sim)->terms);
     md_evaluate_position(sim, md_row_at(sim, coupling));
     excess = md_value_minus(sim, c->lower);
     if (md_less(excess, zero) && md_has_lower(c->lower)) violation = excess;
@@ -21339,7 +21367,7 @@ MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, i
    Returns whether one of them moved by more than rounding, or MDYN_ERR_OVERFLOW. */
 MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 {
-    const md_terms *t = &sim->terms;
+    const md_terms *t = &MD_SOLVE(sim)->terms;
     const mdyn_coupling *c = md_coupling_at(sim, i);
     const md_row *row = md_row_at(sim, i);
     md_num coefficient, correction;
@@ -21348,7 +21376,7 @@ MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
     /* Velocity; of a velocity coupling lower = upper adds to the target */
     k = md_coupling_is_curved(sim, i) ? md_update_curves(sim) : MDYN_OK;
     if (k != MDYN_OK) return k;
-    md_find_row_terms(sim, row, &sim->terms);
+    md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
     if (md_is_zero(t->factor[0])) return 1; /* a curve that is level here moves nothing */
     k = t->dof[0];
     coefficient = t->factor[0];
@@ -21391,6 +21419,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
 {
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
+    md_open_scratch(sim);
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
         sim->joint_force[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
@@ -21399,7 +21428,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
 
     /* a contradiction is only a warning: the state stays where the passes have led it */
     code = metric == MDYN_FOLLOWERS ? md_move_followers(sim)
-        : md_place_followers(sim, sim->off, sim->y_force);
+        : md_place_followers(sim, sim->off, MD_SOLVE(sim)->y_force);
     if (code >= 0) {
         md_accept_state(sim);
         return code;
@@ -21673,15 +21702,16 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
     md_sum_set_real(&s, q, tail);
     md_sum_add_turns(&s, (mdyn_real)-n);
     md_real_set_sum(&sim->q[c], &sim->q_tail[c], &s);
+    md_open_scratch(sim);
 
     /* offset + coefficient (q before - q after), with all digits */
     for (i = 0; i < sim->couplings; i++) {
         const uint32_t before = md_sum_coupling(sim, i);
         if (md_coupling_at(sim, i)->level != MDYN_POSITION) continue;
-        md_find_row_terms(sim, md_row_at(sim, i), &sim->terms);
-        for (j = 0; j < sim->terms.count; j++) {
-            const mdyn_wide coefficient = sim->terms.coefficient[j];
-            if (sim->terms.dof[j] != k) continue;
+        md_find_row_terms(sim, md_row_at(sim, i), &MD_SOLVE(sim)->terms);
+        for (j = 0; j < MD_SOLVE(sim)->terms.count; j++) {
+            const mdyn_wide coefficient = MD_SOLVE(sim)->terms.coefficient[j];
+            if (MD_SOLVE(sim)->terms.dof[j] != k) continue;
             md_sum_set(&s, sim->coupling[i].offset);
             md_sum_add_product(&s, sim->offset_rest[i], MDYN_R(1), 0);
             md_sum_add_product(&s, coefficient, q, tail);
@@ -22667,11 +22697,12 @@ MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
 MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
 {
     int k, ok = MD_ARE_NUMS(sim->damping_theta) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
-        && MD_ARE_NUMS(sim->y_force) && MD_ARE_NUMS(sim->inverse_diagonal)
+        && MD_ARE_NUMS(sim->inverse_diagonal)
         && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
     if (!MD_SOLVE_IS_SHARED)
         ok = ok && MD_ARE_NUMS(MD_SOLVE(sim)->displacement)
-            && MD_ARE_NUMS(MD_SOLVE(sim)->error_displacement);
+            && MD_ARE_NUMS(MD_SOLVE(sim)->error_displacement)
+            && MD_ARE_NUMS(MD_SOLVE(sim)->y_force);
     if (!MIMICDYN_TREE) return ok;
 
     ok = ok && MD_ARE_NUMS(MD_TREE(sim)->last_dv) && MD_ARE_NUMS(MD_TREE(sim)->middle_dv)

@@ -7,6 +7,7 @@
 #define MIMICDYN_WRENCHES 0
 #define MIMICDYN_MAX_BODIES 5 /* few, and more than DoFs: states of bodies stand in rows */
 #define MIMICDYN_MAX_DOFS 4
+#define MIMICDYN_MAX_ENTRIES 40
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
@@ -92,9 +93,33 @@ static void warns_later(void) {
     CHECK_EQUAL(sim.report.contradictory, 1);
 }
 
+/* In small sims solves and kinematics take turns in one memory. After a call that uses it otherwise
+   a query finds the kinematics anew. */
+static void queries_find_kinematics(void) {
+    enum { N = 4 };
+    mdyn_wide a[N], b[N], lower, upper;
+    mdyn_real3 angular, linear;
+    int32_t turns;
+    restore();
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.v[0] = MDYN_R(0.5);
+    CHECK(mdyn_forward_dynamics(&sim, a) == MDYN_OK);
+    for (int call = 0; call < 6; call++) {
+        CHECK_EQUAL(mdyn_velocity(&sim, 1, NULL, &angular, &linear), MDYN_OK);
+        if (call == 1) CHECK(mdyn_range(&sim, 1, &lower, &upper) >= 0);
+        if (call == 2) CHECK(mdyn_engage(&sim, 0, 0) >= 0 && mdyn_engage(&sim, 0, 1) >= 0);
+        if (call == 3) CHECK(mdyn_set_coupling(&sim, 0, &couplings[0]) >= 0);
+        if (call == 4) CHECK(mdyn_rebase(&sim, 3, &turns) >= 0);
+        if (call == 5) CHECK(mdyn_set_body(&sim, 1, &bodies[1]) >= 0);
+        CHECK_EQUAL(mdyn_forward_dynamics(&sim, b), MDYN_OK);
+        CHECK(memcmp(a, b, sizeof a) == 0);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     moves_the_same();
+    queries_find_kinematics();
     refuses();
     warns_later();
     return check_end();
