@@ -7474,6 +7474,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         const md_body_state *p = MD_STATE(sim, i);
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_force *f = &MD_WORK(sim)->before.wrench[i];
+        MD_OPAQUE(f); /* or gcc finds its place anew for each use */
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
@@ -8869,33 +8870,40 @@ MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
     }
 }
 
+/* x times the number of DoF k in G, if it has one: 1 if k is independent, which floats multiply by
+   sooner than they ask. */
+MD_INLINE md_num md_times_G(const mdyn_sim *sim, int k, md_num x)
+{
+    return MD_WIDES_ARE_NUMS || md_is_follower(sim, k)
+        ? md_mul_ratio(sim->G[sim->G_first[k]], x) : x;
+}
+
 /* shared.factor.mass_y := M_y = G^T M G, of sim->mass, each of whose elements goes where the DoFs
    of its row and column lead. O(non-zeros of M), if each follower depends on one joint */
 MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
-    int j, k, n = 0;
+    const md_num *M = sim->mass.M;
+    const int16_t *places = sim->mass_place;
+    int j, k;
     for (k = 0; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
 
-    for (k = 0; k < sim->dofs; k++) {
-        const int follows = md_is_follower(sim, k);
-        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
-            int place = sim->mass_place[n];
-            md_num x = sim->mass.M[n];
-            if (place == MD_SEVERAL_PLACES) {
-                md_spread_mass(sim, k, j, x);
-                continue;
-            }
-            if (follows) x = md_mul_ratio(sim->G[sim->G_first[k]], x);
-            if (md_is_follower(sim, j)) x = md_mul_ratio(sim->G[sim->G_first[j]], x);
+    for (k = 0; k < sim->dofs; k++)
+        for (j = k; j >= 0; j = md_parent_dof(sim, j)) {
+            int place = *places++;
+            md_num x = *M++;
             if (place < 0) {
+                if (place == MD_SEVERAL_PLACES) {
+                    md_spread_mass(sim, k, j, x);
+                    continue;
+                }
                 place = -1 - place;
                 x = md_add(x, x);
             }
+            x = md_times_G(sim, j, md_times_G(sim, k, x));
             /* most places get one number */
-            to[place] = md_is_zero(to[place]) ? x : md_add(to[place], x);
+            to[place] = !MD_WIDES_ARE_NUMS && md_is_zero(to[place]) ? x : md_add(to[place], x);
         }
-    }
 }
 
 /* ---- factor M_y = L^T L, and its solves ---- */
