@@ -16620,7 +16620,25 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
         md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
 }
 
-MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
+/* Whether the active rows act on a coordinate each at most, and no impulse bounds another: an
+   iteration then solves them. Marks coordinates in sim->row_x. */
+MD_OWN_FRAME int md_rows_are_apart(mdyn_sim *sim)
+{
+    int k, e;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality) continue;
+        if (md_has_leader(sim, row)) return 0;
+        for (e = row->first + row->owned_count; e < row->end; e++) {
+            md_unit *mark = &sim->row_x[sim->entry_column[e]];
+            if (!md_unit_is_zero(*mark)) return 0;
+            *mark = MD_U(1);
+        }
+    }
+    return 1;
+}
+
+MD_OWN_FRAME void md_begin_iterations(mdyn_sim *sim, md_iteration *i)
 {
     const md_num omega = md_of_wide(sim->solver.relaxation);
     const md_num tolerance = md_of_wide(sim->solver.tolerance);
@@ -16629,7 +16647,8 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->exact = MD_HAS_CONSTANT_ROWS && !sim->rows_meet && md_is_zero(omega);
+    i->exact = md_is_zero(omega)
+        && (MD_HAS_CONSTANT_ROWS ? !sim->rows_meet : md_rows_are_apart(sim));
 }
 
 #define MD_CLOSE 128
@@ -16682,7 +16701,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
-    if (!follows || end > i.first + 1 || sim->has_parallel) md_begin_direction(sim);
+    if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)) md_begin_direction(sim);
 
     for (;;) {
         i.largest = i.motion;
