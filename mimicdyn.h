@@ -18362,12 +18362,17 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
 /* ---- the second solve of a step: the bias force at v + dv/2 ---- */
 
 /* The first body that turns by more than MD_FAR_TURN in this step; -1: none. A joint that is alone
-   in its tree does not count: its bias force has no velocity terms, or the drift contains them. */
+   in its tree does not count: its bias force has no velocity terms, or the drift contains them. No
+   body turns faster than all joints together. */
 MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
 {
     const md_num most = md_mul(MD_K(MD_FAR_TURN), sim->inverse_dt), most2 = md_mul(most, most);
-    int i;
+    md_num sum = MD_K(0);
+    int i, k;
     if (md_leaves_out_bodies(sim)) return -1;
+    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(MD_TREE(sim)->bias_velocity[k]));
+    if (md_less(sum, most)) return -1;
+
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || MD_BODY(&sim->link[i])->is_alone) continue;
