@@ -13496,7 +13496,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
-    (void)md_reflect_by_owners(sim, reflected, end, 0);
+    if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
 
     row->inverse_rest = md_uncertain_length2(sim, row,
                                              md_squares_value(md_store_entries(sim, first, end)));
@@ -13593,8 +13593,9 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
         if (is_tied) sim->terms.dof[0] = (int16_t)direction;
         md_whiten_row(sim, row, s);
         if (is_tied) sim->terms.dof[0] = row->index;
-        free = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
-        free = md_reflect_by_owners(sim, row->first, free, 1);
+        free = row->first;
+        if (direct || md_equality_count(sim) > 0)
+            free = md_reflect_by_owners(sim, free, row->lone, 1);
         if (!direct) md_fit_vector(sim, row);
     } else {
         row->scale = vector->scale;
