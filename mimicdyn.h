@@ -11743,13 +11743,15 @@ MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
    *error is that of C. */
 MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_spec *s, md_num *error)
 {
-    const md_num half = md_mul(MD_K(0.5), sim->h), gamma = s->bias_acceleration;
-    md_num middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
+    const md_num gamma = s->bias_acceleration;
+    md_num half, middle;
     *error = MD_K(0);
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || md_is_zero(gamma)
+    if (md_is_zero(gamma) || sim->kinematics_stale != MD_KINEMATICS_OF_STEP
         || !md_softness_is_hard(&s->softness)) return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
+    half = md_mul(MD_K(0.5), sim->h);
+    middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
     *error = md_mul(md_mul(MD_K(0.5), gamma), md_sub(md_mul(middle, middle), md_mul(half, half)));
     return md_neg(md_mul(md_add(middle, half), gamma));
@@ -12112,7 +12114,7 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     sim->value.displacement = md_add(sim->value.displacement, error);
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
-        md_turn_range(row, turn);
+        if (!md_is_zero(turn)) md_turn_range(row, turn);
         return;
     }
 
@@ -16316,6 +16318,13 @@ MD_INLINE int md_whitened_count(const mdyn_sim *sim)
    one, and that over the one before. */
 typedef struct md_direction { int32_t count, least; md_num squares, ratio; } md_direction;
 
+MD_STATIC void md_clear_row_x(mdyn_sim *sim)
+{
+    const int n = md_whitened_count(sim);
+    int k;
+    for (k = 0; k < n; k++) sim->row_x[k] = MD_U(0);
+}
+
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
     int k;
@@ -16325,7 +16334,7 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
         row->u_direction = MD_U(0);
     }
     md_copy_units(sim->scratch, sim->du, md_whitened_count(sim), 0);
-    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    md_clear_row_x(sim);
 }
 
 /* Smaller squares lose digits as floats, which count them by 1.4e-45. */
@@ -16621,22 +16630,23 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
         md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
 }
 
-/* Whether the active rows act on a coordinate each at most, and no impulse bounds another: an
-   iteration then solves them. Marks coordinates in sim->row_x. */
+/* Whether no coordinate has two active rows that act on it, and no impulse bounds another: an
+   iteration then solves them, from any impulses. Marks coordinates in sim->row_x, and clears it. */
 MD_OWN_FRAME int md_rows_are_apart(mdyn_sim *sim)
 {
-    int k, e;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+    int k, e, apart = 1;
+    for (k = md_equality_count(sim); k < md_active_count(sim) && apart; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        if (md_has_leader(sim, row)) return 0;
+        if (md_has_leader(sim, row)) apart = 0;
         for (e = row->first + row->owned_count; e < row->end; e++) {
             md_unit *mark = &sim->row_x[sim->entry_column[e]];
-            if (!md_unit_is_zero(*mark)) return 0;
+            if (!md_unit_is_zero(*mark)) apart = 0;
             *mark = MD_U(1);
         }
     }
-    return 1;
+    md_clear_row_x(sim);
+    return apart;
 }
 
 MD_OWN_FRAME void md_begin_iterations(mdyn_sim *sim, md_iteration *i)
@@ -16678,8 +16688,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
 
 MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
-    int k;
-    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    if (!last->exact) md_clear_row_x(sim);
     if (md_unit_less(MD_U_NOISE, last->moved))
         sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
@@ -17399,9 +17408,10 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
    rounding. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
-    const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
     md_num cost = MD_K(0);
-    int k;
+    int k, n;
+    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || !md_rows_are_apart(sim));
+    n = warm ? md_whitened_count(sim) : 0;
     md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
