@@ -1416,10 +1416,11 @@ typedef struct md_composite {
 
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
+enum { MD_ROTATION_IS_ONE = 1, MD_INERTIA_IS_DIAGONAL = 2 };
 #define MD_BODY_MEMBERS \
     uint8_t axis;                    /* 0, 1, 2 for x, y, z */ \
     uint8_t is_oblique;              /* z was rotated into another direction, that of the table */ \
-    uint8_t rotation_is_identity; \
+    uint8_t simple;                  /* MD_ROTATION_IS_ONE, MD_INERTIA_IS_DIAGONAL */ \
     uint8_t is_single;               /* spherical or free, without parent or moving child: \
                                         md_drift_single_body */ \
     uint8_t is_alone;                /* no other joint moves in its tree */ \
@@ -4772,6 +4773,8 @@ MD_OWN_FRAME void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
     md_block_normalize(r->m, 6);
 }
 
+#define md_sym_rotate_diagonal md_sym_rotate /* floats alone have their own */
+
 /* r = [a], the matrix with [a] b = a x b. */
 MD_STATIC void md_mat_skew(md_mat *r, const md_vec *a)
 {
@@ -5753,6 +5756,20 @@ MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real 
     md_mat_set_column(r, i, &to);
     md_vec_set(&to, md_det2(c, b.x, s, a.x), md_det2(c, b.y, s, a.y), md_det2(c, b.z, s, a.z));
     md_mat_set_column(r, j, &to);
+}
+
+/* r = R a R^T for a diagonal a: zz 1 + (xx - zz) R_x R_x^T + (yy - zz) R_y R_y^T. */
+MD_FLOAT_INLINE void md_sym_rotate_diagonal(md_sym *r, const md_mat *R, const md_sym *a)
+{
+    const md_num x = md_sub(a->xx, a->zz), y = md_sub(a->yy, a->zz), z = a->zz;
+    const md_num xx = md_mul(x, R->xx), xy = md_mul(x, R->yx), xz = md_mul(x, R->zx);
+    const md_num yx = md_mul(y, R->xy), yy = md_mul(y, R->yy), yz = md_mul(y, R->zy);
+    r->xx = md_add(z, md_sum2(xx, R->xx, yx, R->xy));
+    r->yy = md_add(z, md_sum2(xy, R->yx, yy, R->yy));
+    r->zz = md_add(z, md_sum2(xz, R->zx, yz, R->zy));
+    r->xy = md_sum2(xx, R->yx, yx, R->yy);
+    r->xz = md_sum2(xx, R->zx, yx, R->zy);
+    r->yz = md_sum2(xy, R->zx, yy, R->zy);
 }
 
 /* r = R a R^T by way of t = R a; r is not an operand. */
@@ -6846,7 +6863,7 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
     } else {
         md_mat_vec(arm, &parent->rotation, &MD_BODY(link)->position);
         from = &parent->rotation;
-        if (!MD_BODY(link)->rotation_is_identity) {
+        if (!(MD_BODY(link)->simple & MD_ROTATION_IS_ONE)) {
             md_mat_mul(R, &parent->rotation, &MD_BODY(link)->rotation);
             from = R;
         }
@@ -6897,6 +6914,13 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
 /* First moment h and inertia I of a body about its origin, in world axes. */
 MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 {
+    if (MD_WIDES_ARE_NUMS && (MD_BODY(link)->simple & MD_INERTIA_IS_DIAGONAL)) {
+        MD_OPAQUE(p); /* or gcc loads for both ways what makes vectors in the other */
+        MD_OPAQUE(link);
+        md_sym_rotate_diagonal(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
+        md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
+        return;
+    }
     md_sym_rotate(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
 }
@@ -6941,7 +6965,7 @@ MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p
         const md_body_state *on = MD_STATE(sim, link->parent);
         md_mat_vec(&p->arm, &on->rotation, &MD_BODY(link)->position);
         md_mat_mul(&p->rotation, &on->rotation, &MD_BODY(link)->rotation);
-        if (MD_BODY(link)->rotation_is_identity) p->rotation = on->rotation;
+        if (MD_BODY(link)->simple & MD_ROTATION_IS_ONE) p->rotation = on->rotation;
         p->omega = on->omega;
     }
     md_rotate_inertia(link, p);
@@ -20199,7 +20223,7 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
     md_mat_vec(&p, &MD_BODY(on)->rotation, &l->position);
     md_vec_add(&l->position, &MD_BODY(on)->position, &p);
     md_mat_mul(&l->rotation, &MD_BODY(on)->rotation, &R);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    l->simple = md_mat_is_identity(&l->rotation) ? MD_ROTATION_IS_ONE : 0;
 }
 
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
@@ -20225,7 +20249,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    l->simple = md_mat_is_identity(&l->rotation) ? MD_ROTATION_IS_ONE : 0;
     l->body_parent = b->parent;
     md_move_off_welded(sim, link);
 
@@ -20282,6 +20306,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_link *link = &sim->link[i];
     md_body_part *l = MD_BODY(link);
     md_composite alone, all;
+    md_num x[6];
     int j, any = 0, count = 0;
     alone.mass = l->mass;
     alone.first_moment = l->first_moment;
@@ -20303,6 +20328,9 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     l->mass = all.mass;
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
+    md_sym_get(x, &l->inertia);
+    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5])) l->simple |= MD_INERTIA_IS_DIAGONAL;
+    else l->simple &= MD_ROTATION_IS_ONE;
     if (!any) return;
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
