@@ -1416,10 +1416,11 @@ typedef struct md_composite {
 
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
+enum { MD_ROTATION_IS_ONE = 1, MD_INERTIA_IS_DIAGONAL = 2 };
 #define MD_BODY_MEMBERS \
     uint8_t axis;                    /* 0, 1, 2 for x, y, z */ \
     uint8_t is_oblique;              /* z was rotated into another direction, that of the table */ \
-    uint8_t rotation_is_identity; \
+    uint8_t simple;                  /* MD_ROTATION_IS_ONE, MD_INERTIA_IS_DIAGONAL */ \
     uint8_t is_single;               /* spherical or free, without parent or moving child: \
                                         md_drift_single_body */ \
     uint8_t is_alone;                /* no other joint moves in its tree */ \
@@ -4780,6 +4781,8 @@ MD_OWN_FRAME void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
     md_block_normalize(r->m, 6);
 }
 
+#define md_sym_rotate_diagonal md_sym_rotate /* floats alone have their own */
+
 /* r = [a], the matrix with [a] b = a x b. */
 MD_STATIC void md_mat_skew(md_mat *r, const md_vec *a)
 {
@@ -5761,6 +5764,20 @@ MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real 
     md_mat_set_column(r, i, &to);
     md_vec_set(&to, md_det2(c, b.x, s, a.x), md_det2(c, b.y, s, a.y), md_det2(c, b.z, s, a.z));
     md_mat_set_column(r, j, &to);
+}
+
+/* r = R a R^T for a diagonal a: zz 1 + (xx - zz) R_x R_x^T + (yy - zz) R_y R_y^T. */
+MD_FLOAT_INLINE void md_sym_rotate_diagonal(md_sym *r, const md_mat *R, const md_sym *a)
+{
+    const md_num x = md_sub(a->xx, a->zz), y = md_sub(a->yy, a->zz), z = a->zz;
+    const md_num xx = md_mul(x, R->xx), xy = md_mul(x, R->yx), xz = md_mul(x, R->zx);
+    const md_num yx = md_mul(y, R->xy), yy = md_mul(y, R->yy), yz = md_mul(y, R->zy);
+    r->xx = md_add(z, md_sum2(xx, R->xx, yx, R->xy));
+    r->yy = md_add(z, md_sum2(xy, R->yx, yy, R->yy));
+    r->zz = md_add(z, md_sum2(xz, R->zx, yz, R->zy));
+    r->xy = md_sum2(xx, R->yx, yx, R->yy);
+    r->xz = md_sum2(xx, R->zx, yx, R->zy);
+    r->yz = md_sum2(xy, R->zx, yy, R->zy);
 }
 
 /* r = R a R^T by way of t = R a; r is not an operand. */
@@ -6854,7 +6871,7 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
     } else {
         md_mat_vec(arm, &parent->rotation, &MD_BODY(link)->position);
         from = &parent->rotation;
-        if (!MD_BODY(link)->rotation_is_identity) {
+        if (!(MD_BODY(link)->simple & MD_ROTATION_IS_ONE)) {
             md_mat_mul(R, &parent->rotation, &MD_BODY(link)->rotation);
             from = R;
         }
@@ -6905,6 +6922,13 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
 /* First moment h and inertia I of a body about its origin, in world axes. */
 MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 {
+    if (MD_WIDES_ARE_NUMS && (MD_BODY(link)->simple & MD_INERTIA_IS_DIAGONAL)) {
+        MD_OPAQUE(p); /* or gcc loads for both ways what makes vectors in the other */
+        MD_OPAQUE(link);
+        md_sym_rotate_diagonal(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
+        md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
+        return;
+    }
     md_sym_rotate(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
 }
@@ -6949,7 +6973,7 @@ MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p
         const md_body_state *on = MD_STATE(sim, link->parent);
         md_mat_vec(&p->arm, &on->rotation, &MD_BODY(link)->position);
         md_mat_mul(&p->rotation, &on->rotation, &MD_BODY(link)->rotation);
-        if (MD_BODY(link)->rotation_is_identity) p->rotation = on->rotation;
+        if (MD_BODY(link)->simple & MD_ROTATION_IS_ONE) p->rotation = on->rotation;
         p->omega = on->omega;
     }
     md_rotate_inertia(link, p);
@@ -7488,6 +7512,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         const md_body_state *p = MD_STATE(sim, i);
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
         md_force *f = &MD_WORK(sim)->before.wrench[i];
+        MD_OPAQUE(f); /* or gcc finds its place anew for each use */
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
@@ -8883,33 +8908,40 @@ MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
     }
 }
 
+/* x times the number of DoF k in G, if it has one: 1 if k is independent, which floats multiply by
+   sooner than they ask. */
+MD_INLINE md_num md_times_G(const mdyn_sim *sim, int k, md_num x)
+{
+    return MD_WIDES_ARE_NUMS || md_is_follower(sim, k)
+        ? md_mul_ratio(sim->G[sim->G_first[k]], x) : x;
+}
+
 /* shared.factor.mass_y := M_y = G^T M G, of sim->mass, each of whose elements goes where the DoFs
    of its row and column lead. O(non-zeros of M), if each follower depends on one joint */
 MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
-    int j, k, n = 0;
+    const md_num *M = sim->mass.M;
+    const int16_t *places = sim->mass_place;
+    int j, k;
     for (k = 0; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
 
-    for (k = 0; k < sim->dofs; k++) {
-        const int follows = md_is_follower(sim, k);
-        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
-            int place = sim->mass_place[n];
-            md_num x = sim->mass.M[n];
-            if (place == MD_SEVERAL_PLACES) {
-                md_spread_mass(sim, k, j, x);
-                continue;
-            }
-            if (follows) x = md_mul_ratio(sim->G[sim->G_first[k]], x);
-            if (md_is_follower(sim, j)) x = md_mul_ratio(sim->G[sim->G_first[j]], x);
+    for (k = 0; k < sim->dofs; k++)
+        for (j = k; j >= 0; j = md_parent_dof(sim, j)) {
+            int place = *places++;
+            md_num x = *M++;
             if (place < 0) {
+                if (place == MD_SEVERAL_PLACES) {
+                    md_spread_mass(sim, k, j, x);
+                    continue;
+                }
                 place = -1 - place;
                 x = md_add(x, x);
             }
+            x = md_times_G(sim, j, md_times_G(sim, k, x));
             /* most places get one number */
-            to[place] = md_is_zero(to[place]) ? x : md_add(to[place], x);
+            to[place] = !MD_WIDES_ARE_NUMS && md_is_zero(to[place]) ? x : md_add(to[place], x);
         }
-    }
 }
 
 /* ---- factor M_y = L^T L, and its solves ---- */
@@ -11752,13 +11784,15 @@ MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
    *error is that of C. */
 MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_spec *s, md_num *error)
 {
-    const md_num half = md_mul(MD_K(0.5), sim->h), gamma = s->bias_acceleration;
-    md_num middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
+    const md_num gamma = s->bias_acceleration;
+    md_num half, middle;
     *error = MD_K(0);
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || md_is_zero(gamma)
+    if (md_is_zero(gamma) || sim->kinematics_stale != MD_KINEMATICS_OF_STEP
         || !md_softness_is_hard(&s->softness)) return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
+    half = md_mul(MD_K(0.5), sim->h);
+    middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
     *error = md_mul(md_mul(MD_K(0.5), gamma), md_sub(md_mul(middle, middle), md_mul(half, half)));
     return md_neg(md_mul(md_add(middle, half), gamma));
@@ -12121,7 +12155,7 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
-        md_turn_range(row, turn);
+        if (!md_is_zero(turn)) md_turn_range(row, turn);
         return;
     }
 
@@ -13505,7 +13539,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
     if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
-    (void)md_reflect_by_owners(sim, reflected, end, 0);
+    if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
 
     row->inverse_rest = md_uncertain_length2(sim, row,
                                              md_squares_value(md_store_entries(sim, first, end)));
@@ -13602,8 +13636,9 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
         md_whiten_row(sim, row, s);
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = row->index;
-        free = direct || md_equality_count(sim) > 0 ? row->lone : row->first;
-        free = md_reflect_by_owners(sim, row->first, free, 1);
+        free = row->first;
+        if (direct || md_equality_count(sim) > 0)
+            free = md_reflect_by_owners(sim, free, row->lone, 1);
         if (!direct) md_fit_vector(sim, row);
     } else {
         row->scale = vector->scale;
@@ -16330,6 +16365,13 @@ MD_INLINE int md_whitened_count(const mdyn_sim *sim)
    one, and that over the one before. */
 typedef struct md_direction { int32_t count, least; md_num squares, ratio; } md_direction;
 
+MD_STATIC void md_clear_row_x(mdyn_sim *sim)
+{
+    const int n = md_whitened_count(sim);
+    int k;
+    for (k = 0; k < n; k++) sim->row_x[k] = MD_U(0);
+}
+
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
     int k;
@@ -16339,7 +16381,7 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
         row->u_direction = MD_U(0);
     }
     md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
-    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    md_clear_row_x(sim);
 }
 
 /* Smaller squares lose digits as floats, which count them by 1.4e-45. */
@@ -16637,7 +16679,26 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
         md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
 }
 
-MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
+/* Whether no coordinate has two active rows that act on it, and no impulse bounds another: an
+   iteration then solves them, from any impulses. Marks coordinates in sim->row_x, and clears it. */
+MD_OWN_FRAME int md_rows_are_apart(mdyn_sim *sim)
+{
+    int k, e, apart = 1;
+    for (k = md_equality_count(sim); k < md_active_count(sim) && apart; k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality) continue;
+        if (md_has_leader(sim, row)) apart = 0;
+        for (e = row->first + row->owned_count; e < row->end; e++) {
+            md_unit *mark = &sim->row_x[sim->entry_column[e]];
+            if (!md_unit_is_zero(*mark)) apart = 0;
+            *mark = MD_U(1);
+        }
+    }
+    md_clear_row_x(sim);
+    return apart;
+}
+
+MD_OWN_FRAME void md_begin_iterations(mdyn_sim *sim, md_iteration *i)
 {
     const md_num omega = md_of_wide(sim->solver.relaxation);
     const md_num tolerance = md_of_wide(sim->solver.tolerance);
@@ -16646,7 +16707,8 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->exact = MD_HAS_CONSTANT_ROWS && !sim->rows_meet && md_is_zero(omega);
+    i->exact = md_is_zero(omega)
+        && (MD_HAS_CONSTANT_ROWS ? !sim->rows_meet : md_rows_are_apart(sim));
 }
 
 #define MD_CLOSE 128
@@ -16675,8 +16737,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
 
 MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
-    int k;
-    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    if (!last->exact) md_clear_row_x(sim);
     if (md_unit_less(MD_U_NOISE, last->moved))
         sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
@@ -16699,7 +16760,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
-    if (!follows || end > i.first + 1 || sim->has_parallel) md_begin_direction(sim);
+    if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)) md_begin_direction(sim);
 
     for (;;) {
         i.largest = i.motion;
@@ -17399,9 +17460,10 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
    rounding. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
-    const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
     md_num cost = MD_K(0);
-    int k;
+    int k, n;
+    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || !md_rows_are_apart(sim));
+    n = warm ? md_whitened_count(sim) : 0;
     md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
@@ -18363,12 +18425,17 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
 /* ---- the second solve of a step: the bias force at v + dv/2 ---- */
 
 /* The first body that turns by more than MD_FAR_TURN in this step; -1: none. A joint that is alone
-   in its tree does not count: its bias force has no velocity terms, or the drift contains them. */
+   in its tree does not count: its bias force has no velocity terms, or the drift contains them. No
+   body turns faster than all joints together. */
 MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
 {
     const md_num most = md_mul(MD_K(MD_FAR_TURN), sim->inverse_dt), most2 = md_mul(most, most);
-    int i;
+    md_num sum = MD_K(0);
+    int i, k;
     if (md_leaves_out_bodies(sim)) return -1;
+    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(MD_TREE(sim)->bias_velocity[k]));
+    if (md_less(sum, most)) return -1;
+
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || MD_BODY(&sim->link[i])->is_alone) continue;
@@ -20187,7 +20254,7 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
     md_mat_vec(&p, &MD_BODY(on)->rotation, &l->position);
     md_vec_add(&l->position, &MD_BODY(on)->position, &p);
     md_mat_mul(&l->rotation, &MD_BODY(on)->rotation, &R);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    l->simple = md_mat_is_identity(&l->rotation) ? MD_ROTATION_IS_ONE : 0;
 }
 
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
@@ -20213,7 +20280,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    l->simple = md_mat_is_identity(&l->rotation) ? MD_ROTATION_IS_ONE : 0;
     l->body_parent = b->parent;
     md_move_off_welded(sim, link);
 
@@ -20270,6 +20337,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_link *link = &sim->link[i];
     md_body_part *l = MD_BODY(link);
     md_composite alone, all;
+    md_num x[6];
     int j, any = 0, count = 0;
     alone.mass = l->mass;
     alone.first_moment = l->first_moment;
@@ -20291,6 +20359,9 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     l->mass = all.mass;
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
+    md_sym_get(x, &l->inertia);
+    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5])) l->simple |= MD_INERTIA_IS_DIAGONAL;
+    else l->simple &= MD_ROTATION_IS_ONE;
     if (!any) return;
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
