@@ -284,7 +284,8 @@ static void find_candidates(const double *q_m, const double *v, double dt) {
    v' - v, of which the rest may cancel most; and the equation of a follower is satisfied by the
    impulse of its coupling, which passes all its terms on to the coupling's other joints, in the
    ratio of their velocities. What shares an exponent are forces over sqrt(M_kk), M of the joints
-   with their followers. */
+   with their followers. Of random inputs PASSED_ON allows more than MOMENTUM does in 1 of 700
+   equations in fixed point, 1 of 2500 in F32, none in F64. */
 static void find_passed_on(const double *u, const double *q_m, double dt, const double *size,
                            double *to) {
     double turn[RN] = { 0 }, passed[RN], M[RN][RN], largest = 0, whitened = 0;
