@@ -8880,7 +8880,7 @@ MD_STATIC int md_mass_place(const mdyn_sim *sim, int k, int j)
 
 /* Adds what M_kj = m gives to M_y: G_ka m G_jb for each pair of independent DoFs, twice if a = b
    and k != j. */
-MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
+MD_NOINLINE void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
 {
     int a, b;
     for (a = sim->G_first[k]; a < sim->G_end[k]; a++) {
@@ -8907,15 +8907,13 @@ MD_INLINE md_num md_times_G(const mdyn_sim *sim, int k, md_num x)
 MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
-    const md_num *M = sim->mass.M;
-    const int16_t *places = sim->mass_place;
-    int j, k;
+    int j, k, n = 0;
     for (k = 0; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
 
     for (k = 0; k < sim->dofs; k++)
-        for (j = k; j >= 0; j = md_parent_dof(sim, j)) {
-            int place = *places++;
-            md_num x = *M++;
+        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
+            int place = sim->mass_place[n];
+            md_num x = sim->mass.M[n];
             if (place < 0) {
                 if (place == MD_SEVERAL_PLACES) {
                     md_spread_mass(sim, k, j, x);
