@@ -16380,9 +16380,10 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         const md_num p = md_of_unit(row->u_direction, 0);
-        md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
+        md_unit s;
         if (md_is_zero(p)) continue;
         size = md_add_square(size, row->u_direction);
+        s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
         slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
         curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(p, p)));
@@ -16427,11 +16428,11 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
 }
 
 /* Goes on by t p, t <= 1, and sets p for the next iteration. After the first iteration of a
-   direction t is 0, and no product is formed. */
+   direction t is 0, and no product is formed in fixed point. */
 MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 {
     const md_unit part = md_unit_of(t, 0);
-    const int n = md_whitened_count(sim), goes_on = !md_unit_is_zero(part);
+    const int n = md_whitened_count(sim), goes_on = MD_WIDES_ARE_NUMS || !md_unit_is_zero(part);
     int k;
     MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
@@ -16653,10 +16654,12 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
 }
 
 /* Whether no coordinate has two active rows that act on it, and no impulse bounds another: an
-   iteration then solves them, from any impulses. Marks coordinates in sim->row_x, and clears it. */
+   iteration then solves them, from any impulses. In fixed point a second one takes away the
+   rounding of the first. Marks coordinates in sim->row_x, and clears it. */
 MD_OWN_FRAME int md_rows_are_apart(mdyn_sim *sim)
 {
     int k, e, apart = 1;
+    if (!MD_WIDES_ARE_NUMS) return 0;
     for (k = md_equality_count(sim); k < md_active_count(sim) && apart; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
