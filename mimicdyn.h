@@ -14140,23 +14140,24 @@ MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
 MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
 {
     const md_num last_impulse = sim->row_result[k].impulse;
+    const int engages = MD_SETTING_IS(sim, limits, MDYN_ENGAGED);
     md_row *row = md_row_at(sim, k);
     row->inactive = 0;
     row->active_side = 0;
+    if (row->is_implied && !sim->q_may_be_off && !engages) {
+        if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
+        return 1;
+    }
     if (md_row_is_eliminated(sim, row)) return 1;
     if (md_row_is_released(sim, row) || (md_row_is_loss(row)
         && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->has_inactive = 1;
 
-    if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && md_row_activates(sim, row)) {
+    if (engages && md_row_activates(sim, row)) {
         row->active_side = md_find_active_side(sim, row, last_impulse);
         if (!row->active_side) sim->has_inactive = 1;
         return !row->active_side;
     }
 
-    if (row->is_implied && !sim->q_may_be_off) {
-        if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
-        return 1;
-    }
     if (!md_is_zero(last_impulse) || md_iterates_equalities(sim)) return 0;
     row->inactive = (uint8_t)(md_row_has_range(sim, row)
                               && !(MD_ROW_IS(row, LIMIT) && md_meets_limit(sim, row)));
