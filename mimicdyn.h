@@ -8713,7 +8713,7 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 }
 
 /* sim->reduced := J G of a row on joints with the terms t. */
-MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
+MD_FLOAT_INLINE const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
     md_reduced *r = md_clear_reduced(sim);
     int k;
@@ -14057,7 +14057,7 @@ MD_INLINE int md_row_is_direct(const mdyn_sim *sim, const md_row *row, enum md_m
 
 /* Makes row k active: at the end of the equality rows, or among the inequality rows in the order
    of their entries, in which parallel rows stand together, by their numbers. */
-MD_STATIC void md_activate_row(mdyn_sim *sim, int k, int direct)
+MD_FLOAT_INLINE void md_activate_row(mdyn_sim *sim, int k, int direct)
 {
     int i = sim->active_count++;
     for (; i > md_equality_count(sim); i--) {
@@ -16721,10 +16721,10 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   at least once, or until the block overflows. When sim->iterations, which counts them, reaches
-   `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that,
-   which go to and fro and would add up rounding errors. sim->residual is the largest change of the
-   last iteration over that maximum, 0 at rounding level. Between iterations constant rows are
+   once where they are apart, or until the block overflows. When sim->iterations, which counts them,
+   reaches `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times
+   that, which go to and fro and would add up rounding errors. sim->residual is the largest change of
+   the last iteration over that maximum, 0 at rounding level. Between iterations constant rows are
    solved as a system; of others directions are followed, unless the user set `relaxation`, or
    `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
    where they would not settle to the last digit. Returns the largest change. */
@@ -17428,10 +17428,10 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
             md_target_inequality(sim, md_active_row(sim, k), e, MD_BIAS_ALL);
 }
 
-/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0. If the warm start as a
-   whole is worse than none, judged by the iteration's objective (md_warm_start_cost), all impulses
-   become 0; sim->du is put back then, for to subtract impulses that may be huge would leave their
-   rounding. */
+/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where rows are
+   apart, which need no warm start. If it as a whole is worse than none, judged by the iteration's
+   objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
+   impulses that may be huge would leave their rounding. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_num cost = MD_K(0);
