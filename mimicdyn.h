@@ -1920,8 +1920,8 @@ typedef struct mdyn_sim {
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_parallel;                 /* active rows of this solve share a vector */
-    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates;
-                                             constant, of builds with constant rows */
+    uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates: of a
+                                             solve; with constant rows of the plan */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -16528,7 +16528,7 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    which the others leave next to nothing, as of two limits of one joint, stays where it is.
    Rows that contradict each other leave nothing of each other: the system does not move the last
    of them, and their drift stays that of the iterations (md_save_warm_start). Where rows of two
-   vectors never act on one coordinate (sim->rows_meet), an iteration without parallel rows that
+   vectors do not act on one coordinate (sim->rows_meet), an iteration without parallel rows that
    disagree is the solution already, and none is needed to confirm it.
    sim->row_x holds a vector in the meantime.
    Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
@@ -16654,28 +16654,28 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
         md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
 }
 
-/* Whether no coordinate has two active rows that act on it, and no impulse bounds another: an
-   iteration then solves them, from any impulses. In fixed point a second one takes away the
-   rounding of the first. Marks coordinates in sim->row_x, and clears it. */
-MD_OWN_FRAME int md_rows_are_apart(mdyn_sim *sim)
+/* sim->rows_meet of a solve: whether a coordinate has two active rows that act on it, or an impulse
+   bounds another. If not, an iteration solves them, from any impulses; in fixed point a second one
+   takes away the rounding of the first. Marks coordinates in sim->row_x, and clears it. */
+MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
 {
-    int k, e, apart = 1;
-    if (!MD_WIDES_ARE_NUMS) return 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim) && apart; k++) {
+    int k, e, meet = !MD_WIDES_ARE_NUMS;
+    if (MD_HAS_CONSTANT_ROWS) return;
+    for (k = md_equality_count(sim); k < md_active_count(sim) && !meet; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        if (md_has_leader(sim, row)) apart = 0;
+        meet = md_has_leader(sim, row);
         for (e = row->first + row->owned_count; e < row->end; e++) {
             md_unit *mark = &sim->row_x[sim->entry_column[e]];
-            if (!md_unit_is_zero(*mark)) apart = 0;
+            meet |= !md_unit_is_zero(*mark);
             *mark = MD_U(1);
         }
     }
-    md_clear_row_x(sim);
-    return apart;
+    if (MD_WIDES_ARE_NUMS) md_clear_row_x(sim);
+    sim->rows_meet = (uint8_t)meet;
 }
 
-MD_OWN_FRAME void md_begin_iterations(mdyn_sim *sim, md_iteration *i)
+MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
 {
     const md_num omega = md_of_wide(sim->solver.relaxation);
     const md_num tolerance = md_of_wide(sim->solver.tolerance);
@@ -16684,8 +16684,7 @@ MD_OWN_FRAME void md_begin_iterations(mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->exact = md_is_zero(omega)
-        && (MD_HAS_CONSTANT_ROWS ? !sim->rows_meet : md_rows_are_apart(sim));
+    i->exact = !sim->rows_meet && md_is_zero(omega);
 }
 
 #define MD_CLOSE 128
@@ -16721,7 +16720,7 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   once where they are apart, or until the block overflows. When sim->iterations, which counts them,
+   once where none of them meet, or until the block overflows. When sim->iterations, which counts them,
    reaches `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times
    that, which go to and fro and would add up rounding errors. sim->residual is the largest change of
    the last iteration over that maximum, 0 at rounding level. Between iterations constant rows are
@@ -17380,6 +17379,7 @@ MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode 
         md_start_activated(sim, k, e, bias);
         activated++;
     }
+    if (activated) md_see_if_rows_meet(sim);
     return activated;
 }
 
@@ -17428,15 +17428,16 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
             md_target_inequality(sim, md_active_row(sim, k), e, MD_BIAS_ALL);
 }
 
-/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where rows are
-   apart, which need no warm start. If it as a whole is worse than none, judged by the iteration's
+/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where no rows
+   meet, which need no warm start. If it as a whole is worse than none, judged by the iteration's
    objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
    impulses that may be huge would leave their rounding. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_num cost = MD_K(0);
     int k, n;
-    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || !md_rows_are_apart(sim));
+    md_see_if_rows_meet(sim);
+    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || sim->rows_meet);
     n = warm ? md_whitened_count(sim) : 0;
     md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
