@@ -16720,13 +16720,13 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   once where none of them meet, or until the block overflows. When sim->iterations, which counts them,
-   reaches `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times
-   that, which go to and fro and would add up rounding errors. sim->residual is the largest change of
-   the last iteration over that maximum, 0 at rounding level. Between iterations constant rows are
-   solved as a system; of others directions are followed, unless the user set `relaxation`, or
-   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
-   where they would not settle to the last digit. Returns the largest change. */
+   once where none of them meet, or until the block overflows. When sim->iterations, which counts
+   them, reaches `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within
+   four times that, which go to and fro and would add up rounding errors. sim->residual is the
+   largest change of the last iteration over that maximum, 0 at rounding level. Between iterations
+   constant rows are solved as a system; of others directions are followed, unless the user set
+   `relaxation`, or `plainly`: where the drift of impulses is to be known (md_save_warm_start), and
+   in projection, where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
@@ -20332,8 +20332,9 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
     md_sym_get(x, &l->inertia);
-    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5])) l->simple |= MD_INERTIA_IS_DIAGONAL;
-    else l->simple &= MD_ROTATION_IS_ONE;
+    l->simple &= MD_ROTATION_IS_ONE;
+    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5]))
+        l->simple |= MD_INERTIA_IS_DIAGONAL;
     if (!any) return;
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
