@@ -1931,6 +1931,8 @@ typedef struct mdyn_sim {
     uint8_t has_inactive;                 /* a released or inactive row is left out of this step */
     uint8_t may_activate;                 /* a row is inactive in this solve until it is violated */
     uint8_t has_parallel;                 /* active rows of this solve share a vector */
+    uint8_t active_rows_meet;             /* inequality rows of this solve share a coordinate, or
+                                             one bounds another: md_see_if_rows_meet */
     uint8_t has_wrench;                   /* an external wrench is not 0 */
     uint8_t has_displacement, has_error_displacement; /* these are not 0 */
     uint8_t has_impact;                   /* a row pushes that did not in the last step */
@@ -8727,7 +8729,7 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 }
 
 /* sim->reduced := J G of a row on joints with the terms t. */
-MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
+MD_FLOAT_INLINE const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
     md_reduced *r = md_clear_reduced(sim);
     int k;
@@ -8894,7 +8896,7 @@ MD_STATIC int md_mass_place(const mdyn_sim *sim, int k, int j)
 
 /* Adds what M_kj = m gives to M_y: G_ka m G_jb for each pair of independent DoFs, twice if a = b
    and k != j. */
-MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
+MD_NOINLINE void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
 {
     int a, b;
     for (a = sim->G_first[k]; a < sim->G_end[k]; a++) {
@@ -8921,15 +8923,13 @@ MD_INLINE md_num md_times_G(const mdyn_sim *sim, int k, md_num x)
 MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
-    const md_num *M = sim->mass.M;
-    const int16_t *places = sim->mass_place;
-    int j, k;
+    int j, k, n = 0;
     for (k = 0; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
 
     for (k = 0; k < sim->dofs; k++)
-        for (j = k; j >= 0; j = md_parent_dof(sim, j)) {
-            int place = *places++;
-            md_num x = *M++;
+        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
+            int place = sim->mass_place[n];
+            md_num x = sim->mass.M[n];
             if (place < 0) {
                 if (place == MD_SEVERAL_PLACES) {
                     md_spread_mass(sim, k, j, x);
@@ -14078,7 +14078,7 @@ MD_INLINE int md_row_is_direct(const mdyn_sim *sim, const md_row *row, enum md_m
 
 /* Makes row k active: at the end of the equality rows, or among the inequality rows in the order
    of their entries, in which parallel rows stand together, by their numbers. */
-MD_STATIC void md_activate_row(mdyn_sim *sim, int k, int direct)
+MD_FLOAT_INLINE void md_activate_row(mdyn_sim *sim, int k, int direct)
 {
     int i = sim->active_count++;
     for (; i > md_equality_count(sim); i--) {
@@ -14161,23 +14161,24 @@ MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
 MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
 {
     const md_num last_impulse = sim->row_result[k].impulse;
+    const int engages = MD_SETTING_IS(sim, limits, MDYN_ENGAGED);
     md_row *row = md_row_at(sim, k);
     row->inactive = 0;
     row->active_side = 0;
+    if (row->is_implied && !sim->q_may_be_off && !engages) {
+        if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
+        return 1;
+    }
     if (md_row_is_eliminated(sim, row)) return 1;
     if (md_row_is_released(sim, row) || (md_row_is_loss(row)
         && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->has_inactive = 1;
 
-    if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && md_row_activates(sim, row)) {
+    if (engages && md_row_activates(sim, row)) {
         row->active_side = md_find_active_side(sim, row, last_impulse);
         if (!row->active_side) sim->has_inactive = 1;
         return !row->active_side;
     }
 
-    if (row->is_implied && !sim->q_may_be_off) {
-        if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
-        return 1;
-    }
     if (!md_is_zero(last_impulse) || md_iterates_equalities(sim)) return 0;
     row->inactive = (uint8_t)(md_row_has_range(sim, row)
                               && !(MD_ROW_IS(row, LIMIT) && md_meets_limit(sim, row)));
@@ -16405,9 +16406,10 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         const md_num p = md_of_unit(row->u_direction, 0);
-        md_unit s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
+        md_unit s;
         if (md_is_zero(p)) continue;
         size = md_add_square(size, row->u_direction);
+        s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
         slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
         curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(p, p)));
@@ -16452,11 +16454,11 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
 }
 
 /* Goes on by t p, t <= 1, and sets p for the next iteration. After the first iteration of a
-   direction t is 0, and no product is formed. */
+   direction t is 0, and no product is formed in fixed point. */
 MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 {
     const md_unit part = md_unit_of(t, 0);
-    const int n = md_whitened_count(sim), goes_on = !md_unit_is_zero(part);
+    const int n = md_whitened_count(sim), goes_on = MD_WIDES_ARE_NUMS || !md_unit_is_zero(part);
     int k;
     MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
@@ -16552,7 +16554,7 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    which the others leave next to nothing, as of two limits of one joint, stays where it is.
    Rows that contradict each other leave nothing of each other: the system does not move the last
    of them, and their drift stays that of the iterations (md_save_warm_start). Where rows of two
-   vectors never act on one coordinate (sim->rows_meet), an iteration without parallel rows that
+   vectors do not act on one coordinate (sim->rows_meet), an iteration without parallel rows that
    disagree is the solution already, and none is needed to confirm it.
    sim->row_x holds a vector in the meantime.
    Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
@@ -16679,26 +16681,32 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
         md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
 }
 
-/* Whether no coordinate has two active rows that act on it, and no impulse bounds another: an
-   iteration then solves them, from any impulses. Marks coordinates in sim->row_x, and clears it. */
-MD_OWN_FRAME int md_rows_are_apart(mdyn_sim *sim)
+/* A second iteration takes away the rounding of the first: in all scalars but double it is seen. */
+#define MD_POLISHES (MDYN_SCALAR != MDYN_SCALAR_F64)
+
+/* sim->active_rows_meet: whether a coordinate has two active rows that act on it, or an impulse
+   bounds another. If not, an iteration solves them, from any impulses. Marks coordinates in
+   sim->row_x, and clears it. */
+MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
 {
-    int k, e, apart = 1;
-    for (k = md_equality_count(sim); k < md_active_count(sim) && apart; k++) {
-        const md_row *row = md_active_row(sim, k);
-        if (!row->in_inequality) continue;
-        if (md_has_leader(sim, row)) apart = 0;
-        for (e = row->first + row->owned_count; e < row->end; e++) {
-            md_unit *mark = &sim->row_x[sim->entry_column[e]];
-            if (!md_unit_is_zero(*mark)) apart = 0;
-            *mark = MD_U(1);
+    int k, e, meet = MD_HAS_CONSTANT_ROWS ? sim->rows_meet : MD_POLISHES;
+    if (!MD_HAS_CONSTANT_ROWS && !MD_POLISHES) {
+        for (k = md_equality_count(sim); k < md_active_count(sim) && !meet; k++) {
+            const md_row *row = md_active_row(sim, k);
+            if (!row->in_inequality) continue;
+            meet = md_has_leader(sim, row);
+            for (e = row->first + row->owned_count; e < row->end; e++) {
+                md_unit *mark = &sim->row_x[sim->entry_column[e]];
+                meet |= !md_unit_is_zero(*mark);
+                *mark = MD_U(1);
+            }
         }
+        md_clear_row_x(sim);
     }
-    md_clear_row_x(sim);
-    return apart;
+    sim->active_rows_meet = (uint8_t)meet;
 }
 
-MD_OWN_FRAME void md_begin_iterations(mdyn_sim *sim, md_iteration *i)
+MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
 {
     const md_num omega = md_of_wide(sim->solver.relaxation);
     const md_num tolerance = md_of_wide(sim->solver.tolerance);
@@ -16707,8 +16715,7 @@ MD_OWN_FRAME void md_begin_iterations(mdyn_sim *sim, md_iteration *i)
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->exact = md_is_zero(omega)
-        && (MD_HAS_CONSTANT_ROWS ? !sim->rows_meet : md_rows_are_apart(sim));
+    i->exact = !sim->active_rows_meet && md_is_zero(omega);
 }
 
 #define MD_CLOSE 128
@@ -16744,13 +16751,13 @@ MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 
 /* Iterates over the inequality rows until in one iteration no impulse changes by more than
       tolerance max(|u_lambda| of any row, |du|) + rounding,
-   at least once, or until the block overflows. When sim->iterations, which counts them, reaches
-   `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within four times that,
-   which go to and fro and would add up rounding errors. sim->residual is the largest change of the
-   last iteration over that maximum, 0 at rounding level. Between iterations constant rows are
-   solved as a system; of others directions are followed, unless the user set `relaxation`, or
-   `plainly`: where the drift of impulses is to be known (md_save_warm_start), and in projection,
-   where they would not settle to the last digit. Returns the largest change. */
+   once where none of them meet, or until the block overflows. When sim->iterations, which counts
+   them, reaches `end`, it ends with sim->unconverged set; also after MD_CLOSE iterations within
+   four times that, which go to and fro and would add up rounding errors. sim->residual is the
+   largest change of the last iteration over that maximum, 0 at rounding level. Between iterations
+   constant rows are solved as a system; of others directions are followed, unless the user set
+   `relaxation`, or `plainly`: where the drift of impulses is to be known (md_save_warm_start), and
+   in projection, where they would not settle to the last digit. Returns the largest change. */
 MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int plainly)
 {
     const int follows = md_wide_is_zero(sim->solver.relaxation) && !plainly;
@@ -17406,6 +17413,7 @@ MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode 
         md_start_activated(sim, k, e, bias);
         activated++;
     }
+    if (activated) md_see_if_rows_meet(sim);
     return activated;
 }
 
@@ -17454,15 +17462,16 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
             md_target_inequality(sim, md_active_row(sim, k), e, MD_BIAS_ALL);
 }
 
-/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0. If the warm start as a
-   whole is worse than none, judged by the iteration's objective (md_warm_start_cost), all impulses
-   become 0; sim->du is put back then, for to subtract impulses that may be huge would leave their
-   rounding. */
+/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where no rows
+   meet, which need no warm start. If it as a whole is worse than none, judged by the iteration's
+   objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
+   impulses that may be huge would leave their rounding. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_num cost = MD_K(0);
     int k, n;
-    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || !md_rows_are_apart(sim));
+    md_see_if_rows_meet(sim);
+    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet);
     n = warm ? md_whitened_count(sim) : 0;
     md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
@@ -20360,8 +20369,9 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
     md_sym_get(x, &l->inertia);
-    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5])) l->simple |= MD_INERTIA_IS_DIAGONAL;
-    else l->simple &= MD_ROTATION_IS_ONE;
+    l->simple &= MD_ROTATION_IS_ONE;
+    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5]))
+        l->simple |= MD_INERTIA_IS_DIAGONAL;
     if (!any) return;
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
