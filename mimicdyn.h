@@ -1416,11 +1416,10 @@ typedef struct md_composite {
 
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
-enum { MD_ROTATION_IS_ONE = 1, MD_INERTIA_IS_DIAGONAL = 2 };
 #define MD_BODY_MEMBERS \
     uint8_t axis;                    /* 0, 1, 2 for x, y, z */ \
     uint8_t is_oblique;              /* z was rotated into another direction, that of the table */ \
-    uint8_t simple;                  /* MD_ROTATION_IS_ONE, MD_INERTIA_IS_DIAGONAL */ \
+    uint8_t rotation_is_identity; \
     uint8_t is_single;               /* spherical or free, without parent or moving child: \
                                         md_drift_single_body */ \
     uint8_t is_alone;                /* no other joint moves in its tree */ \
@@ -4783,8 +4782,6 @@ MD_OWN_FRAME void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
     md_block_normalize(r->m, 6);
 }
 
-#define md_sym_rotate_diagonal md_sym_rotate /* floats alone have their own */
-
 /* r = [a], the matrix with [a] b = a x b. */
 MD_STATIC void md_mat_skew(md_mat *r, const md_vec *a)
 {
@@ -5768,28 +5765,30 @@ MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real 
     md_mat_set_column(r, j, &to);
 }
 
-/* r = R a R^T for a diagonal a: zz 1 + (xx - zz) R_x R_x^T + (yy - zz) R_y R_y^T. */
-MD_FLOAT_INLINE void md_sym_rotate_diagonal(md_sym *r, const md_mat *R, const md_sym *a)
+/* t = R a */
+MD_FLOAT_INLINE void md_mat_mul_sym(md_mat *t, const md_mat *R, const md_sym *a)
 {
-    const md_num x = md_sub(a->xx, a->zz), y = md_sub(a->yy, a->zz), z = a->zz;
-    const md_num xx = md_mul(x, R->xx), xy = md_mul(x, R->yx), xz = md_mul(x, R->zx);
-    const md_num yx = md_mul(y, R->xy), yy = md_mul(y, R->yy), yz = md_mul(y, R->zy);
-    r->xx = md_add(z, md_sum2(xx, R->xx, yx, R->xy));
-    r->yy = md_add(z, md_sum2(xy, R->yx, yy, R->yy));
-    r->zz = md_add(z, md_sum2(xz, R->zx, yz, R->zy));
-    r->xy = md_sum2(xx, R->yx, yx, R->yy);
-    r->xz = md_sum2(xx, R->zx, yx, R->zy);
-    r->yz = md_sum2(xy, R->zx, yy, R->zy);
-}
-
-/* r = R a R^T by way of t = R a; r is not an operand. */
-MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
-{
-    md_mat full, t;
+    md_mat full;
     full.xx = a->xx; full.xy = a->xy; full.xz = a->xz;
     full.yx = a->xy; full.yy = a->yy; full.yz = a->yz;
     full.zx = a->xz; full.zy = a->yz; full.zz = a->zz;
-    md_mat_mul(&t, R, &full);
+    md_mat_mul(t, R, &full);
+}
+
+/* t = R a for a diagonal a. */
+MD_INLINE void md_mat_mul_diagonal(md_mat *t, const md_mat *R, const md_sym *a)
+{
+    t->xx = md_mul(R->xx, a->xx); t->xy = md_mul(R->xy, a->yy); t->xz = md_mul(R->xz, a->zz);
+    t->yx = md_mul(R->yx, a->xx); t->yy = md_mul(R->yy, a->yy); t->yz = md_mul(R->yz, a->zz);
+    t->zx = md_mul(R->zx, a->xx); t->zy = md_mul(R->zy, a->yy); t->zz = md_mul(R->zz, a->zz);
+}
+
+/* r = R a R^T by way of t = R a; r is not an operand. The inertia of most bodies is diagonal. */
+MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
+{
+    md_mat t;
+    if (md_is_zero(a->xy) && md_is_zero(a->xz) && md_is_zero(a->yz)) md_mat_mul_diagonal(&t, R, a);
+    else md_mat_mul_sym(&t, R, a);
 
     /* r_ij = (row i of t).(row j of R) */
     r->xx = md_sum3(t.xx, R->xx, t.xy, R->xy, t.xz, R->xz);
@@ -6873,7 +6872,7 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
     } else {
         md_mat_vec(arm, &parent->rotation, &MD_BODY(link)->position);
         from = &parent->rotation;
-        if (!(MD_BODY(link)->simple & MD_ROTATION_IS_ONE)) {
+        if (!MD_BODY(link)->rotation_is_identity) {
             md_mat_mul(R, &parent->rotation, &MD_BODY(link)->rotation);
             from = R;
         }
@@ -6924,13 +6923,6 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
 /* First moment h and inertia I of a body about its origin, in world axes. */
 MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 {
-    if (MD_WIDES_ARE_NUMS && (MD_BODY(link)->simple & MD_INERTIA_IS_DIAGONAL)) {
-        MD_OPAQUE(p); /* or gcc loads for both ways what makes vectors in the other */
-        MD_OPAQUE(link);
-        md_sym_rotate_diagonal(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
-        md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
-        return;
-    }
     md_sym_rotate(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
 }
@@ -6975,7 +6967,7 @@ MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p
         const md_body_state *on = MD_STATE(sim, link->parent);
         md_mat_vec(&p->arm, &on->rotation, &MD_BODY(link)->position);
         md_mat_mul(&p->rotation, &on->rotation, &MD_BODY(link)->rotation);
-        if (MD_BODY(link)->simple & MD_ROTATION_IS_ONE) p->rotation = on->rotation;
+        if (MD_BODY(link)->rotation_is_identity) p->rotation = on->rotation;
         p->omega = on->omega;
     }
     md_rotate_inertia(link, p);
@@ -20263,7 +20255,7 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
     md_mat_vec(&p, &MD_BODY(on)->rotation, &l->position);
     md_vec_add(&l->position, &MD_BODY(on)->position, &p);
     md_mat_mul(&l->rotation, &MD_BODY(on)->rotation, &R);
-    l->simple = md_mat_is_identity(&l->rotation) ? MD_ROTATION_IS_ONE : 0;
+    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
 }
 
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
@@ -20289,7 +20281,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
-    l->simple = md_mat_is_identity(&l->rotation) ? MD_ROTATION_IS_ONE : 0;
+    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
     l->body_parent = b->parent;
     md_move_off_welded(sim, link);
 
@@ -20346,7 +20338,6 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_link *link = &sim->link[i];
     md_body_part *l = MD_BODY(link);
     md_composite alone, all;
-    md_num x[6];
     int j, any = 0, count = 0;
     alone.mass = l->mass;
     alone.first_moment = l->first_moment;
@@ -20368,10 +20359,6 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     l->mass = all.mass;
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
-    md_sym_get(x, &l->inertia);
-    l->simple &= MD_ROTATION_IS_ONE;
-    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5]))
-        l->simple |= MD_INERTIA_IS_DIAGONAL;
     if (!any) return;
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
