@@ -1826,6 +1826,8 @@ typedef struct md_solve {
     md_unit du[MDYN_WHITENED_SIZE_];        /* change of velocity, whitened */
     md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
     md_unit scratch[MDYN_WHITENED_SIZE_];
+    md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
+    md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
 } md_solve;
 
 /* Whether that takes turns with computations on bodies too. Curves change G in between. */
@@ -2070,8 +2072,6 @@ typedef struct mdyn_sim {
     mdyn_wide residual;
     md_num dv[MIMICDYN_MAX_DOFS];         /* change of v */
     md_num joint_force[MIMICDYN_MAX_DOFS];
-    md_unit row_J[MIMICDYN_MAX_DOFS];     /* J of the row at hand; 0 between rows */
-    md_unit row_x[MDYN_WHITENED_SIZE_];   /* scale L^-T J^T of the row at hand */
 
     /* Result of each row: >>step, >>contacts, mdyn_reset. */
     md_row_result row_result[MIMICDYN_MAX_ROWS];
@@ -12768,7 +12768,8 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
 MD_OWN_FRAME md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int first, int end)
 {
     int e;
-    for (e = first; e < end; e++) sum = md_add_square(sum, sim->row_x[sim->entry_column[e]]);
+    for (e = first; e < end; e++)
+        sum = md_add_square(sum, MD_SOLVE(sim)->row_x[sim->entry_column[e]]);
     return sum;
 }
 
@@ -12942,11 +12943,11 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec 
    b_k = 0 on return. Returns the parent DoF of k. O(depth of k). */
 MD_INLINE int md_whiten_dof(mdyn_sim *sim, int k)
 {
-    md_unit z = md_unit_mul_num(sim->row_J[k], sim->inverse_diagonal[k]);
-    sim->row_J[k] = MD_U(0);
-    sim->row_x[k] = md_unit_add(sim->row_x[k], z);
-    sim->overflow |= md_overflow_of(sim->row_x[k]);
-    md_sub_ancestors(sim, k, z, sim->row_J);
+    md_unit z = md_unit_mul_num(MD_SOLVE(sim)->row_J[k], sim->inverse_diagonal[k]);
+    MD_SOLVE(sim)->row_J[k] = MD_U(0);
+    MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], z);
+    sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
+    md_sub_ancestors(sim, k, z, MD_SOLVE(sim)->row_J);
     return md_parent_y(sim, k);
 }
 
@@ -12967,10 +12968,10 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
             md_vec_add_cross(&p.ang, &MD_STATE(sim, i)->arm, &p.lin);
 
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
-        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(sim->row_J[k], 0), z));
-        sim->row_J[k] = MD_U(0);
-        sim->row_x[k] = md_unit_add(sim->row_x[k], md_unit_of(z, 0));
-        sim->overflow |= md_overflow_of(sim->row_x[k]);
+        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(MD_SOLVE(sim)->row_J[k], 0), z));
+        MD_SOLVE(sim)->row_J[k] = MD_U(0);
+        MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], md_unit_of(z, 0));
+        sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
         md_force_add_scaled(&p, z, MD_W(sim, k));
     }
 }
@@ -12992,7 +12993,7 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
     int i, k;
     for (k = md_last_dof(sim, body); k >= 0; k = md_parent_dof(sim, k))
         for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-            if (md_unit_is_zero(sim->row_J[md_y_of_G(sim, i)])) continue;
+            if (md_unit_is_zero(MD_SOLVE(sim)->row_J[md_y_of_G(sim, i)])) continue;
             md_whiten_ancestors(sim, md_y_of_G(sim, i));
             if (md_tie_count(sim) == 0) return; /* the further ones are ancestors of this */
         }
@@ -13010,10 +13011,11 @@ MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int
 MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
     int i, j, k;
-    for (k = 0; k < t->count; k++) sim->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
+    for (k = 0; k < t->count; k++) MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
     if (md_is_deep(sim)) {
         for (k = 0; k < t->count; k++)
-            if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
+            if (!md_unit_is_zero(MD_SOLVE(sim)->row_J[t->dof[k]]))
+                md_whiten_deep_path(sim, t->dof[k]);
         return;
     }
     for (j = t->dof[0], k = 1; k < t->count; k++)
@@ -13027,7 +13029,7 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
    of an arm are of this kind. */
 MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
-    md_unit *x = sim->row_x;
+    md_unit *x = MD_SOLVE(sim)->row_x;
     md_overflow overflow = 0;
     int j, k = t->dof[0];
     for (x[k] = md_scaled_factor(sim, t, 0, e); k >= 0; k = md_parent_y(sim, k)) {
@@ -13061,7 +13063,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         if (MD_SHORTCUTS && t->count == 1 && !md_is_deep(sim)) md_whiten_single_path(sim, t, e);
         else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
         e = (md_scale)(e + MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13074,7 +13076,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 MD_INLINE void md_whiten_dofs(mdyn_sim *sim, int first, int n, md_num scale)
 {
     const md_num *J = MD_BODY_ROWS(sim)->row_jacobian + first;
-    md_unit *x = sim->row_x + first;
+    md_unit *x = MD_SOLVE(sim)->row_x + first;
     md_overflow overflow = sim->overflow;
     int k, j;
     MD_UNROLL_SIX
@@ -13108,8 +13110,9 @@ MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_
     for (e = row->first; e < row->end; e++) {
         const int k = sim->entry_column[e];
         if (k < sim->dofs)
-            sim->row_J[k] = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
-                                       md_dof_scale(&sim->dof[k]));
+            MD_SOLVE(sim)->row_J[k]
+                = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
+                             md_dof_scale(&sim->dof[k]));
     }
     for (p = 0; p < r->term_count; p++) md_whiten_path(sim, r->body[p]);
 }
@@ -13127,7 +13130,7 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
         else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13154,13 +13157,13 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
     md_scale excess;
     int e;
     if (!md_is_zero(cfm2)) cfm2 = md_mul(cfm2, md_mul(row->scale, row->scale));
-    excess = md_length_excess(sim->row_x, sim->entry_column + row->first,
+    excess = md_length_excess(MD_SOLVE(sim)->row_x, sim->entry_column + row->first,
                                  row->end - row->first, cfm2);
     if (excess == 0) return cfm2;
 
     for (e = row->first; e < row->end; e++)
-        sim->row_x[sim->entry_column[e]] =
-            md_unit_ldexp(sim->row_x[sim->entry_column[e]], -excess);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] =
+            md_unit_ldexp(MD_SOLVE(sim)->row_x[sim->entry_column[e]], -excess);
 
     /* lengths by 2^-excess, squares by its square */
     row->scale = md_ldexp(row->scale, -excess);
@@ -13295,18 +13298,18 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
 
     /* length = -beta */
     md_sqrt_and_rsqrt(square, &length, &inverse);
-    if (md_unit_less(sim->row_x[p], MD_U(0))) length = md_neg(length);
+    if (md_unit_less(MD_SOLVE(sim)->row_x[p], MD_U(0))) length = md_neg(length);
     else inverse = md_neg(inverse);
     row->inverse_rest = inverse;
 
-    v_pivot = md_add(md_of_unit(sim->row_x[p], 0), length);
+    v_pivot = md_add(md_of_unit(MD_SOLVE(sim)->row_x[p], 0), length);
     inverse = md_inverse(v_pivot);
     for (e = first; e < first + count; e++) {
-        sim->shared.entry[e] = md_unit_mul_num(sim->row_x[sim->entry_column[e]], inverse);
+        sim->shared.entry[e] = md_unit_mul_num(MD_SOLVE(sim)->row_x[sim->entry_column[e]], inverse);
         sum = md_add_square(sum, sim->shared.entry[e]);
-        sim->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
-    sim->row_x[p] = md_unit_of(md_neg(length), 0);
+    MD_SOLVE(sim)->row_x[p] = md_unit_of(md_neg(length), 0);
     return md_unit_of(md_householder_tau(v_pivot, length, sum), 0);
 }
 
@@ -13320,9 +13323,9 @@ MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
     int e;
     MD_FLOAT_UNROLL
     for (e = first; e < end; e++) {
-        sim->shared.entry[e] = sim->row_x[sim->entry_column[e]];
+        sim->shared.entry[e] = MD_SOLVE(sim)->row_x[sim->entry_column[e]];
         sum = md_add_square(sum, sim->shared.entry[e]);
-        sim->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
     return sum;
 }
@@ -13339,7 +13342,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     sum = md_add_row_squares(sim, sum, shared, end);
     left = md_squares_value(sum);
     if (row->pivot < 0 || md_is_dependent(left, owned)) {
-        for (e = lone; e < end; e++) sim->row_x[sim->entry_column[e]] = MD_U(0);
+        for (e = lone; e < end; e++) MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         return 0;
     }
 
@@ -13350,9 +13353,9 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (end > shared)
         row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
-        row->inverse_rest = md_inverse(md_of_unit(sim->row_x[row->pivot], 0));
+        row->inverse_rest = md_inverse(md_of_unit(MD_SOLVE(sim)->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
-    sim->row_x[row->pivot] = MD_U(0);
+    MD_SOLVE(sim)->row_x[row->pivot] = MD_U(0);
     return 1;
 }
 
@@ -13462,8 +13465,8 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
         const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         if (!owner->in_equality) continue;
         if (hard && md_row_is_soft(owner)) break;
-        md_apply_lone_reflection(sim, owner, sim->row_x);
-        md_apply_shared_reflection(sim, owner, sim->row_x);
+        md_apply_lone_reflection(sim, owner, MD_SOLVE(sim)->row_x);
+        md_apply_shared_reflection(sim, owner, MD_SOLVE(sim)->row_x);
     }
     return e;
 }
@@ -13504,7 +13507,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     row->owned_count = (md_place_if_any)(end - first);
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
-    if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
+    if (!md_is_zero(cfm2)) MD_SOLVE(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     (void)md_reflect_by_owners(sim, reflected, end, 0);
 
     row->inverse_rest = md_uncertain_length2(sim, row,
@@ -14086,6 +14089,9 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
         row->in_equality = row->in_inequality = 0;
     }
     sim->active_count = sim->equality_count = 0;
+    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs; i++) MD_SOLVE(sim)->row_J[i] = MD_U(0);
+    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs + sim->rows; i++)
+        MD_SOLVE(sim)->row_x[i] = MD_U(0);
     MD_SOLVE(sim)->vector.first = -1;
     sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
@@ -14945,11 +14951,11 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     }
 
     /* workspaces are zero between calls */
-    for (k = 0; k < sim->dofs; k++) sim->row_J[k] = MD_U(0);
+    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_J[k] = MD_U(0);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->pivot_owner[k] = -1;
-        sim->row_x[k] = MD_U(0);
+        MD_SOLVE(sim)->row_x[k] = MD_U(0);
     }
     for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
@@ -16335,7 +16341,7 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
         row->u_direction = MD_U(0);
     }
     md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
-    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    for (k = 0; k < md_whitened_count(sim); k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
 }
 
 /* Smaller squares lose digits as floats, which count them by 1.4e-45. */
@@ -16351,7 +16357,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     int k;
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_num P = md_of_unit(sim->row_x[k], 0);
+        const md_num P = md_of_unit(MD_SOLVE(sim)->row_x[k], 0);
         slope = md_add(slope, md_mul(P, md_of_unit(MD_SOLVE(sim)->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
     }
@@ -16423,8 +16429,8 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_unit step = goes_on ? md_unit_mul(part, sim->row_x[k]) : MD_U(0);
-        sim->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
+        const md_unit step = goes_on ? md_unit_mul(part, MD_SOLVE(sim)->row_x[k]) : MD_U(0);
+        MD_SOLVE(sim)->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
                                                       MD_SOLVE(sim)->scratch[k]));
         MD_SOLVE(sim)->scratch[k] = MD_SOLVE(sim)->du[k] = md_unit_add(MD_SOLVE(sim)->du[k], step);
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
@@ -16542,14 +16548,14 @@ MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
     const md_row *row = md_active_row(sim, k), *other;
     md_num *A = y->A + i * (i + 1) / 2;
     int j, e;
-    (void)md_axpy_free(sim, row, MD_U(1), sim->row_x);
+    (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
     for (j = 0; j < i; j++) {
         other = md_active_row(sim, y->row[j]);
-        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, sim->row_x)), 0);
+        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, MD_SOLVE(sim)->row_x)), 0);
     }
     A[i] = MD_K(1);
     for (e = row->first + row->owned_count; e < row->end; e++)
-        sim->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
 }
 
 /* The rows at no bound, A and what they miss. */
@@ -16672,7 +16678,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
 MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
     int k;
-    for (k = 0; k < md_whitened_count(sim); k++) sim->row_x[k] = MD_U(0);
+    for (k = 0; k < md_whitened_count(sim); k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
     if (md_unit_less(MD_U_NOISE, last->moved))
         sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }

@@ -22,8 +22,7 @@ import tempfile
 
 # Rewritten by every step before it reads them.
 WORKSPACES = {
-    "terms", "value", "solve", "body_state", "shared",
-    "bias_velocity", "dv", "joint_force", "y_force", "off", "scratch", "du", "mark",
+    "solve", "body_state", "shared", "bias_velocity", "dv", "joint_force", "off", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
     "q_tail_start", "v_tail_start", "lambda_sum",
 }
