@@ -1799,8 +1799,8 @@ typedef struct md_work {
 #endif
     } factor;
     union {
-        md_force wrench[MIMICDYN_MAX_BODIES]; /* bias, momentum or impulse at each body's origin:
-                                                 md_bias_wrenches, md_find_momenta, ... */
+        md_force wrench[MDYN_STAGES_];        /* bias, momentum or impulse at a body's origin:
+                                                 MD_WRENCH, md_bias_wrenches, md_find_momenta */
         md_mat turn[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_BODIES : 1]; /* of quaternions:
                                                  md_rotate_quaternion_joints */
         md_num mass_y[MDYN_BODY_ROWS_ > 0 ? MDYN_MASS_SIZE_ : 1];    /* room for md_shared.factor
@@ -2100,6 +2100,7 @@ typedef md_dof md_column;
 #define MD_WORK(sim) (&(sim)->shared.work)
 #define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].work)
 #define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].bias)
+#define MD_WRENCH(sim, i) (&(sim)->shared.work.before.wrench[md_stage_of(sim, i)])
 #define MD_CARRY(sim) ((sim)->mass.carry)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
@@ -2115,6 +2116,7 @@ typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_WORK(sim) ((void)(sim), (md_work *)0)
 #define MD_STAGE(sim, i) ((void)(sim), (void)(i), (md_body_work *)0)
 #define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
+#define MD_WRENCH(sim, i) ((void)(sim), (void)(i), (md_force *)0)
 #define MD_CARRY(sim) ((void)(sim), (md_carry *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
@@ -7437,24 +7439,39 @@ MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_vec_zero(&MD_WORK(sim)->before.wrench[i].ang);
-        md_vec_zero(&MD_WORK(sim)->before.wrench[i].lin);
+        md_vec_zero(&MD_WRENCH(sim, i)->ang);
+        md_vec_zero(&MD_WRENCH(sim, i)->lin);
     }
 }
 
-/* The wrenches of all bodies -= the external ones. */
+/* *f -= the external wrench on body i. */
+MD_STATIC void md_subtract_wrench(const mdyn_sim *sim, int i, md_force *f)
+{
+    md_vec t;
+    md_vec_of_real(&t, &MD_WRENCHES(sim)[i].moment);
+    md_vec_sub(&f->ang, &f->ang, &t);
+    md_vec_of_real(&t, &MD_WRENCHES(sim)[i].force);
+    md_vec_sub(&f->lin, &f->lin, &t);
+}
+
+/* The wrenches of all bodies -= the external ones. A welded body without a wrench of its own hands
+   it to its parent. */
 MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies && md_has_wrench(sim); i++) {
-        const mdyn_wrench *external = &MD_WRENCHES(sim)[i];
-        md_force *f = &MD_WORK(sim)->before.wrench[i];
-        md_vec t;
-        if (md_wrench_is_zero(external)) continue;
-        md_vec_of_real(&t, &external->moment);
-        md_vec_sub(&f->ang, &f->ang, &t);
-        md_vec_of_real(&t, &external->force);
-        md_vec_sub(&f->lin, &f->lin, &t);
+        const int on = sim->link[i].parent;
+        md_vec room;
+        md_force f;
+        if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
+        if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i])) {
+            md_subtract_wrench(sim, i, MD_WRENCH(sim, i));
+        } else if (on >= 0) {
+            md_vec_zero(&f.ang);
+            md_vec_zero(&f.lin);
+            md_subtract_wrench(sim, i, &f);
+            md_force_add_shifted(MD_WRENCH(sim, on), &f, md_arm_of(sim, i, &room));
+        }
     }
 }
 
@@ -7487,7 +7504,8 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         const md_link *link = &sim->link[i];
         const md_body_state *p = MD_STATE(sim, i);
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
-        md_force *f = &MD_WORK(sim)->before.wrench[i];
+        md_force *f = MD_WRENCH(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
@@ -7534,14 +7552,13 @@ MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        const md_force *f = &MD_WORK(sim)->before.wrench[i];
+        const md_force *f = MD_WRENCH(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         md_subtract_joint_force(sim, link, f, b);
 
         /* a welded body hands on its external wrench */
-        if (link->parent >= 0 && !(MD_STAGES_OF_JOINTS && md_is_welded(link)
-                                   && !md_has_wrench(sim)))
-            md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
-                                 md_arm_of(sim, i, &room));
+        if (link->parent >= 0)
+            md_force_add_shifted(MD_WRENCH(sim, link->parent), f, md_arm_of(sim, i, &room));
     }
 }
 
@@ -7618,7 +7635,8 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
         md_articulated *in = &MD_STAGE(sim, i)->articulated;
-        md_force *p = &MD_WORK(sim)->before.wrench[i];
+        md_force *p = MD_WRENCH(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_has_constant_inertia(link)) {
             k = link->dof;
             if (md_aba_factor_alone(sim, link, dt) != MDYN_OK) return MDYN_ERR_SINGULAR;
@@ -7646,8 +7664,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
         if (!md_is_welded(link))
             md_articulated_add_shifted(&MD_STAGE(sim, link->parent)->articulated, in,
                                        &MD_STATE(sim, i)->arm);
-        if (b) md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], p,
-                                    md_arm_of(sim, i, &room));
+        if (b) md_force_add_shifted(MD_WRENCH(sim, link->parent), p, md_arm_of(sim, i, &room));
     }
     return MDYN_OK;
 }
@@ -7763,9 +7780,10 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         const int parent = link->parent;
         md_body_state *p = MD_STATE(sim, i);
         md_motion *m = &MD_STAGE(sim, i)->driven.motion, joint;
-        md_force *f = &MD_WORK(sim)->before.wrench[i];
+        md_force *f = MD_WRENCH(sim, i);
         md_mat *B = &MD_STAGE(sim, i)->driven.rates;
         md_vec t;
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
@@ -7861,7 +7879,6 @@ MD_INLINE md_momentum *md_momentum_of(mdyn_sim *sim, int i)
    Needs poses; leaves composite inertias. */
 MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 {
-    md_force *momentum = MD_WORK(sim)->before.wrench;
     int i;
     md_find_body_velocities(sim);
     md_composite_inertias(sim);
@@ -7870,7 +7887,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) {
         const md_body_state *p = MD_STATE(sim, i);
         const md_motion *m = &MD_STAGE(sim, i)->momentum.motion;
-        md_force *f = &momentum[i];
+        md_force *f = MD_WRENCH(sim, i);
         if (md_is_welded(&sim->link[i])) continue;
         md_vec_scale(&f->lin, MD_BODY(&sim->link[i])->mass, &m->lin);
         md_vec_add_cross(&f->lin, &m->ang, &p->first_moment);
@@ -7881,7 +7898,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     /* inwards, shifted to the origin of the parent */
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
-            md_force_add_shifted(&momentum[sim->link[i].parent], &momentum[i],
+            md_force_add_shifted(MD_WRENCH(sim, sim->link[i].parent), MD_WRENCH(sim, i),
                                  &MD_STATE(sim, i)->arm);
 }
 
@@ -7904,7 +7921,7 @@ MD_INLINE void md_force_to_point(md_force *f, const md_vec *arm)
 MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
 {
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = MD_WORK(sim)->before.wrench[i];
+    md_force f = *MD_WRENCH(sim, i);
     md_vec com;
     int k;
     md_tree_com(sim, i, &com);
@@ -7947,7 +7964,7 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
     const md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
     const md_link *link = &sim->link[i];
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = MD_WORK(sim)->before.wrench[i];
+    md_force f = *MD_WRENCH(sim, i);
     md_num deficit[3], A[3][3], w[3];
     md_vec com, moment, turn, shift;
     int j, k;
@@ -18291,15 +18308,15 @@ MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench,
     md_vec_scale(&f.lin, s, &wrench->lin);
     for (; sim->link[i].parent >= 0; i = sim->link[i].parent)
         md_vec_add_cross(&f.ang, md_arm_of(sim, i, &room), &f.lin);
-    md_vec_add(&MD_WORK(sim)->before.wrench[i].ang, &MD_WORK(sim)->before.wrench[i].ang, &f.ang);
-    md_vec_add(&MD_WORK(sim)->before.wrench[i].lin, &MD_WORK(sim)->before.wrench[i].lin, &f.lin);
+    md_vec_add(&MD_WRENCH(sim, i)->ang, &MD_WRENCH(sim, i)->ang, &f.ang);
+    md_vec_add(&MD_WRENCH(sim, i)->lin, &MD_WRENCH(sim, i)->lin, &f.lin);
 }
 
 /* An impulse on DoF k, if it is that of a floating root. */
 MD_STATIC void md_add_dof_impulse(mdyn_sim *sim, int k, md_num impulse)
 {
     const int i = md_body_of(sim, k);
-    md_force *f = &MD_WORK(sim)->before.wrench[i];
+    md_force *f = MD_WRENCH(sim, i);
     if (!md_is_floating_root(sim, i) || md_is_zero(impulse)) return;
     md_vec_add_scaled(k < md_dof_of(sim, i) + 3 ? &f->ang : &f->lin, impulse,
                       &MD_COLUMN(&sim->dof[k])->axis);
@@ -18492,16 +18509,16 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         if (!md_is_floating_root(sim, i)) continue;
         p = md_momentum_of(sim, i);
         md_tree_com(sim, i, &com);
-        md_force_to_point(&MD_WORK(sim)->before.wrench[i], &com);
+        md_force_to_point(MD_WRENCH(sim, i), &com);
         for (c = 0; c < 3; c++) {
             md_num pull = md_mul(md_mul(sim->dt, MD_STAGE(sim, i)->momentum.composite.mass),
                                  md_of_wide((&g->x)[c]));
-            pull = md_add(pull, md_vec_get(&MD_WORK(sim)->before.wrench[i].lin, c));
+            pull = md_add(pull, md_vec_get(&MD_WRENCH(sim, i)->lin, c));
 
             /* path dt (p + dp/2)/m, then p += dp, L += dL */
             p->travel[c] = md_mul(sim->dt, md_div(md_add(p->lin[c], md_mul(MD_K(0.5), pull)),
                                                   MD_STAGE(sim, i)->momentum.composite.mass));
-            p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WORK(sim)->before.wrench[i].ang, c));
+            p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WRENCH(sim, i)->ang, c));
             p->lin[c] = md_add(p->lin[c], pull);
         }
     }
@@ -22941,38 +22958,34 @@ MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
         const md_num force = md_neg(md_mul(sim->inverse_dt, sim->row_result[k].impulse));
         for (p = 0; p < r->term_count && !md_is_zero(force); p++)
             if (!r->is_joint_term[p])
-                md_force_add_scaled(&MD_WORK(sim)->before.wrench[r->body[p]], force, &r->wrench[p]);
+                md_force_add_scaled(MD_WRENCH(sim, r->body[p]), force, &r->wrench[p]);
     }
 }
 
-/* Adds to the wrench of each welded body on `on` that which gives its own mass the motion of `on`,
-   of which md_rnea_outward has made it a part. */
-MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
+/* *f := the wrench that gives the own mass of welded body i the motion of `on`, of which
+   md_rnea_outward has made it a part, less what else acts on it. */
+MD_STATIC void md_find_welded_wrench(const mdyn_sim *sim, int on, int i, md_force *f)
 {
     md_motion m;
     md_body_state p;
-    md_force f;
     md_mat B;
-    int i;
+    md_find_welded_state(sim, i, &p);
 
-    /* a point of `on` at the origin of a welded body: a + B arm */
-    for (i = on + 1; i < sim->bodies; i++) {
-        if (sim->link[i].parent != on || !md_is_welded(&sim->link[i])) continue;
-        md_find_welded_state(sim, i, &p);
+    /* the world: omega = 0, alpha = 0, a = -g */
+    md_vec_zero(&m.ang);
+    md_vec_of_wide(&m.lin, &sim->gravity);
+    md_vec_scale(&m.lin, MD_K(-1), &m.lin);
 
-        /* the world: omega = 0, alpha = 0, a = -g */
-        md_vec_zero(&m.ang);
-        md_vec_of_wide(&m.lin, &sim->gravity);
-        md_vec_scale(&m.lin, MD_K(-1), &m.lin);
-        if (on >= 0) {
-            m = MD_STAGE(sim, on)->driven.motion;
-            md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p.arm);
-        }
-
-        md_mat_of_rates(&B, &p.omega, &m.ang);
-        md_motion_wrench(&f, &sim->link[i], &p, &m.ang, &m.lin, &B);
-        md_force_add_scaled(&MD_WORK(sim)->before.wrench[i], MD_K(1), &f);
+    /* a point of `on` at the origin of the welded body: a + B arm */
+    if (on >= 0) {
+        m = MD_STAGE(sim, on)->driven.motion;
+        md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p.arm);
     }
+
+    md_mat_of_rates(&B, &p.omega, &m.ang);
+    md_motion_wrench(f, &sim->link[i], &p, &m.ang, &m.lin, &B);
+    if (!MD_STAGES_OF_JOINTS) md_force_add_scaled(f, MD_K(1), MD_WRENCH(sim, i));
+    else if (md_has_wrench(sim)) md_subtract_wrench(sim, i, f);
 }
 
 /* *f := the wrench on a body through its joint in the last step, at its origin: what gives it and
@@ -22982,7 +22995,6 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* what is welded to `on`, or moves on it, hands its wrench to it, the carried part to `body` */
     const int welded = md_is_welded(&sim->link[body]);
     const int on = welded ? sim->link[body].parent : body;
-    md_force *wrench = MD_WORK(sim)->before.wrench;
     int i;
 
     /* what moves the bodies, less what else acts on each */
@@ -22992,18 +23004,27 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     md_rnea_outward(sim, sim->joint_force);
     md_subtract_wrenches(sim);
     md_subtract_row_wrenches(sim);
-    if (welded) md_add_welded_wrenches(sim, on);
+    if (welded) md_find_welded_wrench(sim, on, body, f);
 
     /* inwards; of what is on the same body as a welded one only that which the latter carries */
     for (i = sim->bodies - 1; i > body; i--) {
-        const int parent = sim->link[i].parent;
+        const int parent = sim->link[i].parent, part = md_is_welded(&sim->link[i]);
         md_vec room, arm = *md_arm_of(sim, i, &room);
-        if (parent > body) md_force_add_shifted(&wrench[parent], &wrench[i], &arm);
-        if (parent != on || (welded && !md_carries(sim, body, i))) continue;
-        if (welded) md_vec_sub(&arm, &arm, md_arm_of(sim, body, &room));
-        md_force_add_shifted(&wrench[body], &wrench[i], &arm);
+        md_force own;
+        if (MD_STAGES_OF_JOINTS && part && !welded) continue; /* its parent has it */
+        if (parent > body && !(MD_STAGES_OF_JOINTS && part))
+            md_force_add_shifted(MD_WRENCH(sim, parent), MD_WRENCH(sim, i), &arm);
+        if (parent != on) continue;
+        if (!welded) {
+            md_force_add_shifted(MD_WRENCH(sim, body), MD_WRENCH(sim, i), &arm);
+        } else if (md_carries(sim, body, i)) {
+            if (part) md_find_welded_wrench(sim, on, i, &own);
+            else own = *MD_WRENCH(sim, i);
+            md_vec_sub(&arm, &arm, md_arm_of(sim, body, &room));
+            md_force_add_shifted(f, &own, &arm);
+        }
     }
-    *f = wrench[body];
+    if (!welded) *f = *MD_WRENCH(sim, body);
     md_return_to_end(sim);
 }
 
