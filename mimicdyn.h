@@ -1509,6 +1509,23 @@ typedef struct md_dof {
 #endif
 } md_dof;
 
+#define MD_LOSS_MEMBERS \
+    mdyn_wide efficiency, mu; \
+    int16_t mu_of;
+
+/* A mdyn_coupling, in less memory. */
+typedef struct md_coupling {
+    mdyn_term terms[MIMICDYN_MAX_TERMS];
+    mdyn_wide offset;
+    mdyn_softness softness;
+    mdyn_wide lower, upper, target_velocity, effort;
+#if MIMICDYN_LOSSES
+    MD_LOSS_MEMBERS
+#endif
+    uint8_t level, breaks;
+    const char *name;
+} md_coupling;
+
 /* C' of a row on joints: sum of factor v. */
 typedef struct md_terms {
     int count;
@@ -2007,7 +2024,7 @@ typedef struct mdyn_sim {
     md_link link[MIMICDYN_MAX_BODIES];
     md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
     int16_t M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
-    mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
+    md_coupling coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
     uint8_t term_count[MIMICDYN_MAX_COUPLINGS]; /* terms whose coefficient is not 0 */
 
@@ -2138,6 +2155,12 @@ typedef struct md_shape {
 #define MD_SOLVE(sim) (&(sim)->shared.rows.solve)
 #else
 #define MD_SOLVE(sim) (&(sim)->solve)
+#endif
+#if MIMICDYN_LOSSES
+#define MD_LOSS(coupling) (coupling)
+#else
+typedef struct md_loss { MD_LOSS_MEMBERS } md_loss;
+#define MD_LOSS(coupling) ((void)(coupling), (md_loss *)0)
 #endif
 #if MIMICDYN_WRENCHES
 #define MD_WRENCHES(sim) ((sim)->wrench)
@@ -6638,19 +6661,19 @@ MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 
 /* ---- couplings and closures ---- */
 
-MD_SHARED const mdyn_coupling *md_coupling_at(const mdyn_sim *sim, int i)
+MD_SHARED const md_coupling *md_coupling_at(const mdyn_sim *sim, int i)
 {
     return &sim->coupling[i];
 }
 
 /* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
-MD_INLINE int md_coupling_is_equality(const mdyn_coupling *c)
+MD_INLINE int md_coupling_is_equality(const md_coupling *c)
 {
     return !MD_HAS(RANGE) || md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
 }
 
 /* Whether it is one of velocities, not of positions. */
-MD_INLINE int md_is_of_velocity(const mdyn_coupling *c)
+MD_INLINE int md_is_of_velocity(const md_coupling *c)
 {
     return MD_HAS(VELOCITY) && c->level == MDYN_VELOCITY;
 }
@@ -6662,15 +6685,15 @@ MD_INLINE int md_has_target_velocity(const mdyn_sim *sim)
 }
 
 /* Whether the coupling loses power: efficiency 0 in the table means none is lost. */
-MD_INLINE int md_has_efficiency(const mdyn_coupling *c)
+MD_INLINE int md_has_efficiency(const md_coupling *c)
 {
-    return MIMICDYN_LOSSES && !md_wide_is_zero(c->efficiency);
+    return MIMICDYN_LOSSES && !md_wide_is_zero(MD_LOSS(c)->efficiency);
 }
 
 /* Whether the force of another coupling bounds this one's, as in Coulomb friction. */
-MD_INLINE int md_has_mu(const mdyn_coupling *c)
+MD_INLINE int md_has_mu(const md_coupling *c)
 {
-    return MIMICDYN_LOSSES && !md_wide_is_zero(c->mu);
+    return MIMICDYN_LOSSES && !md_wide_is_zero(MD_LOSS(c)->mu);
 }
 
 /* Whether the model has closures. */
@@ -8358,7 +8381,7 @@ MD_INLINE md_bend *md_bends_of(mdyn_sim *sim, int i)
 }
 
 /* The first present term of a coupling, of which there is one at least. */
-MD_STATIC int md_first_term(const mdyn_coupling *c)
+MD_STATIC int md_first_term(const md_coupling *c)
 {
     int k = 0;
     while (md_wide_is_zero(c->terms[k].coefficient)) k++;
@@ -8369,7 +8392,7 @@ MD_STATIC int md_first_term(const mdyn_coupling *c)
    is linear. */
 MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_curve *curve = md_curve_of(sim, &c->terms[md_first_term(c)]);
     return curve && curve->kind == MDYN_CURVE_COUPLER ? curve : NULL;
 }
@@ -8388,7 +8411,7 @@ MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *curve,
                                   mdyn_coupler_point *p, md_tail *tail)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     mdyn_real q[MIMICDYN_MAX_TERMS], v[MIMICDYN_MAX_TERMS];
     int k, ok;
 
@@ -8422,7 +8445,7 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
    slope by which its own coefficient becomes an element of J. */
 MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const int first = md_first_term(c);
     const md_num scale = md_of_wide(c->terms[first].coefficient);
     md_bend *bend = md_bends_of(sim, i);
@@ -8453,7 +8476,7 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
     md_curve_value p;
     int i, k, code = MDYN_OK;
     for (i = 0; MD_HAS_CURVES && i < sim->couplings && code == MDYN_OK; i++) {
-        const mdyn_coupling *c = md_coupling_at(sim, i);
+        const md_coupling *c = md_coupling_at(sim, i);
         const mdyn_curve *coupler;
         md_bend *bend;
         if (!md_coupling_is_curved(sim, i)) continue;
@@ -8488,7 +8511,7 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
    place is refused by md_update_curves. */
 MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     md_curve_value p; /* of a coordinate, or of its curve */
     int k;
@@ -8838,7 +8861,7 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
     int i, j, k;
     for (i = 0; MD_HAS_CURVES && i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
+        const md_coupling *c = md_coupling_at(sim, tie->coupling);
         const md_bend *bend = md_bends_of(sim, tie->coupling);
         if (!md_tie_is_curved(sim, i)) continue;
 
@@ -11045,7 +11068,8 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
 {
     int k;
     for (k = 0; k < sim->couplings; k++)
-        if (md_has_mu(md_coupling_at(sim, k)) && md_coupling_at(sim, k)->mu_of == i) return 1;
+        if (md_has_mu(md_coupling_at(sim, k)) && MD_LOSS(md_coupling_at(sim, k))->mu_of == i)
+            return 1;
     return md_has_efficiency(md_coupling_at(sim, i));
 }
 
@@ -11055,7 +11079,7 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
 MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
     if (MD_ROW_IS(row, COUPLING)) {
-        const mdyn_coupling *c = md_coupling_at(sim, row->index);
+        const md_coupling *c = md_coupling_at(sim, row->index);
         if (md_softness_is_forceless(&c->softness)) return 0;
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
@@ -11106,7 +11130,7 @@ MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
 
 MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     s->softness = c->softness;
     s->lower = c->lower;
     s->upper = c->upper;
@@ -11151,17 +11175,17 @@ MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_sp
    the power arrives. */
 MD_INLINE void md_specify_leader(const mdyn_sim *sim, const md_row *row, md_spec *s)
 {
-    const mdyn_coupling *c;
+    const md_coupling *c;
     md_num e;
     if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return;
     c = md_coupling_at(sim, row->index);
     if (row->kind == MDYN_ROW_LOSS) {
-        e = md_of_wide(c->efficiency);
+        e = md_of_wide(MD_LOSS(c)->efficiency);
         s->mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
         s->leader = row->index;
     } else if (md_has_mu(c)) {
-        s->mu = md_of_wide(c->mu);
-        s->leader = c->mu_of;
+        s->mu = md_of_wide(MD_LOSS(c)->mu);
+        s->leader = MD_LOSS(c)->mu_of;
     }
 }
 
@@ -11339,7 +11363,7 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
    one other joint. */
 MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
+    const md_coupling *c = md_coupling_at(sim, tie->coupling);
     const mdyn_term *t = c->terms;
     tie->leader = -1;
     tie->ratio = MDYN_C(0);
@@ -12117,7 +12141,7 @@ MD_INLINE int md_row_is_released(const mdyn_sim *sim, const md_row *row)
 }
 
 /* Whether a coupling holds its joints exactly: on positions, hard, engaged, of unlimited force. */
-MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const mdyn_coupling *c)
+MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling *c)
 {
     return !md_is_of_velocity(c) && md_softness_is_hard(&c->softness)
         && md_wide_is_zero(c->effort) && !md_has_mu(c) && !sim->released[c - sim->coupling];
@@ -14572,7 +14596,7 @@ enum { MD_ELIMINATION_OPEN = 2 }; /* sim->eliminated while it is found */
    without target velocity, whose impulse has no bound and bounds no other. */
 MD_STATIC int md_is_eliminable(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     return md_eliminates(sim) && c->softness.kind == MDYN_DEFAULT && !md_is_of_velocity(c)
         && md_wide_is_zero(c->target_velocity) && md_row_is_unbounded(sim, md_row_at(sim, i));
 }
@@ -14733,7 +14757,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
+        const md_coupling *c = md_coupling_at(sim, tie->coupling);
         md_num C = md_terms_dot(md_find_tie_terms(sim, tie), sim->dv);
         C = md_add(C, md_sub(md_of_wide(c->offset), md_of_wide(c->lower)));
         sim->dv[tie->dof] = md_neg(md_mul(C, tie->inverse));
@@ -14744,7 +14768,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
    position or velocity than these. Needs md_find_gamma_at_0. */
 MD_STATIC int md_contradicts_ties(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num C, size = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
     int k;
@@ -19466,7 +19490,7 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
 /* Whether coupling i is a rigid equality of exactly two joints; its terms into *t. */
 MD_STATIC int md_coupling_ties(const mdyn_sim *sim, int i, md_terms *t)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     if (!md_coupling_is_rigid(sim, c) || !md_coupling_is_equality(c)
         || md_coupling_is_curved(sim, i)) return 0;
     md_find_row_terms(sim, md_row_at(sim, i), t);
@@ -19506,7 +19530,7 @@ MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_
    leaves one position. */
 MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_num *upper)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     md_num x = MD_K(0), z = md_of_wide(c->offset), size = MD_K(0), part;
     md_terms *t = &MD_SOLVE(sim)->terms;
     int k;
@@ -19544,7 +19568,7 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
        c_to q_to + c_from q_from + offset = lower */
     while (found)
         for (found = 0, i = 0; i < sim->couplings; i++) {
-            const mdyn_coupling *c = md_coupling_at(sim, i);
+            const md_coupling *c = md_coupling_at(sim, i);
             md_num ratio;
             int from, to;
             if (!md_coupling_ties(sim, i, t)) continue;
@@ -19669,7 +19693,7 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follower,
                                     const mdyn_term *leader, md_preimage *s)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const md_num ratio = md_neg(md_div(md_of_wide(follower->coefficient),
                                        md_of_wide(leader->coefficient)));
     const md_num rest = md_div(md_sub(md_of_wide(c->lower), md_of_wide(c->offset)),
@@ -19700,7 +19724,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
    bounds only, its own or those of the joint. */
 MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_term *leader = NULL, *follower = NULL;
     const md_num most = MD_K(8388600);
     md_num x, z, from = md_max(*lower, md_neg(most)), to = md_min(*upper, most), t;
@@ -19856,7 +19880,7 @@ MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
 }
 
 /* The interval of the joint of one term of coupling c, from those of the others. */
-MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_term *term)
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling *c, const mdyn_term *term)
 {
     const int k = md_dof_of(sim, term->body);
     const md_num none = MD_K(1e12), x = md_of_wide(term->coefficient);
@@ -19891,7 +19915,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_
    those of the others. Returns whether one has changed. */
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     md_num *lower = MD_SOLVE(sim)->reduced.factor, *upper = MD_SOLVE(sim)->reduced.size;
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
@@ -20064,7 +20088,7 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
 /* Whether coupling i is rigid and C outside its range by more than rounding. */
 MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     md_num slack = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
     md_terms *t = &MD_SOLVE(sim)->terms;
     md_sum C;
@@ -20468,7 +20492,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     int k;
     sim->has_target_velocity = sim->has_coupled_bounds = 0;
     for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
-        const mdyn_coupling *c = md_coupling_at(sim, k);
+        const md_coupling *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
         if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
             || (c->level == MDYN_VELOCITY
@@ -20477,18 +20501,45 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     }
 }
 
-/* Coupling i becomes *c, with what concerns all couplings. */
-MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
+/* *to := *c. */
+MD_STATIC void md_take_coupling(md_coupling *to, const mdyn_coupling *c)
+{
+    size_t k;
+    for (k = 0; k < sizeof *to; k++) ((unsigned char *)to)[k] = 0; /* what is between fields */
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) to->terms[k] = c->terms[k];
+    to->offset = c->offset;
+    to->softness = c->softness;
+    to->lower = c->lower;
+    to->upper = c->upper;
+    to->target_velocity = c->target_velocity;
+    to->effort = c->effort;
+    if (MIMICDYN_LOSSES) {
+        MD_LOSS(to)->efficiency = c->efficiency;
+        MD_LOSS(to)->mu = c->mu;
+        MD_LOSS(to)->mu_of = c->mu_of;
+    }
+    to->level = (uint8_t)c->level;
+    to->breaks = (uint8_t)(c->breaks != 0);
+    to->name = c->name;
+}
+
+/* What concerns all couplings, after coupling i has changed. */
+MD_STATIC void md_note_coupling(mdyn_sim *sim, int i)
 {
     int k;
     md_drop_factor(sim);
-    sim->coupling[i] = *c;
     sim->term_count[i] = 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-        if (!md_wide_is_zero(c->terms[k].coefficient)) sim->term_count[i]++;
+        if (!md_wide_is_zero(sim->coupling[i].terms[k].coefficient)) sim->term_count[i]++;
     md_lay_out_curves(sim);
     md_look_at_couplings(sim);
     md_find_leaders(sim);
+}
+
+MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling *c)
+{
+    sim->coupling[i] = *c;
+    md_note_coupling(sim, i);
 }
 
 /* Appends a row to the list. */
@@ -20804,7 +20855,8 @@ MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
         code = md_check_coupling(sim, &model->couplings[i], i);
         if (code == MDYN_OK) code = md_check_curves(sim, &model->couplings[i], i);
         if (code != MDYN_OK) return md_blame(sim, code, i);
-        md_store_coupling(sim, i, &model->couplings[i]);
+        md_take_coupling(&sim->coupling[i], &model->couplings[i]);
+        md_note_coupling(sim, i);
     }
     md_build_rows(sim);
     sim->joint_row_count = sim->rows;
@@ -20856,14 +20908,15 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
 /* Whether the plan remains valid with *c in the place of coupling i. It does if both have the same
    joints and the same rank of set-up, and are both bounded or both unbounded. A hard unbounded
    coupling must keep its ratios too: with others its row could depend on earlier rows. O(c) */
-MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
+MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const md_coupling *c)
 {
-    const mdyn_coupling *old = md_coupling_at(sim, i);
-    mdyn_coupling before = *old;
+    const md_coupling *old = md_coupling_at(sim, i);
+    md_coupling before = *old;
     int k, rank = md_setup_rank(sim, md_row_at(sim, i)), fits, unbounded, eliminable;
 
     /* Joints, ratios, and the coupling that bounds this one */
-    if (md_has_mu(old) != md_has_mu(c) || (MIMICDYN_LOSSES && old->mu_of != c->mu_of)) return 0;
+    if (md_has_mu(old) != md_has_mu(c)
+        || (MIMICDYN_LOSSES && MD_LOSS(old)->mu_of != MD_LOSS(c)->mu_of)) return 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
         const mdyn_term *a = &old->terms[k], *b = &c->terms[k];
         if (md_wide_is_zero(a->coefficient) != md_wide_is_zero(b->coefficient)) return 0;
@@ -20904,10 +20957,10 @@ MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
 /* Replaces coupling i by *c, engaged or released. The rows are planned anew, with the warnings of
    mdyn_init, unless the plan remains valid and no row is redundant: a redundant row may depend on
    the old coupling. On an error coupling and plan are restored. O(c); anew O(r^2 + r n + n c^2) */
-MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, int released)
+MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling *c, int released)
 {
     const int was_released = sim->released[i];
-    mdyn_coupling old;
+    md_coupling old;
     int code;
 
     /* The plan of exact rows takes M and J at the present q; that of an iterated solve, with
@@ -20942,7 +20995,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c,
 }
 
 /* Whether the terms of two couplings, absent ones apart, are the same. */
-MD_STATIC int md_terms_are_equal(const mdyn_coupling *a, const mdyn_coupling *b)
+MD_STATIC int md_terms_are_equal(const md_coupling *a, const md_coupling *b)
 {
     int k;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
@@ -20957,7 +21010,7 @@ MD_STATIC int md_terms_are_equal(const mdyn_coupling *a, const mdyn_coupling *b)
 
 /* md_exchange_coupling, with constants_sum. If the terms change, the results of the last step give
    no force any more (MDYN_ERR_REPLACED); the impulses stay as a warm start. */
-MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, int released)
+MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling *c, int released)
 {
     const int same = md_terms_are_equal(md_coupling_at(sim, i), c);
     const uint32_t before = md_sum_coupling(sim, i);
@@ -20981,7 +21034,7 @@ MD_STATIC void md_set_offset_rest(mdyn_sim *sim, int i, mdyn_wide rest)
 /* The part of constants_sum that depends on the target of coupling i. */
 MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     return md_sum_part(sim, &c->offset, sizeof c->offset)
         + md_sum_part(sim, &c->target_velocity, sizeof c->target_velocity)
         + md_sum_part(sim, &sim->has_target_velocity, sizeof sim->has_target_velocity);
@@ -20989,7 +21042,7 @@ MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 
 /* Coupling i with the offset and the target velocity of *c, which differs in nothing else. They can
    change the plan only of couplings that may be eliminated, or where rows are redundant. O(c) */
-MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const mdyn_coupling *c)
+MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling *c)
 {
     uint32_t before;
     if (c->softness.kind == MDYN_DEFAULT || sim->redundant_count > 0)
@@ -21009,7 +21062,7 @@ MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const mdyn_coupling *c)
    from inside, the present offset. Writes sim->terms and sim->value. */
 MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, coupling);
+    const md_coupling *c = md_coupling_at(sim, coupling);
     const md_num zero = MD_K(0);
     md_num excess, violation = zero;
 
@@ -21379,7 +21432,7 @@ MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, i
 MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const md_row *row = md_row_at(sim, i);
     md_num coefficient, correction;
     int k, v_moved, q_moved;
@@ -21985,7 +22038,7 @@ MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, const md_ter
    curve is the model's, and too long for a line. */
 MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     const int first = md_first_term(c);
     int k;
@@ -22017,7 +22070,7 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
       velocity    C' = target velocity + lower      lower <= C' - (target velocity) <= upper
    A bound that is not meant is left out, with its sign. */
 MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
-                                          const mdyn_coupling *c, const md_terms *t)
+                                          const md_coupling *c, const md_terms *t)
 {
     const int equality = md_coupling_is_equality(c), velocity = c->level == MDYN_VELOCITY;
     const md_num lower = md_of_wide(c->lower), offset = md_of_wide(c->offset);
@@ -22042,7 +22095,7 @@ MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
       -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
    A velocity coupling has its target velocity in the equation. `mu` is a second bound, beside the
    effort. */
-MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const mdyn_coupling *c,
+MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_coupling *c,
                                  const md_terms *t)
 {
     const int velocity = c->level == MDYN_VELOCITY;
@@ -22058,8 +22111,8 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const mdy
     md_print_effort(out, c->effort);
     if (!md_wide_is_zero(c->effort) && c->breaks) md_print(out, " or it breaks");
     if (md_has_mu(c)) {
-        md_print_value(out, ", |force| <= ", md_of_wide(c->mu), " |force of coupling ");
-        md_print_int(out, c->mu_of);
+        md_print_value(out, ", |force| <= ", md_of_wide(MD_LOSS(c)->mu), " |force of coupling ");
+        md_print_int(out, MD_LOSS(c)->mu_of);
         md_print(out, "|");
     }
 }
@@ -22203,7 +22256,7 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 {
     static const char names[][10] = { "coupling ", "loss ", "drive ", "friction ", "limit ",
                                       "closure ", "user row ", "contact " };
-    const mdyn_coupling *c;
+    const md_coupling *c;
     md_terms terms;
 
     /* `names` is in the order of mdyn_row_kind */
@@ -22229,7 +22282,7 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
     md_print(out, ": ");
     if (row->kind == MDYN_ROW_LOSS) {
         c = md_coupling_at(sim, row->index);
-        md_print_value(out, "transmission efficiency ", md_of_wide(c->efficiency), "");
+        md_print_value(out, "transmission efficiency ", md_of_wide(MD_LOSS(c)->efficiency), "");
     } else if (row->kind == MDYN_ROW_DRIVE) {
         md_print_drive(out, sim, row->index);
     } else if (row->kind == MDYN_ROW_FRICTION) {
@@ -22494,7 +22547,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
    since the row of the loss has half the first coefficient and minus half the others. */
 MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, coupling);
+    const md_coupling *c = md_coupling_at(sim, coupling);
     md_num lambda = sim->row_result[coupling].impulse;
     md_terms t;
     int first = 0, loss, k, place = 0;
@@ -23814,7 +23867,7 @@ MD_STATIC int md_check_replacement(mdyn_sim *sim, int coupling, const mdyn_coupl
     code = md_check_coupling(sim, c, coupling);
     if (code == MDYN_OK) code = md_check_curves(sim, c, coupling);
     if (code != MDYN_OK) return md_blame(sim, code, coupling);
-    if (md_has_efficiency(c) && !md_has_efficiency(md_coupling_at(sim, coupling))
+    if (!md_wide_is_zero(c->efficiency) && !md_has_efficiency(md_coupling_at(sim, coupling))
         && md_find_row(sim, MDYN_ROW_LOSS, coupling) < 0)
         return md_blame(sim, MDYN_ERR_LOSS, coupling);
     return MDYN_OK;
@@ -23823,11 +23876,14 @@ MD_STATIC int md_check_replacement(mdyn_sim *sim, int coupling, const mdyn_coupl
 /* Checked against the sim's bodies first; >>build exchanges the copy and plans if it has to. */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *replacement)
 {
+    md_coupling c;
     int code = md_enter_change(sim);
     if (code != MDYN_OK) return code;
     code = md_check_replacement(sim, coupling, replacement);
-    if (code == MDYN_OK)
-        code = md_replace_coupling(sim, coupling, replacement, sim->released[coupling]);
+    if (code == MDYN_OK) {
+        md_take_coupling(&c, replacement);
+        code = md_replace_coupling(sim, coupling, &c, sim->released[coupling]);
+    }
     if (code >= 0) md_set_offset_rest(sim, coupling, MDYN_C(0));
     return md_leave(sim, code);
 }
@@ -23837,7 +23893,7 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
 MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
                                   mdyn_real target_velocity)
 {
-    mdyn_coupling c;
+    md_coupling c;
     md_sum excess;
     int code;
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
@@ -23872,7 +23928,7 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
    bound. Impulses of earlier steps are no warm starts. */
 MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 {
-    mdyn_coupling c;
+    md_coupling c;
     int code;
     if (coupling < 0 || coupling >= sim->couplings
         || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
