@@ -1414,6 +1414,23 @@ typedef struct md_composite {
     md_sym second_moment; /* inertia about the origin */
 } md_composite;
 
+/* Room for the non-zeros of M_y, and of M, which without a tree is diagonal. */
+#if MIMICDYN_MAX_DOFS < 256 \
+    && MIMICDYN_MAX_ENTRIES > MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2
+#define MDYN_MASS_SIZE_ (MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2)
+#else
+#define MDYN_MASS_SIZE_ MIMICDYN_MAX_ENTRIES
+#endif
+enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
+
+/* A number of a body, a coordinate, or a place in M or G; below 0: there is none. */
+#if MIMICDYN_MAX_BODIES <= 127 && MDYN_MAX_COORDINATES <= 127 && MDYN_MASS_SIZE_ <= 127 \
+    && MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) <= 127
+typedef int8_t md_index;
+#else
+typedef int16_t md_index;
+#endif
+
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
 #define MD_BODY_MEMBERS \
@@ -1423,11 +1440,11 @@ typedef struct md_composite {
     uint8_t is_single;               /* spherical or free, without parent or moving child: \
                                         md_drift_single_body */ \
     uint8_t is_alone;                /* no other joint moves in its tree */ \
-    int16_t body_parent;             /* of the table */ \
+    md_index body_parent;            /* of the table */ \
     uint8_t carries;                 /* it is the parent of a body */ \
     uint8_t is_rotor;                /* turns in the world about its mass center, carries nothing: \
                                         >>kinematics */ \
-    int16_t alone;                   /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
+    md_index alone;                  /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
     md_mat rotation;                 /* of the joint in the parent's frame */ \
     md_vec position; \
     md_vec first_moment;             /* mass times center of mass */ \
@@ -1438,7 +1455,7 @@ typedef struct md_composite {
    fixed joint is welded to the next one towards the world that moves, its `parent`: frame and
    children are those of the parent, and the mass of the parent contains its own (md_weld). */
 typedef struct md_link {
-    int16_t parent, dof, coordinate; /* dof, coordinate: the first of the joint */
+    md_index parent, dof, coordinate; /* dof, coordinate: the first of the joint */
     uint8_t joint, dofs;             /* mdyn_joint; number of DoF */
     uint8_t table_sum;               /* of the body's table at mdyn_init: names an edited one */
 #if MIMICDYN_TREE
@@ -1536,8 +1553,8 @@ typedef struct md_terms {
 
 /* An eliminated coupling. */
 typedef struct md_tie {
-    int16_t coupling, dof; /* `dof` of its follower */
-    int16_t leader;        /* the DoF of which the follower is `ratio` times; -1: not so simple */
+    md_index coupling, dof; /* `dof` of its follower */
+    md_index leader;       /* the DoF of which the follower is `ratio` times; -1: not so simple */
     md_num inverse;        /* 1/coefficient of the follower in C */
     mdyn_wide ratio;
 } md_tie;
@@ -1750,15 +1767,6 @@ enum { MDYN_SUBSTEP_ROWS_ = MIMICDYN_SETTINGS ? MIMICDYN_MAX_ROWS : 1 };
 
 /* Rows whose gains stay: without a tree those of standing rows, in substeps all. */
 enum { MDYN_GAIN_ROWS_ = MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 1 : MIMICDYN_MAX_ROWS };
-
-/* Room for the non-zeros of M_y, and of M, which without a tree is diagonal. */
-#if MIMICDYN_MAX_DOFS < 256 \
-    && MIMICDYN_MAX_ENTRIES > MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2
-#define MDYN_MASS_SIZE_ (MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2)
-#else
-#define MDYN_MASS_SIZE_ MIMICDYN_MAX_ENTRIES
-#endif
-enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
 
 /* Room for the non-zeros of G. */
 enum { MDYN_G_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) };
@@ -2023,7 +2031,7 @@ typedef struct mdyn_sim {
     md_joint_values joint_values[MDYN_JOINTS_]; /* md_values_of_body */
     md_link link[MIMICDYN_MAX_BODIES];
     md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
-    int16_t M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
+    md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
     md_coupling coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
     uint8_t term_count[MIMICDYN_MAX_COUPLINGS]; /* terms whose coefficient is not 0 */
@@ -2041,15 +2049,15 @@ typedef struct mdyn_sim {
 #endif
 
     md_mass mass;                 /* >>dynamics */
-    int16_t mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
+    md_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
     md_shared shared;             /* entries, and what is never used at the same time */
 
     /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
     uint8_t eliminated[MIMICDYN_MAX_COUPLINGS];
     md_tie tie[MIMICDYN_MAX_COUPLINGS];   /* each follower after those that it follows */
     md_place_if_any tie_of[MIMICDYN_MAX_DOFS]; /* the tie of a follower; -1: an independent DoF */
-    int16_t G_first[MIMICDYN_MAX_DOFS];   /* the numbers of each DoF in G */
-    int16_t G_end[MIMICDYN_MAX_DOFS];
+    md_index G_first[MIMICDYN_MAX_DOFS];  /* the numbers of each DoF in G */
+    md_index G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
     md_num G[MDYN_G_SIZE_];
     md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
@@ -8897,7 +8905,7 @@ MD_INLINE int md_mass_y_place(const mdyn_sim *sim, int a, int b)
 /* What M_kj gives to M_y if k and j depend on one independent DoF each, the common case: the place
    of the one element; -1 less the place if it counts twice, because M_jk is the same. Otherwise
    MD_SEVERAL_PLACES. */
-enum { MD_SEVERAL_PLACES = -32768 };
+enum { MD_SEVERAL_PLACES = sizeof(md_index) == 1 ? -128 : -32768 };
 MD_STATIC int md_mass_place(const mdyn_sim *sim, int k, int j)
 {
     const int a = sim->G_first[k], b = sim->G_first[j];
@@ -11372,7 +11380,7 @@ MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
         || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower)) return;
 
     while (md_wide_is_zero(t->coefficient) || md_dof_of(sim, t->body) == tie->dof) t++;
-    tie->leader = (int16_t)md_dof_of(sim, t->body);
+    tie->leader = (md_index)md_dof_of(sim, t->body);
     tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
 }
 
@@ -14682,8 +14690,8 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     if (sim->G_count + r->count > MDYN_G_SIZE_) return 0;
 
     /* the numbers of f in G stand behind all others */
-    tie->coupling = (int16_t)i;
-    tie->dof = (int16_t)dof;
+    tie->coupling = (md_index)i;
+    tie->dof = (md_index)dof;
     tie->inverse = md_inverse(t->factor[k]);
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
@@ -14691,12 +14699,12 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     }
     sim->tie_of[dof] = (md_place_if_any)sim->tie_count++;
     sim->mark[dof] = 1;
-    sim->G_first[dof] = sim->G_count;
+    sim->G_first[dof] = (md_index)sim->G_count;
     for (j = 0; j < r->count; j++) {
         sim->G_y[sim->G_count] = (md_place)r->dof[j];
         sim->G[sim->G_count++] = r->factor[j];
     }
-    sim->G_end[dof] = sim->G_count;
+    sim->G_end[dof] = (md_index)sim->G_count;
     return 1;
 }
 
@@ -14836,8 +14844,8 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         sim->tie_of[k] = -1;
         sim->dof[k].is_led = 0;
-        sim->G_first[k] = (int16_t)k;
-        sim->G_end[k] = (int16_t)(k + 1);
+        sim->G_first[k] = (md_index)k;
+        sim->G_end[k] = (md_index)(k + 1);
         sim->G_y[k] = (md_place)k;
         sim->G[k] = MD_K(1);
     }
@@ -14949,7 +14957,7 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     /* where the elements of M go in M_y, whose layout is that of L */
     for (n = 0, k = 0; MD_HAS(ELIMINATED) && k < sim->dofs; k++)
         for (j = k; j >= 0; j = md_parent_dof(sim, j))
-            sim->mass_place[n++] = (int16_t)md_mass_place(sim, k, j);
+            sim->mass_place[n++] = (md_index)md_mass_place(sim, k, j);
     return MDYN_OK;
 }
 
@@ -20256,7 +20264,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
     l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
-    l->body_parent = b->parent;
+    l->body_parent = (md_index)b->parent;
     md_move_off_welded(sim, link);
 
     /* Center of mass Q^T c, first moment m c, inertia Q^T I Q about the center of mass */
@@ -20337,7 +20345,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
         if (MD_BODY(&sim->link[j])->alone > count) count = MD_BODY(&sim->link[j])->alone;
-    if (!l->alone) l->alone = (int16_t)(count + 1);
+    if (!l->alone) l->alone = (md_index)(count + 1);
     MD_TREE(sim)->alone[l->alone - 1] = alone;
 }
 
@@ -20411,11 +20419,11 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     int k;
 
     /* Its DoFs and coordinates begin where those of the links before it end */
-    link->parent = b->parent;
+    link->parent = (md_index)b->parent;
     link->joint = (uint8_t)b->joint;
     link->dofs = (uint8_t)dofs;
-    link->dof = sim->dofs;
-    link->coordinate = sim->coordinates;
+    link->dof = (md_index)sim->dofs;
+    link->coordinate = (md_index)sim->coordinates;
     link->table_sum = md_sum_body(b);
     if (!md_is_welded(link)) md_copy_values(md_values_of_body(sim, i), b);
     sim->dofs = (int16_t)(sim->dofs + dofs);
@@ -20448,11 +20456,11 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
             : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
-        sim->M_first[k] = (int16_t)n;
+        sim->M_first[k] = (md_index)n;
         for (j = k; j >= 0; j = md_parent_dof(sim, j)) n++;
         if (n > MIMICDYN_MAX_ENTRIES) return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
     }
-    sim->M_first[k] = (int16_t)n;
+    sim->M_first[k] = (md_index)n;
     return MDYN_OK;
 }
 
