@@ -1414,6 +1414,23 @@ typedef struct md_composite {
     md_sym second_moment; /* inertia about the origin */
 } md_composite;
 
+/* Room for the non-zeros of M_y, and of M, which without a tree is diagonal. */
+#if MIMICDYN_MAX_DOFS < 256 \
+    && MIMICDYN_MAX_ENTRIES > MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2
+#define MDYN_MASS_SIZE_ (MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2)
+#else
+#define MDYN_MASS_SIZE_ MIMICDYN_MAX_ENTRIES
+#endif
+enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
+
+/* A number of a body, a coordinate, or a place in M or G; below 0: there is none. */
+#if MIMICDYN_MAX_BODIES <= 127 && MDYN_MAX_COORDINATES <= 127 && MDYN_MASS_SIZE_ <= 127 \
+    && MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) <= 127
+typedef int8_t md_index;
+#else
+typedef int16_t md_index;
+#endif
+
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
 #define MD_BODY_MEMBERS \
@@ -1423,11 +1440,11 @@ typedef struct md_composite {
     uint8_t is_single;               /* spherical or free, without parent or moving child: \
                                         md_drift_single_body */ \
     uint8_t is_alone;                /* no other joint moves in its tree */ \
-    int16_t body_parent;             /* of the table */ \
+    md_index body_parent;            /* of the table */ \
     uint8_t carries;                 /* it is the parent of a body */ \
     uint8_t is_rotor;                /* turns in the world about its mass center, carries nothing: \
                                         >>kinematics */ \
-    int16_t alone;                   /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
+    md_index alone;                  /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
     md_mat rotation;                 /* of the joint in the parent's frame */ \
     md_vec position; \
     md_vec first_moment;             /* mass times center of mass */ \
@@ -1438,7 +1455,7 @@ typedef struct md_composite {
    fixed joint is welded to the next one towards the world that moves, its `parent`: frame and
    children are those of the parent, and the mass of the parent contains its own (md_weld). */
 typedef struct md_link {
-    int16_t parent, dof, coordinate; /* dof, coordinate: the first of the joint */
+    md_index parent, dof, coordinate; /* dof, coordinate: the first of the joint */
     uint8_t joint, dofs;             /* mdyn_joint; number of DoF */
     uint8_t table_sum;               /* of the body's table at mdyn_init: names an edited one */
 #if MIMICDYN_TREE
@@ -1509,6 +1526,23 @@ typedef struct md_dof {
 #endif
 } md_dof;
 
+#define MD_LOSS_MEMBERS \
+    mdyn_wide efficiency, mu; \
+    int16_t mu_of;
+
+/* A mdyn_coupling, in less memory. */
+typedef struct md_coupling {
+    mdyn_term terms[MIMICDYN_MAX_TERMS];
+    mdyn_wide offset;
+    mdyn_softness softness;
+    mdyn_wide lower, upper, target_velocity, effort;
+#if MIMICDYN_LOSSES
+    MD_LOSS_MEMBERS
+#endif
+    uint8_t level, breaks;
+    const char *name;
+} md_coupling;
+
 /* C' of a row on joints: sum of factor v. */
 typedef struct md_terms {
     int count;
@@ -1519,8 +1553,8 @@ typedef struct md_terms {
 
 /* An eliminated coupling. */
 typedef struct md_tie {
-    int16_t coupling, dof; /* `dof` of its follower */
-    int16_t leader;        /* the DoF of which the follower is `ratio` times; -1: not so simple */
+    md_index coupling, dof; /* `dof` of its follower */
+    md_index leader;       /* the DoF of which the follower is `ratio` times; -1: not so simple */
     md_num inverse;        /* 1/coefficient of the follower in C */
     mdyn_wide ratio;
 } md_tie;
@@ -1734,15 +1768,6 @@ enum { MDYN_SUBSTEP_ROWS_ = MIMICDYN_SETTINGS ? MIMICDYN_MAX_ROWS : 1 };
 /* Rows whose gains stay: without a tree those of standing rows, in substeps all. */
 enum { MDYN_GAIN_ROWS_ = MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 1 : MIMICDYN_MAX_ROWS };
 
-/* Room for the non-zeros of M_y, and of M, which without a tree is diagonal. */
-#if MIMICDYN_MAX_DOFS < 256 \
-    && MIMICDYN_MAX_ENTRIES > MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2
-#define MDYN_MASS_SIZE_ (MIMICDYN_MAX_DOFS * (MIMICDYN_MAX_DOFS + 1) / 2)
-#else
-#define MDYN_MASS_SIZE_ MIMICDYN_MAX_ENTRIES
-#endif
-enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
-
 /* Room for the non-zeros of G. */
 enum { MDYN_G_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) };
 
@@ -1799,8 +1824,8 @@ typedef struct md_work {
 #endif
     } factor;
     union {
-        md_force wrench[MIMICDYN_MAX_BODIES]; /* bias, momentum or impulse at each body's origin:
-                                                 md_bias_wrenches, md_find_momenta, ... */
+        md_force wrench[MDYN_STAGES_];        /* bias, momentum or impulse at a body's origin:
+                                                 MD_WRENCH, md_bias_wrenches, md_find_momenta */
         md_mat turn[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_BODIES : 1]; /* of quaternions:
                                                  md_rotate_quaternion_joints */
         md_num mass_y[MDYN_BODY_ROWS_ > 0 ? MDYN_MASS_SIZE_ : 1];    /* room for md_shared.factor
@@ -1826,6 +1851,8 @@ typedef struct md_solve {
     md_unit du[MDYN_WHITENED_SIZE_];        /* change of velocity, whitened */
     md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
     md_unit scratch[MDYN_WHITENED_SIZE_];
+    md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
+    md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
 } md_solve;
 
 /* Whether that takes turns with computations on bodies too. Curves change G in between. */
@@ -2006,8 +2033,8 @@ typedef struct mdyn_sim {
     md_joint_values joint_values[MDYN_JOINTS_]; /* md_values_of_body */
     md_link link[MIMICDYN_MAX_BODIES];
     md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
-    int16_t M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
-    mdyn_coupling coupling[MIMICDYN_MAX_COUPLINGS];
+    md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
+    md_coupling coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
     uint8_t term_count[MIMICDYN_MAX_COUPLINGS]; /* terms whose coefficient is not 0 */
 
@@ -2024,15 +2051,15 @@ typedef struct mdyn_sim {
 #endif
 
     md_mass mass;                 /* >>dynamics */
-    int16_t mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
+    md_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
     md_shared shared;             /* entries, and what is never used at the same time */
 
     /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
     uint8_t eliminated[MIMICDYN_MAX_COUPLINGS];
     md_tie tie[MIMICDYN_MAX_COUPLINGS];   /* each follower after those that it follows */
     md_place_if_any tie_of[MIMICDYN_MAX_DOFS]; /* the tie of a follower; -1: an independent DoF */
-    int16_t G_first[MIMICDYN_MAX_DOFS];   /* the numbers of each DoF in G */
-    int16_t G_end[MIMICDYN_MAX_DOFS];
+    md_index G_first[MIMICDYN_MAX_DOFS];  /* the numbers of each DoF in G */
+    md_index G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
     md_num G[MDYN_G_SIZE_];
     md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
@@ -2072,8 +2099,6 @@ typedef struct mdyn_sim {
     mdyn_wide residual;
     md_num dv[MIMICDYN_MAX_DOFS];         /* change of v */
     md_num joint_force[MIMICDYN_MAX_DOFS];
-    md_unit row_J[MIMICDYN_MAX_DOFS];     /* J of the row at hand; 0 between rows */
-    md_unit row_x[MDYN_WHITENED_SIZE_];   /* scale L^-T J^T of the row at hand */
 
     /* Result of each row: >>step, >>contacts, mdyn_reset. */
     md_row_result row_result[MIMICDYN_MAX_ROWS];
@@ -2102,6 +2127,7 @@ typedef md_dof md_column;
 #define MD_WORK(sim) (&(sim)->shared.work)
 #define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].work)
 #define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].bias)
+#define MD_WRENCH(sim, i) (&(sim)->shared.work.before.wrench[md_stage_of(sim, i)])
 #define MD_CARRY(sim) ((sim)->mass.carry)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
@@ -2117,6 +2143,7 @@ typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_WORK(sim) ((void)(sim), (md_work *)0)
 #define MD_STAGE(sim, i) ((void)(sim), (void)(i), (md_body_work *)0)
 #define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
+#define MD_WRENCH(sim, i) ((void)(sim), (void)(i), (md_force *)0)
 #define MD_CARRY(sim) ((void)(sim), (md_carry *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
@@ -2138,6 +2165,12 @@ typedef struct md_shape {
 #define MD_SOLVE(sim) (&(sim)->shared.rows.solve)
 #else
 #define MD_SOLVE(sim) (&(sim)->solve)
+#endif
+#if MIMICDYN_LOSSES
+#define MD_LOSS(coupling) (coupling)
+#else
+typedef struct md_loss { MD_LOSS_MEMBERS } md_loss;
+#define MD_LOSS(coupling) ((void)(coupling), (md_loss *)0)
 #endif
 #if MIMICDYN_WRENCHES
 #define MD_WRENCHES(sim) ((sim)->wrench)
@@ -6654,19 +6687,19 @@ MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 
 /* ---- couplings and closures ---- */
 
-MD_SHARED const mdyn_coupling *md_coupling_at(const mdyn_sim *sim, int i)
+MD_SHARED const md_coupling *md_coupling_at(const mdyn_sim *sim, int i)
 {
     return &sim->coupling[i];
 }
 
 /* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
-MD_INLINE int md_coupling_is_equality(const mdyn_coupling *c)
+MD_INLINE int md_coupling_is_equality(const md_coupling *c)
 {
     return !MD_HAS(RANGE) || md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
 }
 
 /* Whether it is one of velocities, not of positions. */
-MD_INLINE int md_is_of_velocity(const mdyn_coupling *c)
+MD_INLINE int md_is_of_velocity(const md_coupling *c)
 {
     return MD_HAS(VELOCITY) && c->level == MDYN_VELOCITY;
 }
@@ -6678,15 +6711,15 @@ MD_INLINE int md_has_target_velocity(const mdyn_sim *sim)
 }
 
 /* Whether the coupling loses power: efficiency 0 in the table means none is lost. */
-MD_INLINE int md_has_efficiency(const mdyn_coupling *c)
+MD_INLINE int md_has_efficiency(const md_coupling *c)
 {
-    return MIMICDYN_LOSSES && !md_wide_is_zero(c->efficiency);
+    return MIMICDYN_LOSSES && !md_wide_is_zero(MD_LOSS(c)->efficiency);
 }
 
 /* Whether the force of another coupling bounds this one's, as in Coulomb friction. */
-MD_INLINE int md_has_mu(const mdyn_coupling *c)
+MD_INLINE int md_has_mu(const md_coupling *c)
 {
-    return MIMICDYN_LOSSES && !md_wide_is_zero(c->mu);
+    return MIMICDYN_LOSSES && !md_wide_is_zero(MD_LOSS(c)->mu);
 }
 
 /* Whether the model has closures. */
@@ -7455,24 +7488,39 @@ MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_vec_zero(&MD_WORK(sim)->before.wrench[i].ang);
-        md_vec_zero(&MD_WORK(sim)->before.wrench[i].lin);
+        md_vec_zero(&MD_WRENCH(sim, i)->ang);
+        md_vec_zero(&MD_WRENCH(sim, i)->lin);
     }
 }
 
-/* The wrenches of all bodies -= the external ones. */
+/* *f -= the external wrench on body i. */
+MD_STATIC void md_subtract_wrench(const mdyn_sim *sim, int i, md_force *f)
+{
+    md_vec t;
+    md_vec_of_real(&t, &MD_WRENCHES(sim)[i].moment);
+    md_vec_sub(&f->ang, &f->ang, &t);
+    md_vec_of_real(&t, &MD_WRENCHES(sim)[i].force);
+    md_vec_sub(&f->lin, &f->lin, &t);
+}
+
+/* The wrenches of all bodies -= the external ones. A welded body without a wrench of its own hands
+   it to its parent. */
 MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies && md_has_wrench(sim); i++) {
-        const mdyn_wrench *external = &MD_WRENCHES(sim)[i];
-        md_force *f = &MD_WORK(sim)->before.wrench[i];
-        md_vec t;
-        if (md_wrench_is_zero(external)) continue;
-        md_vec_of_real(&t, &external->moment);
-        md_vec_sub(&f->ang, &f->ang, &t);
-        md_vec_of_real(&t, &external->force);
-        md_vec_sub(&f->lin, &f->lin, &t);
+        const int on = sim->link[i].parent;
+        md_vec room;
+        md_force f;
+        if (md_wrench_is_zero(&MD_WRENCHES(sim)[i])) continue;
+        if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i])) {
+            md_subtract_wrench(sim, i, MD_WRENCH(sim, i));
+        } else if (on >= 0) {
+            md_vec_zero(&f.ang);
+            md_vec_zero(&f.lin);
+            md_subtract_wrench(sim, i, &f);
+            md_force_add_shifted(MD_WRENCH(sim, on), &f, md_arm_of(sim, i, &room));
+        }
     }
 }
 
@@ -7505,7 +7553,8 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         const md_link *link = &sim->link[i];
         const md_body_state *p = MD_STATE(sim, i);
         const md_bias_motion *b = MD_BIAS_MOTION(sim, i);
-        md_force *f = &MD_WORK(sim)->before.wrench[i];
+        md_force *f = MD_WRENCH(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         MD_OPAQUE(f); /* or gcc finds its place anew for each use */
         if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
             md_vec_zero(&f->ang);
@@ -7553,14 +7602,13 @@ MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
-        const md_force *f = &MD_WORK(sim)->before.wrench[i];
+        const md_force *f = MD_WRENCH(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         md_subtract_joint_force(sim, link, f, b);
 
         /* a welded body hands on its external wrench */
-        if (link->parent >= 0 && !(MD_STAGES_OF_JOINTS && md_is_welded(link)
-                                   && !md_has_wrench(sim)))
-            md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], f,
-                                 md_arm_of(sim, i, &room));
+        if (link->parent >= 0)
+            md_force_add_shifted(MD_WRENCH(sim, link->parent), f, md_arm_of(sim, i, &room));
     }
 }
 
@@ -7637,7 +7685,8 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
     for (i = sim->bodies - 1; i >= 0; i--) {
         const md_link *link = &sim->link[i];
         md_articulated *in = &MD_STAGE(sim, i)->articulated;
-        md_force *p = &MD_WORK(sim)->before.wrench[i];
+        md_force *p = MD_WRENCH(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_has_constant_inertia(link)) {
             k = link->dof;
             if (md_aba_factor_alone(sim, link, dt) != MDYN_OK) return MDYN_ERR_SINGULAR;
@@ -7665,8 +7714,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
         if (!md_is_welded(link))
             md_articulated_add_shifted(&MD_STAGE(sim, link->parent)->articulated, in,
                                        &MD_STATE(sim, i)->arm);
-        if (b) md_force_add_shifted(&MD_WORK(sim)->before.wrench[link->parent], p,
-                                    md_arm_of(sim, i, &room));
+        if (b) md_force_add_shifted(MD_WRENCH(sim, link->parent), p, md_arm_of(sim, i, &room));
     }
     return MDYN_OK;
 }
@@ -7782,9 +7830,10 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         const int parent = link->parent;
         md_body_state *p = MD_STATE(sim, i);
         md_motion *m = &MD_STAGE(sim, i)->driven.motion, joint;
-        md_force *f = &MD_WORK(sim)->before.wrench[i];
+        md_force *f = MD_WRENCH(sim, i);
         md_mat *B = &MD_STAGE(sim, i)->driven.rates;
         md_vec t;
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
@@ -7880,7 +7929,6 @@ MD_INLINE md_momentum *md_momentum_of(mdyn_sim *sim, int i)
    Needs poses; leaves composite inertias. */
 MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
 {
-    md_force *momentum = MD_WORK(sim)->before.wrench;
     int i;
     md_find_body_velocities(sim);
     md_composite_inertias(sim);
@@ -7889,7 +7937,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) {
         const md_body_state *p = MD_STATE(sim, i);
         const md_motion *m = &MD_STAGE(sim, i)->momentum.motion;
-        md_force *f = &momentum[i];
+        md_force *f = MD_WRENCH(sim, i);
         if (md_is_welded(&sim->link[i])) continue;
         md_vec_scale(&f->lin, MD_BODY(&sim->link[i])->mass, &m->lin);
         md_vec_add_cross(&f->lin, &m->ang, &p->first_moment);
@@ -7900,7 +7948,7 @@ MD_OWN_FRAME void md_find_momenta(mdyn_sim *sim)
     /* inwards, shifted to the origin of the parent */
     for (i = sim->bodies - 1; i >= 0; i--)
         if (sim->link[i].parent >= 0 && !md_is_welded(&sim->link[i]))
-            md_force_add_shifted(&momentum[sim->link[i].parent], &momentum[i],
+            md_force_add_shifted(MD_WRENCH(sim, sim->link[i].parent), MD_WRENCH(sim, i),
                                  &MD_STATE(sim, i)->arm);
 }
 
@@ -7923,7 +7971,7 @@ MD_INLINE void md_force_to_point(md_force *f, const md_vec *arm)
 MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
 {
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = MD_WORK(sim)->before.wrench[i];
+    md_force f = *MD_WRENCH(sim, i);
     md_vec com;
     int k;
     md_tree_com(sim, i, &com);
@@ -7966,7 +8014,7 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
     const md_composite *in = &MD_STAGE(sim, i)->momentum.composite;
     const md_link *link = &sim->link[i];
     md_momentum *p = md_momentum_of(sim, i);
-    md_force f = MD_WORK(sim)->before.wrench[i];
+    md_force f = *MD_WRENCH(sim, i);
     md_num deficit[3], A[3][3], w[3];
     md_vec com, moment, turn, shift;
     int j, k;
@@ -8360,7 +8408,7 @@ MD_INLINE md_bend *md_bends_of(mdyn_sim *sim, int i)
 }
 
 /* The first present term of a coupling, of which there is one at least. */
-MD_STATIC int md_first_term(const mdyn_coupling *c)
+MD_STATIC int md_first_term(const md_coupling *c)
 {
     int k = 0;
     while (md_wide_is_zero(c->terms[k].coefficient)) k++;
@@ -8371,7 +8419,7 @@ MD_STATIC int md_first_term(const mdyn_coupling *c)
    is linear. */
 MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_curve *curve = md_curve_of(sim, &c->terms[md_first_term(c)]);
     return curve && curve->kind == MDYN_CURVE_COUPLER ? curve : NULL;
 }
@@ -8390,7 +8438,7 @@ MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *curve,
                                   mdyn_coupler_point *p, md_tail *tail)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     mdyn_real q[MIMICDYN_MAX_TERMS], v[MIMICDYN_MAX_TERMS];
     int k, ok;
 
@@ -8424,7 +8472,7 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
    slope by which its own coefficient becomes an element of J. */
 MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const int first = md_first_term(c);
     const md_num scale = md_of_wide(c->terms[first].coefficient);
     md_bend *bend = md_bends_of(sim, i);
@@ -8455,7 +8503,7 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
     md_curve_value p;
     int i, k, code = MDYN_OK;
     for (i = 0; MD_HAS_CURVES && i < sim->couplings && code == MDYN_OK; i++) {
-        const mdyn_coupling *c = md_coupling_at(sim, i);
+        const md_coupling *c = md_coupling_at(sim, i);
         const mdyn_curve *coupler;
         md_bend *bend;
         if (!md_coupling_is_curved(sim, i)) continue;
@@ -8490,7 +8538,7 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
    place is refused by md_update_curves. */
 MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     md_curve_value p; /* of a coordinate, or of its curve */
     int k;
@@ -8840,7 +8888,7 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
     int i, j, k;
     for (i = 0; MD_HAS_CURVES && i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
+        const md_coupling *c = md_coupling_at(sim, tie->coupling);
         const md_bend *bend = md_bends_of(sim, tie->coupling);
         if (!md_tie_is_curved(sim, i)) continue;
 
@@ -8876,7 +8924,7 @@ MD_INLINE int md_mass_y_place(const mdyn_sim *sim, int a, int b)
 /* What M_kj gives to M_y if k and j depend on one independent DoF each, the common case: the place
    of the one element; -1 less the place if it counts twice, because M_jk is the same. Otherwise
    MD_SEVERAL_PLACES. */
-enum { MD_SEVERAL_PLACES = -32768 };
+enum { MD_SEVERAL_PLACES = sizeof(md_index) == 1 ? -128 : -32768 };
 MD_STATIC int md_mass_place(const mdyn_sim *sim, int k, int j)
 {
     const int a = sim->G_first[k], b = sim->G_first[j];
@@ -11052,7 +11100,8 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
 {
     int k;
     for (k = 0; k < sim->couplings; k++)
-        if (md_has_mu(md_coupling_at(sim, k)) && md_coupling_at(sim, k)->mu_of == i) return 1;
+        if (md_has_mu(md_coupling_at(sim, k)) && MD_LOSS(md_coupling_at(sim, k))->mu_of == i)
+            return 1;
     return md_has_efficiency(md_coupling_at(sim, i));
 }
 
@@ -11062,7 +11111,7 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
 MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
     if (MD_ROW_IS(row, COUPLING)) {
-        const mdyn_coupling *c = md_coupling_at(sim, row->index);
+        const md_coupling *c = md_coupling_at(sim, row->index);
         if (md_softness_is_forceless(&c->softness)) return 0;
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
@@ -11113,7 +11162,7 @@ MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
 
 MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     s->softness = c->softness;
     s->lower = c->lower;
     s->upper = c->upper;
@@ -11158,17 +11207,17 @@ MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_sp
    the power arrives. */
 MD_INLINE void md_specify_leader(const mdyn_sim *sim, const md_row *row, md_spec *s)
 {
-    const mdyn_coupling *c;
+    const md_coupling *c;
     md_num e;
     if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return;
     c = md_coupling_at(sim, row->index);
     if (row->kind == MDYN_ROW_LOSS) {
-        e = md_of_wide(c->efficiency);
+        e = md_of_wide(MD_LOSS(c)->efficiency);
         s->mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
         s->leader = row->index;
     } else if (md_has_mu(c)) {
-        s->mu = md_of_wide(c->mu);
-        s->leader = c->mu_of;
+        s->mu = md_of_wide(MD_LOSS(c)->mu);
+        s->leader = MD_LOSS(c)->mu_of;
     }
 }
 
@@ -11346,7 +11395,7 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
    one other joint. */
 MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
+    const md_coupling *c = md_coupling_at(sim, tie->coupling);
     const mdyn_term *t = c->terms;
     tie->leader = -1;
     tie->ratio = MDYN_C(0);
@@ -11355,7 +11404,7 @@ MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
         || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower)) return;
 
     while (md_wide_is_zero(t->coefficient) || md_dof_of(sim, t->body) == tie->dof) t++;
-    tie->leader = (int16_t)md_dof_of(sim, t->body);
+    tie->leader = (md_index)md_dof_of(sim, t->body);
     tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
 }
 
@@ -12126,7 +12175,7 @@ MD_INLINE int md_row_is_released(const mdyn_sim *sim, const md_row *row)
 }
 
 /* Whether a coupling holds its joints exactly: on positions, hard, engaged, of unlimited force. */
-MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const mdyn_coupling *c)
+MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling *c)
 {
     return !md_is_of_velocity(c) && md_softness_is_hard(&c->softness)
         && md_wide_is_zero(c->effort) && !md_has_mu(c) && !sim->released[c - sim->coupling];
@@ -12794,7 +12843,8 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
 MD_OWN_FRAME md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, int first, int end)
 {
     int e;
-    for (e = first; e < end; e++) sum = md_add_square(sum, sim->row_x[sim->entry_column[e]]);
+    for (e = first; e < end; e++)
+        sum = md_add_square(sum, MD_SOLVE(sim)->row_x[sim->entry_column[e]]);
     return sum;
 }
 
@@ -12968,11 +13018,11 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec 
    b_k = 0 on return. Returns the parent DoF of k. O(depth of k). */
 MD_INLINE int md_whiten_dof(mdyn_sim *sim, int k)
 {
-    md_unit z = md_unit_mul_num(sim->row_J[k], sim->inverse_diagonal[k]);
-    sim->row_J[k] = MD_U(0);
-    sim->row_x[k] = md_unit_add(sim->row_x[k], z);
-    sim->overflow |= md_overflow_of(sim->row_x[k]);
-    md_sub_ancestors(sim, k, z, sim->row_J);
+    md_unit z = md_unit_mul_num(MD_SOLVE(sim)->row_J[k], sim->inverse_diagonal[k]);
+    MD_SOLVE(sim)->row_J[k] = MD_U(0);
+    MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], z);
+    sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
+    md_sub_ancestors(sim, k, z, MD_SOLVE(sim)->row_J);
     return md_parent_y(sim, k);
 }
 
@@ -12993,10 +13043,10 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
             md_vec_add_cross(&p.ang, &MD_STATE(sim, i)->arm, &p.lin);
 
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
-        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(sim->row_J[k], 0), z));
-        sim->row_J[k] = MD_U(0);
-        sim->row_x[k] = md_unit_add(sim->row_x[k], md_unit_of(z, 0));
-        sim->overflow |= md_overflow_of(sim->row_x[k]);
+        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(MD_SOLVE(sim)->row_J[k], 0), z));
+        MD_SOLVE(sim)->row_J[k] = MD_U(0);
+        MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], md_unit_of(z, 0));
+        sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
         md_force_add_scaled(&p, z, MD_W(sim, k));
     }
 }
@@ -13018,7 +13068,7 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
     int i, k;
     for (k = md_last_dof(sim, body); k >= 0; k = md_parent_dof(sim, k))
         for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-            if (md_unit_is_zero(sim->row_J[md_y_of_G(sim, i)])) continue;
+            if (md_unit_is_zero(MD_SOLVE(sim)->row_J[md_y_of_G(sim, i)])) continue;
             md_whiten_ancestors(sim, md_y_of_G(sim, i));
             if (md_tie_count(sim) == 0) return; /* the further ones are ancestors of this */
         }
@@ -13036,10 +13086,11 @@ MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int
 MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
     int i, j, k;
-    for (k = 0; k < t->count; k++) sim->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
+    for (k = 0; k < t->count; k++) MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
     if (md_is_deep(sim)) {
         for (k = 0; k < t->count; k++)
-            if (!md_unit_is_zero(sim->row_J[t->dof[k]])) md_whiten_deep_path(sim, t->dof[k]);
+            if (!md_unit_is_zero(MD_SOLVE(sim)->row_J[t->dof[k]]))
+                md_whiten_deep_path(sim, t->dof[k]);
         return;
     }
     for (j = t->dof[0], k = 1; k < t->count; k++)
@@ -13053,7 +13104,7 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
    of an arm are of this kind. */
 MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
-    md_unit *x = sim->row_x;
+    md_unit *x = MD_SOLVE(sim)->row_x;
     md_overflow overflow = 0;
     int j, k = t->dof[0];
     for (x[k] = md_scaled_factor(sim, t, 0, e); k >= 0; k = md_parent_y(sim, k)) {
@@ -13087,7 +13138,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         if (MD_SHORTCUTS && t->count == 1 && !md_is_deep(sim)) md_whiten_single_path(sim, t, e);
         else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
         e = (md_scale)(e + MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13100,7 +13151,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 MD_INLINE void md_whiten_dofs(mdyn_sim *sim, int first, int n, md_num scale)
 {
     const md_num *J = MD_BODY_ROWS(sim)->row_jacobian + first;
-    md_unit *x = sim->row_x + first;
+    md_unit *x = MD_SOLVE(sim)->row_x + first;
     md_overflow overflow = sim->overflow;
     int k, j;
     MD_UNROLL_SIX
@@ -13134,8 +13185,9 @@ MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_
     for (e = row->first; e < row->end; e++) {
         const int k = sim->entry_column[e];
         if (k < sim->dofs)
-            sim->row_J[k] = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
-                                       md_dof_scale(&sim->dof[k]));
+            MD_SOLVE(sim)->row_J[k]
+                = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
+                             md_dof_scale(&sim->dof[k]));
     }
     for (p = 0; p < r->term_count; p++) md_whiten_path(sim, r->body[p]);
 }
@@ -13153,7 +13205,7 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
         else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) sim->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13180,13 +13232,13 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
     md_scale excess;
     int e;
     if (!md_is_zero(cfm2)) cfm2 = md_mul(cfm2, md_mul(row->scale, row->scale));
-    excess = md_length_excess(sim->row_x, sim->entry_column + row->first,
+    excess = md_length_excess(MD_SOLVE(sim)->row_x, sim->entry_column + row->first,
                                  row->end - row->first, cfm2);
     if (excess == 0) return cfm2;
 
     for (e = row->first; e < row->end; e++)
-        sim->row_x[sim->entry_column[e]] =
-            md_unit_ldexp(sim->row_x[sim->entry_column[e]], -excess);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] =
+            md_unit_ldexp(MD_SOLVE(sim)->row_x[sim->entry_column[e]], -excess);
 
     /* lengths by 2^-excess, squares by its square */
     row->scale = md_ldexp(row->scale, -excess);
@@ -13321,18 +13373,18 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
 
     /* length = -beta */
     md_sqrt_and_rsqrt(square, &length, &inverse);
-    if (md_unit_less(sim->row_x[p], MD_U(0))) length = md_neg(length);
+    if (md_unit_less(MD_SOLVE(sim)->row_x[p], MD_U(0))) length = md_neg(length);
     else inverse = md_neg(inverse);
     row->inverse_rest = inverse;
 
-    v_pivot = md_add(md_of_unit(sim->row_x[p], 0), length);
+    v_pivot = md_add(md_of_unit(MD_SOLVE(sim)->row_x[p], 0), length);
     inverse = md_inverse(v_pivot);
     for (e = first; e < first + count; e++) {
-        sim->shared.entry[e] = md_unit_mul_num(sim->row_x[sim->entry_column[e]], inverse);
+        sim->shared.entry[e] = md_unit_mul_num(MD_SOLVE(sim)->row_x[sim->entry_column[e]], inverse);
         sum = md_add_square(sum, sim->shared.entry[e]);
-        sim->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
-    sim->row_x[p] = md_unit_of(md_neg(length), 0);
+    MD_SOLVE(sim)->row_x[p] = md_unit_of(md_neg(length), 0);
     return md_unit_of(md_householder_tau(v_pivot, length, sum), 0);
 }
 
@@ -13346,9 +13398,9 @@ MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
     int e;
     MD_FLOAT_UNROLL
     for (e = first; e < end; e++) {
-        sim->shared.entry[e] = sim->row_x[sim->entry_column[e]];
+        sim->shared.entry[e] = MD_SOLVE(sim)->row_x[sim->entry_column[e]];
         sum = md_add_square(sum, sim->shared.entry[e]);
-        sim->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
     return sum;
 }
@@ -13365,7 +13417,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     sum = md_add_row_squares(sim, sum, shared, end);
     left = md_squares_value(sum);
     if (row->pivot < 0 || md_is_dependent(left, owned)) {
-        for (e = lone; e < end; e++) sim->row_x[sim->entry_column[e]] = MD_U(0);
+        for (e = lone; e < end; e++) MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         return 0;
     }
 
@@ -13376,9 +13428,9 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (end > shared)
         row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
-        row->inverse_rest = md_inverse(md_of_unit(sim->row_x[row->pivot], 0));
+        row->inverse_rest = md_inverse(md_of_unit(MD_SOLVE(sim)->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
-    sim->row_x[row->pivot] = MD_U(0);
+    MD_SOLVE(sim)->row_x[row->pivot] = MD_U(0);
     return 1;
 }
 
@@ -13488,8 +13540,8 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
         const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         if (!owner->in_equality) continue;
         if (hard && md_row_is_soft(owner)) break;
-        md_apply_lone_reflection(sim, owner, sim->row_x);
-        md_apply_shared_reflection(sim, owner, sim->row_x);
+        md_apply_lone_reflection(sim, owner, MD_SOLVE(sim)->row_x);
+        md_apply_shared_reflection(sim, owner, MD_SOLVE(sim)->row_x);
     }
     return e;
 }
@@ -13530,7 +13582,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     row->owned_count = (md_place_if_any)(end - first);
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
-    if (!md_is_zero(cfm2)) sim->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
+    if (!md_is_zero(cfm2)) MD_SOLVE(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
 
     row->inverse_rest = md_uncertain_length2(sim, row,
@@ -14113,6 +14165,9 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
         row->in_equality = row->in_inequality = 0;
     }
     sim->active_count = sim->equality_count = 0;
+    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs; i++) MD_SOLVE(sim)->row_J[i] = MD_U(0);
+    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs + sim->rows; i++)
+        MD_SOLVE(sim)->row_x[i] = MD_U(0);
     MD_SOLVE(sim)->vector.first = -1;
     sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
@@ -14581,7 +14636,7 @@ enum { MD_ELIMINATION_OPEN = 2 }; /* sim->eliminated while it is found */
    without target velocity, whose impulse has no bound and bounds no other. */
 MD_STATIC int md_is_eliminable(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     return md_eliminates(sim) && c->softness.kind == MDYN_DEFAULT && !md_is_of_velocity(c)
         && md_wide_is_zero(c->target_velocity) && md_row_is_unbounded(sim, md_row_at(sim, i));
 }
@@ -14667,8 +14722,8 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     if (sim->G_count + r->count > MDYN_G_SIZE_) return 0;
 
     /* the numbers of f in G stand behind all others */
-    tie->coupling = (int16_t)i;
-    tie->dof = (int16_t)dof;
+    tie->coupling = (md_index)i;
+    tie->dof = (md_index)dof;
     tie->inverse = md_inverse(t->factor[k]);
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
@@ -14676,12 +14731,12 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     }
     sim->tie_of[dof] = (md_place_if_any)sim->tie_count++;
     sim->mark[dof] = 1;
-    sim->G_first[dof] = sim->G_count;
+    sim->G_first[dof] = (md_index)sim->G_count;
     for (j = 0; j < r->count; j++) {
         sim->G_y[sim->G_count] = (md_place)r->dof[j];
         sim->G[sim->G_count++] = r->factor[j];
     }
-    sim->G_end[dof] = sim->G_count;
+    sim->G_end[dof] = (md_index)sim->G_count;
     return 1;
 }
 
@@ -14742,7 +14797,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const mdyn_coupling *c = md_coupling_at(sim, tie->coupling);
+        const md_coupling *c = md_coupling_at(sim, tie->coupling);
         md_num C = md_terms_dot(md_find_tie_terms(sim, tie), sim->dv);
         C = md_add(C, md_sub(md_of_wide(c->offset), md_of_wide(c->lower)));
         sim->dv[tie->dof] = md_neg(md_mul(C, tie->inverse));
@@ -14753,7 +14808,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
    position or velocity than these. Needs md_find_gamma_at_0. */
 MD_STATIC int md_contradicts_ties(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num C, size = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
     int k;
@@ -14821,8 +14876,8 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         sim->tie_of[k] = -1;
         sim->dof[k].is_led = 0;
-        sim->G_first[k] = (int16_t)k;
-        sim->G_end[k] = (int16_t)(k + 1);
+        sim->G_first[k] = (md_index)k;
+        sim->G_end[k] = (md_index)(k + 1);
         sim->G_y[k] = (md_place)k;
         sim->G[k] = MD_K(1);
     }
@@ -14934,7 +14989,7 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     /* where the elements of M go in M_y, whose layout is that of L */
     for (n = 0, k = 0; MD_HAS(ELIMINATED) && k < sim->dofs; k++)
         for (j = k; j >= 0; j = md_parent_dof(sim, j))
-            sim->mass_place[n++] = (int16_t)md_mass_place(sim, k, j);
+            sim->mass_place[n++] = (md_index)md_mass_place(sim, k, j);
     return MDYN_OK;
 }
 
@@ -14977,11 +15032,11 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     }
 
     /* workspaces are zero between calls */
-    for (k = 0; k < sim->dofs; k++) sim->row_J[k] = MD_U(0);
+    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_J[k] = MD_U(0);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->pivot_owner[k] = -1;
-        sim->row_x[k] = MD_U(0);
+        MD_SOLVE(sim)->row_x[k] = MD_U(0);
     }
     for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
@@ -16362,7 +16417,7 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
 {
     const int n = md_whitened_count(sim);
     int k;
-    for (k = 0; k < n; k++) sim->row_x[k] = MD_U(0);
+    for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
 }
 
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
@@ -16390,7 +16445,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     int k;
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_num P = md_of_unit(sim->row_x[k], 0);
+        const md_num P = md_of_unit(MD_SOLVE(sim)->row_x[k], 0);
         slope = md_add(slope, md_mul(P, md_of_unit(MD_SOLVE(sim)->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
     }
@@ -16463,8 +16518,8 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
 
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_unit step = goes_on ? md_unit_mul(part, sim->row_x[k]) : MD_U(0);
-        sim->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
+        const md_unit step = goes_on ? md_unit_mul(part, MD_SOLVE(sim)->row_x[k]) : MD_U(0);
+        MD_SOLVE(sim)->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
                                                       MD_SOLVE(sim)->scratch[k]));
         MD_SOLVE(sim)->scratch[k] = MD_SOLVE(sim)->du[k] = md_unit_add(MD_SOLVE(sim)->du[k], step);
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
@@ -16582,14 +16637,14 @@ MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
     const md_row *row = md_active_row(sim, k), *other;
     md_num *A = y->A + i * (i + 1) / 2;
     int j, e;
-    (void)md_axpy_free(sim, row, MD_U(1), sim->row_x);
+    (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
     for (j = 0; j < i; j++) {
         other = md_active_row(sim, y->row[j]);
-        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, sim->row_x)), 0);
+        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, MD_SOLVE(sim)->row_x)), 0);
     }
     A[i] = MD_K(1);
     for (e = row->first + row->owned_count; e < row->end; e++)
-        sim->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
 }
 
 /* The rows at no bound, A and what they miss. */
@@ -16688,7 +16743,7 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
             if (!row->in_inequality) continue;
             meet = md_has_leader(sim, row);
             for (e = row->first + row->owned_count; e < row->end; e++) {
-                md_unit *mark = &sim->row_x[sim->entry_column[e]];
+                md_unit *mark = &MD_SOLVE(sim)->row_x[sim->entry_column[e]];
                 meet |= !md_unit_is_zero(*mark);
                 *mark = MD_U(1);
             }
@@ -18353,15 +18408,15 @@ MD_STATIC void md_add_root_impulse(mdyn_sim *sim, int i, const md_force *wrench,
     md_vec_scale(&f.lin, s, &wrench->lin);
     for (; sim->link[i].parent >= 0; i = sim->link[i].parent)
         md_vec_add_cross(&f.ang, md_arm_of(sim, i, &room), &f.lin);
-    md_vec_add(&MD_WORK(sim)->before.wrench[i].ang, &MD_WORK(sim)->before.wrench[i].ang, &f.ang);
-    md_vec_add(&MD_WORK(sim)->before.wrench[i].lin, &MD_WORK(sim)->before.wrench[i].lin, &f.lin);
+    md_vec_add(&MD_WRENCH(sim, i)->ang, &MD_WRENCH(sim, i)->ang, &f.ang);
+    md_vec_add(&MD_WRENCH(sim, i)->lin, &MD_WRENCH(sim, i)->lin, &f.lin);
 }
 
 /* An impulse on DoF k, if it is that of a floating root. */
 MD_STATIC void md_add_dof_impulse(mdyn_sim *sim, int k, md_num impulse)
 {
     const int i = md_body_of(sim, k);
-    md_force *f = &MD_WORK(sim)->before.wrench[i];
+    md_force *f = MD_WRENCH(sim, i);
     if (!md_is_floating_root(sim, i) || md_is_zero(impulse)) return;
     md_vec_add_scaled(k < md_dof_of(sim, i) + 3 ? &f->ang : &f->lin, impulse,
                       &MD_COLUMN(&sim->dof[k])->axis);
@@ -18559,16 +18614,16 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         if (!md_is_floating_root(sim, i)) continue;
         p = md_momentum_of(sim, i);
         md_tree_com(sim, i, &com);
-        md_force_to_point(&MD_WORK(sim)->before.wrench[i], &com);
+        md_force_to_point(MD_WRENCH(sim, i), &com);
         for (c = 0; c < 3; c++) {
             md_num pull = md_mul(md_mul(sim->dt, MD_STAGE(sim, i)->momentum.composite.mass),
                                  md_of_wide((&g->x)[c]));
-            pull = md_add(pull, md_vec_get(&MD_WORK(sim)->before.wrench[i].lin, c));
+            pull = md_add(pull, md_vec_get(&MD_WRENCH(sim, i)->lin, c));
 
             /* path dt (p + dp/2)/m, then p += dp, L += dL */
             p->travel[c] = md_mul(sim->dt, md_div(md_add(p->lin[c], md_mul(MD_K(0.5), pull)),
                                                   MD_STAGE(sim, i)->momentum.composite.mass));
-            p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WORK(sim)->before.wrench[i].ang, c));
+            p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WRENCH(sim, i)->ang, c));
             p->lin[c] = md_add(p->lin[c], pull);
         }
     }
@@ -19516,7 +19571,7 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
 /* Whether coupling i is a rigid equality of exactly two joints; its terms into *t. */
 MD_STATIC int md_coupling_ties(const mdyn_sim *sim, int i, md_terms *t)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     if (!md_coupling_is_rigid(sim, c) || !md_coupling_is_equality(c)
         || md_coupling_is_curved(sim, i)) return 0;
     md_find_row_terms(sim, md_row_at(sim, i), t);
@@ -19556,7 +19611,7 @@ MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_
    leaves one position. */
 MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_num *upper)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     md_num x = MD_K(0), z = md_of_wide(c->offset), size = MD_K(0), part;
     md_terms *t = &MD_SOLVE(sim)->terms;
     int k;
@@ -19594,7 +19649,7 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
        c_to q_to + c_from q_from + offset = lower */
     while (found)
         for (found = 0, i = 0; i < sim->couplings; i++) {
-            const mdyn_coupling *c = md_coupling_at(sim, i);
+            const md_coupling *c = md_coupling_at(sim, i);
             md_num ratio;
             int from, to;
             if (!md_coupling_ties(sim, i, t)) continue;
@@ -19719,7 +19774,7 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follower,
                                     const mdyn_term *leader, md_preimage *s)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const md_num ratio = md_neg(md_div(md_of_wide(follower->coefficient),
                                        md_of_wide(leader->coefficient)));
     const md_num rest = md_div(md_sub(md_of_wide(c->lower), md_of_wide(c->offset)),
@@ -19750,7 +19805,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
    bounds only, its own or those of the joint. */
 MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_term *leader = NULL, *follower = NULL;
     const md_num most = MD_K(8388600);
     md_num x, z, from = md_max(*lower, md_neg(most)), to = md_min(*upper, most), t;
@@ -19906,7 +19961,7 @@ MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
 }
 
 /* The interval of the joint of one term of coupling c, from those of the others. */
-MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_term *term)
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling *c, const mdyn_term *term)
 {
     const int k = md_dof_of(sim, term->body);
     const md_num none = MD_K(1e12), x = md_of_wide(term->coefficient);
@@ -19941,7 +19996,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const mdyn_coupling *c, const mdyn_
    those of the others. Returns whether one has changed. */
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     md_num *lower = MD_SOLVE(sim)->reduced.factor, *upper = MD_SOLVE(sim)->reduced.size;
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
@@ -20114,7 +20169,7 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
 /* Whether coupling i is rigid and C outside its range by more than rounding. */
 MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     md_num slack = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
     md_terms *t = &MD_SOLVE(sim)->terms;
     md_sum C;
@@ -20282,7 +20337,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
     l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
-    l->body_parent = b->parent;
+    l->body_parent = (md_index)b->parent;
     md_move_off_welded(sim, link);
 
     /* Center of mass Q^T c, first moment m c, inertia Q^T I Q about the center of mass */
@@ -20363,7 +20418,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
         if (MD_BODY(&sim->link[j])->alone > count) count = MD_BODY(&sim->link[j])->alone;
-    if (!l->alone) l->alone = (int16_t)(count + 1);
+    if (!l->alone) l->alone = (md_index)(count + 1);
     MD_TREE(sim)->alone[l->alone - 1] = alone;
 }
 
@@ -20437,11 +20492,11 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     int k;
 
     /* Its DoFs and coordinates begin where those of the links before it end */
-    link->parent = b->parent;
+    link->parent = (md_index)b->parent;
     link->joint = (uint8_t)b->joint;
     link->dofs = (uint8_t)dofs;
-    link->dof = sim->dofs;
-    link->coordinate = sim->coordinates;
+    link->dof = (md_index)sim->dofs;
+    link->coordinate = (md_index)sim->coordinates;
     link->table_sum = md_sum_body(b);
     if (!md_is_welded(link)) md_copy_values(md_values_of_body(sim, i), b);
     sim->dofs = (int16_t)(sim->dofs + dofs);
@@ -20474,11 +20529,11 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
             : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
-        sim->M_first[k] = (int16_t)n;
+        sim->M_first[k] = (md_index)n;
         for (j = k; j >= 0; j = md_parent_dof(sim, j)) n++;
         if (n > MIMICDYN_MAX_ENTRIES) return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
     }
-    sim->M_first[k] = (int16_t)n;
+    sim->M_first[k] = (md_index)n;
     return MDYN_OK;
 }
 
@@ -20518,7 +20573,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     int k;
     sim->has_target_velocity = sim->has_coupled_bounds = 0;
     for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
-        const mdyn_coupling *c = md_coupling_at(sim, k);
+        const md_coupling *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
         if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
             || (c->level == MDYN_VELOCITY
@@ -20527,18 +20582,45 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     }
 }
 
-/* Coupling i becomes *c, with what concerns all couplings. */
-MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
+/* *to := *c. */
+MD_STATIC void md_take_coupling(md_coupling *to, const mdyn_coupling *c)
+{
+    size_t k;
+    for (k = 0; k < sizeof *to; k++) ((unsigned char *)to)[k] = 0; /* what is between fields */
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) to->terms[k] = c->terms[k];
+    to->offset = c->offset;
+    to->softness = c->softness;
+    to->lower = c->lower;
+    to->upper = c->upper;
+    to->target_velocity = c->target_velocity;
+    to->effort = c->effort;
+    if (MIMICDYN_LOSSES) {
+        MD_LOSS(to)->efficiency = c->efficiency;
+        MD_LOSS(to)->mu = c->mu;
+        MD_LOSS(to)->mu_of = c->mu_of;
+    }
+    to->level = (uint8_t)c->level;
+    to->breaks = (uint8_t)(c->breaks != 0);
+    to->name = c->name;
+}
+
+/* What concerns all couplings, after coupling i has changed. */
+MD_STATIC void md_note_coupling(mdyn_sim *sim, int i)
 {
     int k;
     md_drop_factor(sim);
-    sim->coupling[i] = *c;
     sim->term_count[i] = 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-        if (!md_wide_is_zero(c->terms[k].coefficient)) sim->term_count[i]++;
+        if (!md_wide_is_zero(sim->coupling[i].terms[k].coefficient)) sim->term_count[i]++;
     md_lay_out_curves(sim);
     md_look_at_couplings(sim);
     md_find_leaders(sim);
+}
+
+MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling *c)
+{
+    sim->coupling[i] = *c;
+    md_note_coupling(sim, i);
 }
 
 /* Appends a row to the list. */
@@ -20854,7 +20936,8 @@ MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
         code = md_check_coupling(sim, &model->couplings[i], i);
         if (code == MDYN_OK) code = md_check_curves(sim, &model->couplings[i], i);
         if (code != MDYN_OK) return md_blame(sim, code, i);
-        md_store_coupling(sim, i, &model->couplings[i]);
+        md_take_coupling(&sim->coupling[i], &model->couplings[i]);
+        md_note_coupling(sim, i);
     }
     md_build_rows(sim);
     sim->joint_row_count = sim->rows;
@@ -20906,14 +20989,15 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
 /* Whether the plan remains valid with *c in the place of coupling i. It does if both have the same
    joints and the same rank of set-up, and are both bounded or both unbounded. A hard unbounded
    coupling must keep its ratios too: with others its row could depend on earlier rows. O(c) */
-MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c)
+MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const md_coupling *c)
 {
-    const mdyn_coupling *old = md_coupling_at(sim, i);
-    mdyn_coupling before = *old;
+    const md_coupling *old = md_coupling_at(sim, i);
+    md_coupling before = *old;
     int k, rank = md_setup_rank(sim, md_row_at(sim, i)), fits, unbounded, eliminable;
 
     /* Joints, ratios, and the coupling that bounds this one */
-    if (md_has_mu(old) != md_has_mu(c) || (MIMICDYN_LOSSES && old->mu_of != c->mu_of)) return 0;
+    if (md_has_mu(old) != md_has_mu(c)
+        || (MIMICDYN_LOSSES && MD_LOSS(old)->mu_of != MD_LOSS(c)->mu_of)) return 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
         const mdyn_term *a = &old->terms[k], *b = &c->terms[k];
         if (md_wide_is_zero(a->coefficient) != md_wide_is_zero(b->coefficient)) return 0;
@@ -20960,10 +21044,10 @@ MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
 /* Replaces coupling i by *c, engaged or released. The rows are planned anew, with the warnings of
    mdyn_init, unless the plan remains valid and no row is redundant: a redundant row may depend on
    the old coupling. On an error coupling and plan are restored. O(c); anew O(r^2 + r n + n c^2) */
-MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, int released)
+MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling *c, int released)
 {
     const int was_released = sim->released[i];
-    mdyn_coupling old;
+    md_coupling old;
     int code;
 
     /* The plan of exact rows takes M and J at the present q; that of an iterated solve, with
@@ -20998,7 +21082,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c,
 }
 
 /* Whether the terms of two couplings, absent ones apart, are the same. */
-MD_STATIC int md_terms_are_equal(const mdyn_coupling *a, const mdyn_coupling *b)
+MD_STATIC int md_terms_are_equal(const md_coupling *a, const md_coupling *b)
 {
     int k;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
@@ -21013,7 +21097,7 @@ MD_STATIC int md_terms_are_equal(const mdyn_coupling *a, const mdyn_coupling *b)
 
 /* md_exchange_coupling, with constants_sum. If the terms change, the results of the last step give
    no force any more (MDYN_ERR_REPLACED); the impulses stay as a warm start. */
-MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const mdyn_coupling *c, int released)
+MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling *c, int released)
 {
     const int same = md_terms_are_equal(md_coupling_at(sim, i), c);
     const uint32_t before = md_sum_coupling(sim, i);
@@ -21037,7 +21121,7 @@ MD_STATIC void md_set_offset_rest(mdyn_sim *sim, int i, mdyn_wide rest)
 /* The part of constants_sum that depends on the target of coupling i. */
 MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     return md_sum_part(sim, &c->offset, sizeof c->offset)
         + md_sum_part(sim, &c->target_velocity, sizeof c->target_velocity)
         + md_sum_part(sim, &sim->has_target_velocity, sizeof sim->has_target_velocity);
@@ -21045,7 +21129,7 @@ MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 
 /* Coupling i with the offset and the target velocity of *c, which differs in nothing else. They can
    change the plan only of couplings that may be eliminated, or where rows are redundant. O(c) */
-MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const mdyn_coupling *c)
+MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling *c)
 {
     uint32_t before;
     if (c->softness.kind == MDYN_DEFAULT || sim->redundant_count > 0)
@@ -21065,7 +21149,7 @@ MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const mdyn_coupling *c)
    from inside, the present offset. Writes sim->terms and sim->value. */
 MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, coupling);
+    const md_coupling *c = md_coupling_at(sim, coupling);
     const md_num zero = MD_K(0);
     md_num excess, violation = zero;
 
@@ -21436,7 +21520,7 @@ MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, i
 MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const md_row *row = md_row_at(sim, i);
     md_num coefficient, correction;
     int k, v_moved, q_moved;
@@ -22042,7 +22126,7 @@ MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, const md_ter
    curve is the model's, and too long for a line. */
 MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, i);
+    const md_coupling *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     const int first = md_first_term(c);
     int k;
@@ -22074,7 +22158,7 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
       velocity    C' = target velocity + lower      lower <= C' - (target velocity) <= upper
    A bound that is not meant is left out, with its sign. */
 MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
-                                          const mdyn_coupling *c, const md_terms *t)
+                                          const md_coupling *c, const md_terms *t)
 {
     const int equality = md_coupling_is_equality(c), velocity = c->level == MDYN_VELOCITY;
     const md_num lower = md_of_wide(c->lower), offset = md_of_wide(c->offset);
@@ -22099,7 +22183,7 @@ MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
       -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
    A velocity coupling has its target velocity in the equation. `mu` is a second bound, beside the
    effort. */
-MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const mdyn_coupling *c,
+MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_coupling *c,
                                  const md_terms *t)
 {
     const int velocity = c->level == MDYN_VELOCITY;
@@ -22115,8 +22199,8 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const mdy
     md_print_effort(out, c->effort);
     if (!md_wide_is_zero(c->effort) && c->breaks) md_print(out, " or it breaks");
     if (md_has_mu(c)) {
-        md_print_value(out, ", |force| <= ", md_of_wide(c->mu), " |force of coupling ");
-        md_print_int(out, c->mu_of);
+        md_print_value(out, ", |force| <= ", md_of_wide(MD_LOSS(c)->mu), " |force of coupling ");
+        md_print_int(out, MD_LOSS(c)->mu_of);
         md_print(out, "|");
     }
 }
@@ -22260,7 +22344,7 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 {
     static const char names[][10] = { "coupling ", "loss ", "drive ", "friction ", "limit ",
                                       "closure ", "user row ", "contact " };
-    const mdyn_coupling *c;
+    const md_coupling *c;
     md_terms terms;
 
     /* `names` is in the order of mdyn_row_kind */
@@ -22286,7 +22370,7 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
     md_print(out, ": ");
     if (row->kind == MDYN_ROW_LOSS) {
         c = md_coupling_at(sim, row->index);
-        md_print_value(out, "transmission efficiency ", md_of_wide(c->efficiency), "");
+        md_print_value(out, "transmission efficiency ", md_of_wide(MD_LOSS(c)->efficiency), "");
     } else if (row->kind == MDYN_ROW_DRIVE) {
         md_print_drive(out, sim, row->index);
     } else if (row->kind == MDYN_ROW_FRICTION) {
@@ -22551,7 +22635,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
    since the row of the loss has half the first coefficient and minus half the others. */
 MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
 {
-    const mdyn_coupling *c = md_coupling_at(sim, coupling);
+    const md_coupling *c = md_coupling_at(sim, coupling);
     md_num lambda = sim->row_result[coupling].impulse;
     md_terms t;
     int first = 0, loss, k, place = 0;
@@ -23015,38 +23099,34 @@ MD_STATIC void md_subtract_row_wrenches(mdyn_sim *sim)
         const md_num force = md_neg(md_mul(sim->inverse_dt, sim->row_result[k].impulse));
         for (p = 0; p < r->term_count && !md_is_zero(force); p++)
             if (!r->is_joint_term[p])
-                md_force_add_scaled(&MD_WORK(sim)->before.wrench[r->body[p]], force, &r->wrench[p]);
+                md_force_add_scaled(MD_WRENCH(sim, r->body[p]), force, &r->wrench[p]);
     }
 }
 
-/* Adds to the wrench of each welded body on `on` that which gives its own mass the motion of `on`,
-   of which md_rnea_outward has made it a part. */
-MD_STATIC void md_add_welded_wrenches(mdyn_sim *sim, int on)
+/* *f := the wrench that gives the own mass of welded body i the motion of `on`, of which
+   md_rnea_outward has made it a part, less what else acts on it. */
+MD_STATIC void md_find_welded_wrench(const mdyn_sim *sim, int on, int i, md_force *f)
 {
     md_motion m;
     md_body_state p;
-    md_force f;
     md_mat B;
-    int i;
+    md_find_welded_state(sim, i, &p);
 
-    /* a point of `on` at the origin of a welded body: a + B arm */
-    for (i = on + 1; i < sim->bodies; i++) {
-        if (sim->link[i].parent != on || !md_is_welded(&sim->link[i])) continue;
-        md_find_welded_state(sim, i, &p);
+    /* the world: omega = 0, alpha = 0, a = -g */
+    md_vec_zero(&m.ang);
+    md_vec_of_wide(&m.lin, &sim->gravity);
+    md_vec_scale(&m.lin, MD_K(-1), &m.lin);
 
-        /* the world: omega = 0, alpha = 0, a = -g */
-        md_vec_zero(&m.ang);
-        md_vec_of_wide(&m.lin, &sim->gravity);
-        md_vec_scale(&m.lin, MD_K(-1), &m.lin);
-        if (on >= 0) {
-            m = MD_STAGE(sim, on)->driven.motion;
-            md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p.arm);
-        }
-
-        md_mat_of_rates(&B, &p.omega, &m.ang);
-        md_motion_wrench(&f, &sim->link[i], &p, &m.ang, &m.lin, &B);
-        md_force_add_scaled(&MD_WORK(sim)->before.wrench[i], MD_K(1), &f);
+    /* a point of `on` at the origin of the welded body: a + B arm */
+    if (on >= 0) {
+        m = MD_STAGE(sim, on)->driven.motion;
+        md_mat_vec_add(&m.lin, &m.lin, &MD_STAGE(sim, on)->driven.rates, &p.arm);
     }
+
+    md_mat_of_rates(&B, &p.omega, &m.ang);
+    md_motion_wrench(f, &sim->link[i], &p, &m.ang, &m.lin, &B);
+    if (!MD_STAGES_OF_JOINTS) md_force_add_scaled(f, MD_K(1), MD_WRENCH(sim, i));
+    else if (md_has_wrench(sim)) md_subtract_wrench(sim, i, f);
 }
 
 /* *f := the wrench on a body through its joint in the last step, at its origin: what gives it and
@@ -23056,7 +23136,6 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     /* what is welded to `on`, or moves on it, hands its wrench to it, the carried part to `body` */
     const int welded = md_is_welded(&sim->link[body]);
     const int on = welded ? sim->link[body].parent : body;
-    md_force *wrench = MD_WORK(sim)->before.wrench;
     int i;
 
     /* what moves the bodies, less what else acts on each */
@@ -23066,18 +23145,27 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
     md_rnea_outward(sim, sim->joint_force);
     md_subtract_wrenches(sim);
     md_subtract_row_wrenches(sim);
-    if (welded) md_add_welded_wrenches(sim, on);
+    if (welded) md_find_welded_wrench(sim, on, body, f);
 
     /* inwards; of what is on the same body as a welded one only that which the latter carries */
     for (i = sim->bodies - 1; i > body; i--) {
-        const int parent = sim->link[i].parent;
+        const int parent = sim->link[i].parent, part = md_is_welded(&sim->link[i]);
         md_vec room, arm = *md_arm_of(sim, i, &room);
-        if (parent > body) md_force_add_shifted(&wrench[parent], &wrench[i], &arm);
-        if (parent != on || (welded && !md_carries(sim, body, i))) continue;
-        if (welded) md_vec_sub(&arm, &arm, md_arm_of(sim, body, &room));
-        md_force_add_shifted(&wrench[body], &wrench[i], &arm);
+        md_force own;
+        if (MD_STAGES_OF_JOINTS && part && !welded) continue; /* its parent has it */
+        if (parent > body && !(MD_STAGES_OF_JOINTS && part))
+            md_force_add_shifted(MD_WRENCH(sim, parent), MD_WRENCH(sim, i), &arm);
+        if (parent != on) continue;
+        if (!welded) {
+            md_force_add_shifted(MD_WRENCH(sim, body), MD_WRENCH(sim, i), &arm);
+        } else if (md_carries(sim, body, i)) {
+            if (part) md_find_welded_wrench(sim, on, i, &own);
+            else own = *MD_WRENCH(sim, i);
+            md_vec_sub(&arm, &arm, md_arm_of(sim, body, &room));
+            md_force_add_shifted(f, &own, &arm);
+        }
     }
-    *f = wrench[body];
+    if (!welded) *f = *MD_WRENCH(sim, body);
     md_return_to_end(sim);
 }
 
@@ -23867,7 +23955,7 @@ MD_STATIC int md_check_replacement(mdyn_sim *sim, int coupling, const mdyn_coupl
     code = md_check_coupling(sim, c, coupling);
     if (code == MDYN_OK) code = md_check_curves(sim, c, coupling);
     if (code != MDYN_OK) return md_blame(sim, code, coupling);
-    if (md_has_efficiency(c) && !md_has_efficiency(md_coupling_at(sim, coupling))
+    if (!md_wide_is_zero(c->efficiency) && !md_has_efficiency(md_coupling_at(sim, coupling))
         && md_find_row(sim, MDYN_ROW_LOSS, coupling) < 0)
         return md_blame(sim, MDYN_ERR_LOSS, coupling);
     return MDYN_OK;
@@ -23876,11 +23964,14 @@ MD_STATIC int md_check_replacement(mdyn_sim *sim, int coupling, const mdyn_coupl
 /* Checked against the sim's bodies first; >>build exchanges the copy and plans if it has to. */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *replacement)
 {
+    md_coupling c;
     int code = md_enter_change(sim);
     if (code != MDYN_OK) return code;
     code = md_check_replacement(sim, coupling, replacement);
-    if (code == MDYN_OK)
-        code = md_replace_coupling(sim, coupling, replacement, sim->released[coupling]);
+    if (code == MDYN_OK) {
+        md_take_coupling(&c, replacement);
+        code = md_replace_coupling(sim, coupling, &c, sim->released[coupling]);
+    }
     if (code >= 0) md_set_offset_rest(sim, coupling, MDYN_C(0));
     return md_leave(sim, code);
 }
@@ -23890,7 +23981,7 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
 MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
                                   mdyn_real target_velocity)
 {
-    mdyn_coupling c;
+    md_coupling c;
     md_sum excess;
     int code;
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
@@ -23925,7 +24016,7 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
    bound. Impulses of earlier steps are no warm starts. */
 MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 {
-    mdyn_coupling c;
+    md_coupling c;
     int code;
     if (coupling < 0 || coupling >= sim->couplings
         || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)

@@ -1002,7 +1002,10 @@ static void call_both(const call *c, int calm) {
             check_rows(s);
         }
     } else if (c->kind == CALL_COUPLING && code >= 0) {
-        s->coupling[c->i] = sim->coupling[c->i];
+        mdyn_coupling *now = &s->coupling[c->i];
+        if ((c->j & 3) != 3) *now = c->coupling;
+        now->offset = sim->coupling[c->i].offset;
+        now->target_velocity = sim->coupling[c->i].target_velocity;
     } else if (c->kind == CALL_MASS && ordinary) {
         check_dynamics();
     }

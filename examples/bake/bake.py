@@ -22,8 +22,7 @@ import tempfile
 
 # Rewritten by every step before it reads them.
 WORKSPACES = {
-    "terms", "value", "solve", "body_state", "shared",
-    "bias_velocity", "dv", "joint_force", "y_force", "off", "scratch", "du", "mark",
+    "solve", "body_state", "shared", "bias_velocity", "dv", "joint_force", "off", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
     "q_tail_start", "v_tail_start", "lambda_sum",
 }
@@ -77,7 +76,7 @@ static long bake_has(const mdyn_sim *sim)
         if (MIMICDYN_TREE && sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
     }
     for (k = 0; k < sim->couplings; k++) {
-        const mdyn_coupling *c = &sim->coupling[k];
+        const md_coupling *c = &sim->coupling[k];
         if (!md_coupling_is_equality(c)) has |= MDYN_HAS_RANGE;
         if (c->level == MDYN_VELOCITY || !md_wide_is_zero(c->target_velocity))
             has |= MDYN_HAS_VELOCITY;
