@@ -16655,11 +16655,13 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
 }
 
 /* sim->rows_meet of a solve: whether a coordinate has two active rows that act on it, or an impulse
-   bounds another. If not, an iteration solves them, from any impulses; in fixed point a second one
-   takes away the rounding of the first. Marks coordinates in sim->row_x, and clears it. */
+   bounds another. If not, an iteration solves them, from any impulses, and doubles have digits to
+   spare; of fewer digits a second one takes away the rounding of the first. Marks coordinates in
+   sim->row_x, and clears it. */
 MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
 {
-    int k, e, meet = !MD_WIDES_ARE_NUMS;
+    const int spares = (double)MD_EPSILON < 1e-12;
+    int k, e, meet = !spares;
     if (MD_HAS_CONSTANT_ROWS) return;
     for (k = md_equality_count(sim); k < md_active_count(sim) && !meet; k++) {
         const md_row *row = md_active_row(sim, k);
@@ -16671,7 +16673,7 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
             *mark = MD_U(1);
         }
     }
-    if (MD_WIDES_ARE_NUMS) md_clear_row_x(sim);
+    if (spares) md_clear_row_x(sim);
     sim->rows_meet = (uint8_t)meet;
 }
 
@@ -20333,7 +20335,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     l->inertia = all.second_moment;
     md_sym_get(x, &l->inertia);
     l->simple &= MD_ROTATION_IS_ONE;
-    if (md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5]))
+    if (MD_WIDES_ARE_NUMS && md_is_zero(x[3]) && md_is_zero(x[4]) && md_is_zero(x[5]))
         l->simple |= MD_INERTIA_IS_DIAGONAL;
     if (!any) return;
     md_weld_pitch(sim, link);
