@@ -15328,7 +15328,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
    Writes:  u_* of md_row, lambda bounds that follow another impulse, u_mu, u_bound and cone of
             md_body_row; sim->du, scratch, iterations, residual, unconverged, friction_stage,
-            overflow.
+            rows_meet, overflow.
             md_pair_cone rescales rows.
    Cost:    O(entries) for each iteration; parallel rows count once, and n of them, where they
             disagree, cost O(n^2).
