@@ -76,7 +76,7 @@ static long bake_has(const mdyn_sim *sim)
         if (MIMICDYN_TREE && sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
     }
     for (k = 0; k < sim->couplings; k++) {
-        const md_coupling *c = &sim->coupling[k];
+        const md_coupling_values *c = &sim->coupling[k];
         if (!md_coupling_is_equality(c)) has |= MDYN_HAS_RANGE;
         if (c->level == MDYN_VELOCITY || !md_wide_is_zero(c->target_velocity))
             has |= MDYN_HAS_VELOCITY;
