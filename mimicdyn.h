@@ -1531,7 +1531,7 @@ typedef struct md_dof {
     int16_t mu_of;
 
 /* A mdyn_coupling, in less memory. */
-typedef struct md_coupling {
+typedef struct md_coupling_values {
     mdyn_term terms[MIMICDYN_MAX_TERMS];
     mdyn_wide offset;
     mdyn_softness softness;
@@ -1541,7 +1541,7 @@ typedef struct md_coupling {
 #endif
     uint8_t level, breaks;
     const char *name;
-} md_coupling;
+} md_coupling_values;
 
 /* C' of a row on joints: sum of factor v. */
 typedef struct md_terms {
@@ -2034,7 +2034,7 @@ typedef struct mdyn_sim {
     md_link link[MIMICDYN_MAX_BODIES];
     md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
     md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
-    md_coupling coupling[MIMICDYN_MAX_COUPLINGS];
+    md_coupling_values coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
     uint8_t term_count[MIMICDYN_MAX_COUPLINGS]; /* terms whose coefficient is not 0 */
 
@@ -6754,19 +6754,19 @@ MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 
 /* ---- couplings and closures ---- */
 
-MD_SHARED const md_coupling *md_coupling_at(const mdyn_sim *sim, int i)
+MD_SHARED const md_coupling_values *md_coupling_at(const mdyn_sim *sim, int i)
 {
     return &sim->coupling[i];
 }
 
 /* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
-MD_INLINE int md_coupling_is_equality(const md_coupling *c)
+MD_INLINE int md_coupling_is_equality(const md_coupling_values *c)
 {
     return !MD_HAS(RANGE) || md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
 }
 
 /* Whether it is one of velocities, not of positions. */
-MD_INLINE int md_is_of_velocity(const md_coupling *c)
+MD_INLINE int md_is_of_velocity(const md_coupling_values *c)
 {
     return MD_HAS(VELOCITY) && c->level == MDYN_VELOCITY;
 }
@@ -6778,13 +6778,13 @@ MD_INLINE int md_has_target_velocity(const mdyn_sim *sim)
 }
 
 /* Whether the coupling loses power: efficiency 0 in the table means none is lost. */
-MD_INLINE int md_has_efficiency(const md_coupling *c)
+MD_INLINE int md_has_efficiency(const md_coupling_values *c)
 {
     return MIMICDYN_LOSSES && !md_wide_is_zero(MD_LOSS(c)->efficiency);
 }
 
 /* Whether the force of another coupling bounds this one's, as in Coulomb friction. */
-MD_INLINE int md_has_mu(const md_coupling *c)
+MD_INLINE int md_has_mu(const md_coupling_values *c)
 {
     return MIMICDYN_LOSSES && !md_wide_is_zero(MD_LOSS(c)->mu);
 }
@@ -8474,7 +8474,7 @@ MD_INLINE md_bend *md_bends_of(mdyn_sim *sim, int i)
 }
 
 /* The first present term of a coupling, of which there is one at least. */
-MD_STATIC int md_first_term(const md_coupling *c)
+MD_STATIC int md_first_term(const md_coupling_values *c)
 {
     int k = 0;
     while (md_wide_is_zero(c->terms[k].coefficient)) k++;
@@ -8485,7 +8485,7 @@ MD_STATIC int md_first_term(const md_coupling *c)
    is linear. */
 MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_curve *curve = md_curve_of(sim, &c->terms[md_first_term(c)]);
     return curve && curve->kind == MDYN_CURVE_COUPLER ? curve : NULL;
 }
@@ -8504,7 +8504,7 @@ MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *curve,
                                   mdyn_coupler_point *p, md_tail *tail)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     mdyn_real q[MIMICDYN_MAX_TERMS], v[MIMICDYN_MAX_TERMS];
     int k, ok;
 
@@ -8538,7 +8538,7 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
    slope by which its own coefficient becomes an element of J. */
 MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const int first = md_first_term(c);
     const md_num scale = md_of_wide(c->terms[first].coefficient);
     md_bend *bend = md_bends_of(sim, i);
@@ -8569,7 +8569,7 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
     md_curve_value p;
     int i, k, code = MDYN_OK;
     for (i = 0; MD_HAS_CURVES && i < sim->couplings && code == MDYN_OK; i++) {
-        const md_coupling *c = md_coupling_at(sim, i);
+        const md_coupling_values *c = md_coupling_at(sim, i);
         const mdyn_curve *coupler;
         md_bend *bend;
         if (!md_coupling_is_curved(sim, i)) continue;
@@ -8604,7 +8604,7 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
    place is refused by md_update_curves. */
 MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     md_curve_value p; /* of a coordinate, or of its curve */
     int k;
@@ -8958,7 +8958,7 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
     int i, j, k;
     for (i = 0; MD_HAS_CURVES && i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const md_coupling *c = md_coupling_at(sim, tie->coupling);
+        const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
         const md_bend *bend = md_bends_of(sim, tie->coupling);
         if (!md_tie_is_curved(sim, i)) continue;
 
@@ -11186,7 +11186,7 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
 MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
     if (MD_ROW_IS(row, COUPLING)) {
-        const md_coupling *c = md_coupling_at(sim, row->index);
+        const md_coupling_values *c = md_coupling_at(sim, row->index);
         if (md_softness_is_forceless(&c->softness)) return 0;
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
@@ -11237,7 +11237,7 @@ MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
 
 MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     s->softness = c->softness;
     s->lower = c->lower;
     s->upper = c->upper;
@@ -11282,7 +11282,7 @@ MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_sp
    the power arrives. */
 MD_INLINE void md_specify_leader(const mdyn_sim *sim, const md_row *row, md_spec *s)
 {
-    const md_coupling *c;
+    const md_coupling_values *c;
     md_num e;
     if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return;
     c = md_coupling_at(sim, row->index);
@@ -11470,7 +11470,7 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
    one other joint. */
 MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
 {
-    const md_coupling *c = md_coupling_at(sim, tie->coupling);
+    const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
     const mdyn_term *t = c->terms;
     tie->leader = -1;
     tie->ratio = MDYN_C(0);
@@ -12266,7 +12266,7 @@ MD_INLINE int md_row_is_released(const mdyn_sim *sim, const md_row *row)
 }
 
 /* Whether a coupling holds its joints exactly: on positions, hard, engaged, of unlimited force. */
-MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling *c)
+MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling_values *c)
 {
     return !md_is_of_velocity(c) && md_softness_is_hard(&c->softness)
         && md_wide_is_zero(c->effort) && !md_has_mu(c) && !sim->released[c - sim->coupling];
@@ -14742,7 +14742,7 @@ enum { MD_ELIMINATION_OPEN = 2 }; /* sim->eliminated while it is found */
    without target velocity, whose impulse has no bound and bounds no other. */
 MD_STATIC int md_is_eliminable(const mdyn_sim *sim, int i)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     return md_eliminates(sim) && c->softness.kind == MDYN_DEFAULT && !md_is_of_velocity(c)
         && md_wide_is_zero(c->target_velocity) && md_row_is_unbounded(sim, md_row_at(sim, i));
 }
@@ -14903,7 +14903,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        const md_coupling *c = md_coupling_at(sim, tie->coupling);
+        const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
         md_num C = md_terms_dot(md_find_tie_terms(sim, tie), sim->dv);
         C = md_add(C, md_sub(md_of_wide(c->offset), md_of_wide(c->lower)));
         sim->dv[tie->dof] = md_neg(md_mul(C, tie->inverse));
@@ -14914,7 +14914,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
    position or velocity than these. Needs md_find_gamma_at_0. */
 MD_STATIC int md_contradicts_ties(const mdyn_sim *sim, int i)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num C, size = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
     int k;
@@ -19684,7 +19684,7 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
 /* Whether coupling i is a rigid equality of exactly two joints; its terms into *t. */
 MD_STATIC int md_coupling_ties(const mdyn_sim *sim, int i, md_terms *t)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     if (!md_coupling_is_rigid(sim, c) || !md_coupling_is_equality(c)
         || md_coupling_is_curved(sim, i)) return 0;
     md_find_row_terms(sim, md_row_at(sim, i), t);
@@ -19724,7 +19724,7 @@ MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_
    leaves one position. */
 MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_num *upper)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     md_num x = MD_K(0), z = md_of_wide(c->offset), size = MD_K(0), part;
     md_terms *t = &MD_SOLVE(sim)->terms;
     int k;
@@ -19762,7 +19762,7 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
        c_to q_to + c_from q_from + offset = lower */
     while (found)
         for (found = 0, i = 0; i < sim->couplings; i++) {
-            const md_coupling *c = md_coupling_at(sim, i);
+            const md_coupling_values *c = md_coupling_at(sim, i);
             md_num ratio;
             int from, to;
             if (!md_coupling_ties(sim, i, t)) continue;
@@ -19887,7 +19887,7 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follower,
                                     const mdyn_term *leader, md_preimage *s)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const md_num ratio = md_neg(md_div(md_of_wide(follower->coefficient),
                                        md_of_wide(leader->coefficient)));
     const md_num rest = md_div(md_sub(md_of_wide(c->lower), md_of_wide(c->offset)),
@@ -19918,7 +19918,7 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
    bounds only, its own or those of the joint. */
 MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_term *leader = NULL, *follower = NULL;
     const md_num most = MD_K(8388600);
     md_num x, z, from = md_max(*lower, md_neg(most)), to = md_min(*upper, most), t;
@@ -20074,7 +20074,7 @@ MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
 }
 
 /* The interval of the joint of one term of coupling c, from those of the others. */
-MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling *c, const mdyn_term *term)
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, const mdyn_term *term)
 {
     const int k = md_dof_of(sim, term->body);
     const md_num none = MD_K(1e12), x = md_of_wide(term->coefficient);
@@ -20109,7 +20109,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling *c, const mdyn_te
    those of the others. Returns whether one has changed. */
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     md_num *lower = MD_SOLVE(sim)->reduced.factor, *upper = MD_SOLVE(sim)->reduced.size;
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
@@ -20282,7 +20282,7 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
 /* Whether coupling i is rigid and C outside its range by more than rounding. */
 MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     md_num slack = md_add(MD_K(1), md_abs(md_of_wide(c->offset)));
     md_terms *t = &MD_SOLVE(sim)->terms;
     md_sum C;
@@ -20685,7 +20685,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     int k;
     sim->has_target_velocity = sim->has_coupled_bounds = 0;
     for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
-        const md_coupling *c = md_coupling_at(sim, k);
+        const md_coupling_values *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
         if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
             || (c->level == MDYN_VELOCITY
@@ -20695,7 +20695,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
 }
 
 /* *to := *c. */
-MD_STATIC void md_take_coupling(md_coupling *to, const mdyn_coupling *c)
+MD_STATIC void md_take_coupling(md_coupling_values *to, const mdyn_coupling *c)
 {
     size_t k;
     for (k = 0; k < sizeof *to; k++) ((unsigned char *)to)[k] = 0; /* what is between fields */
@@ -20729,7 +20729,7 @@ MD_STATIC void md_note_coupling(mdyn_sim *sim, int i)
     md_find_leaders(sim);
 }
 
-MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling *c)
+MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values *c)
 {
     sim->coupling[i] = *c;
     md_note_coupling(sim, i);
@@ -21101,10 +21101,10 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
 /* Whether the plan remains valid with *c in the place of coupling i. It does if both have the same
    joints and the same rank of set-up, and are both bounded or both unbounded. A hard unbounded
    coupling must keep its ratios too: with others its row could depend on earlier rows. O(c) */
-MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const md_coupling *c)
+MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const md_coupling_values *c)
 {
-    const md_coupling *old = md_coupling_at(sim, i);
-    md_coupling before = *old;
+    const md_coupling_values *old = md_coupling_at(sim, i);
+    md_coupling_values before = *old;
     int k, rank = md_setup_rank(sim, md_row_at(sim, i)), fits, unbounded, eliminable;
 
     /* Joints, ratios, and the coupling that bounds this one */
@@ -21156,10 +21156,10 @@ MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
 /* Replaces coupling i by *c, engaged or released. The rows are planned anew, with the warnings of
    mdyn_init, unless the plan remains valid and no row is redundant: a redundant row may depend on
    the old coupling. On an error coupling and plan are restored. O(c); anew O(r^2 + r n + n c^2) */
-MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling *c, int released)
+MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
 {
     const int was_released = sim->released[i];
-    md_coupling old;
+    md_coupling_values old;
     int code;
 
     /* The plan of exact rows takes M and J at the present q; that of an iterated solve, with
@@ -21194,7 +21194,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling *c, i
 }
 
 /* Whether the terms of two couplings, absent ones apart, are the same. */
-MD_STATIC int md_terms_are_equal(const md_coupling *a, const md_coupling *b)
+MD_STATIC int md_terms_are_equal(const md_coupling_values *a, const md_coupling_values *b)
 {
     int k;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
@@ -21209,7 +21209,7 @@ MD_STATIC int md_terms_are_equal(const md_coupling *a, const md_coupling *b)
 
 /* md_exchange_coupling, with constants_sum. If the terms change, the results of the last step give
    no force any more (MDYN_ERR_REPLACED); the impulses stay as a warm start. */
-MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling *c, int released)
+MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
 {
     const int same = md_terms_are_equal(md_coupling_at(sim, i), c);
     const uint32_t before = md_sum_coupling(sim, i);
@@ -21233,7 +21233,7 @@ MD_STATIC void md_set_offset_rest(mdyn_sim *sim, int i, mdyn_wide rest)
 /* The part of constants_sum that depends on the target of coupling i. */
 MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     return md_sum_part(sim, &c->offset, sizeof c->offset)
         + md_sum_part(sim, &c->target_velocity, sizeof c->target_velocity)
         + md_sum_part(sim, &sim->has_target_velocity, sizeof sim->has_target_velocity);
@@ -21241,7 +21241,7 @@ MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 
 /* Coupling i with the offset and the target velocity of *c, which differs in nothing else. They can
    change the plan only of couplings that may be eliminated, or where rows are redundant. O(c) */
-MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling *c)
+MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling_values *c)
 {
     uint32_t before;
     if (c->softness.kind == MDYN_DEFAULT || sim->redundant_count > 0)
@@ -21261,7 +21261,7 @@ MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling *c)
    from inside, the present offset. Writes sim->terms and sim->value. */
 MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
 {
-    const md_coupling *c = md_coupling_at(sim, coupling);
+    const md_coupling_values *c = md_coupling_at(sim, coupling);
     const md_num zero = MD_K(0);
     md_num excess, violation = zero;
 
@@ -21632,7 +21632,7 @@ MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, i
 MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const md_row *row = md_row_at(sim, i);
     md_num coefficient, correction;
     int k, v_moved, q_moved;
@@ -22238,7 +22238,7 @@ MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, const md_ter
    curve is the model's, and too long for a line. */
 MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
 {
-    const md_coupling *c = md_coupling_at(sim, i);
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     const int first = md_first_term(c);
     int k;
@@ -22270,7 +22270,7 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
       velocity    C' = target velocity + lower      lower <= C' - (target velocity) <= upper
    A bound that is not meant is left out, with its sign. */
 MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
-                                          const md_coupling *c, const md_terms *t)
+                                          const md_coupling_values *c, const md_terms *t)
 {
     const int equality = md_coupling_is_equality(c), velocity = c->level == MDYN_VELOCITY;
     const md_num lower = md_of_wide(c->lower), offset = md_of_wide(c->offset);
@@ -22295,7 +22295,7 @@ MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
       -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
    A velocity coupling has its target velocity in the equation. `mu` is a second bound, beside the
    effort. */
-MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_coupling *c,
+MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_coupling_values *c,
                                  const md_terms *t)
 {
     const int velocity = c->level == MDYN_VELOCITY;
@@ -22456,7 +22456,7 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 {
     static const char names[][10] = { "coupling ", "loss ", "drive ", "friction ", "limit ",
                                       "closure ", "user row ", "contact " };
-    const md_coupling *c;
+    const md_coupling_values *c;
     md_terms terms;
 
     /* `names` is in the order of mdyn_row_kind */
@@ -22747,7 +22747,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
    since the row of the loss has half the first coefficient and minus half the others. */
 MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
 {
-    const md_coupling *c = md_coupling_at(sim, coupling);
+    const md_coupling_values *c = md_coupling_at(sim, coupling);
     md_num lambda = sim->row_result[coupling].impulse;
     md_terms t;
     int first = 0, loss, k, place = 0;
@@ -24076,7 +24076,7 @@ MD_STATIC int md_check_replacement(mdyn_sim *sim, int coupling, const mdyn_coupl
 /* Checked against the sim's bodies first; >>build exchanges the copy and plans if it has to. */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *replacement)
 {
-    md_coupling c;
+    md_coupling_values c;
     int code = md_enter_change(sim);
     if (code != MDYN_OK) return code;
     code = md_check_replacement(sim, coupling, replacement);
@@ -24093,7 +24093,7 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
 MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
                                   mdyn_real target_velocity)
 {
-    md_coupling c;
+    md_coupling_values c;
     md_sum excess;
     int code;
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
@@ -24128,7 +24128,7 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
    bound. Impulses of earlier steps are no warm starts. */
 MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 {
-    md_coupling c;
+    md_coupling_values c;
     int code;
     if (coupling < 0 || coupling >= sim->couplings
         || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)

@@ -606,7 +606,7 @@ static long double wide_to_long(mdyn_wide x) {
 
 /* C of the pair of wheels, from the sim's own numbers. */
 static long double pair_error(void) {
-    const md_coupling *c = &sim.coupling[0];
+    const md_coupling_values *c = &sim.coupling[0];
     return wide_to_long(c->offset) + wide_to_long(sim.offset_rest[0])
            + 22 * whole(0) + 7 * whole(1);
 }

@@ -76,7 +76,7 @@ static long bake_has(const mdyn_sim *sim)
         if (MIMICDYN_TREE && sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
     }
     for (k = 0; k < sim->couplings; k++) {
-        const md_coupling *c = &sim->coupling[k];
+        const md_coupling_values *c = &sim->coupling[k];
         if (!md_coupling_is_equality(c)) has |= MDYN_HAS_RANGE;
         if (c->level == MDYN_VELOCITY || !md_wide_is_zero(c->target_velocity))
             has |= MDYN_HAS_VELOCITY;
@@ -295,8 +295,8 @@ def reachable(structs, name, into):
 
 # Types of one size on all processors; fields of other types, enums, are set by statements.
 SIZED = {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
-         "md_num", "md_unit", "md_scale", "md_place", "md_place_if_any", "md_overflow", "md_tail",
-         "mdyn_wide", "mdyn_real"}
+         "md_num", "md_unit", "md_scale", "md_place", "md_place_if_any", "md_index", "md_overflow",
+         "md_tail", "mdyn_wide", "mdyn_real"}
 
 
 def write_visitors(structs, out):
