@@ -2001,7 +2001,7 @@ typedef struct mdyn_sim {
     /* Ready or busy; couplings that take no part: mdyn_engage, a step in which one breaks. */
     volatile uint32_t ready_mark;        /* MD_READY, MD_BUSY, MD_IN_CALLBACK */
     uint32_t constants_sum;
-    md_num damping_theta[MIMICDYN_MAX_DOFS]; /* weight of v' in the joint's damping */
+    md_num step_damping[MIMICDYN_MAX_DOFS]; /* what damping adds to a joint's inertia in a step */
     md_place_if_any springs[MIMICDYN_MAX_DOFS]; /* soft rows on the trees that rows tie a DoF to */
     md_dof dof[MIMICDYN_MAX_DOFS];
     uint8_t released[MIMICDYN_MAX_COUPLINGS];
@@ -2994,7 +2994,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
-#define MD_WIDES_ARE_NUMS 0     /* md_of_wide takes as long as a sum */
+#define MD_LEADS_TO_MIDDLE 1    /* ratios of 1 and -1 cost less than a drift to all digits */
 #define MD_SNAPS_ENTRIES 1      /* vectors of one entry are 1 or -1, which needs no product */
 
 /* ---- words ----
@@ -3152,31 +3152,26 @@ MD_INLINE int32_t md_exponent(int64_t x) { return (int32_t)md_low_word(x); }
 MD_ALWAYS_INLINE int64_t md_pack(int32_t m, int32_t e) { return md_join_words(m, (uint32_t)e); }
 
 /* x 2^e as an md_num, rounded to 31 bits, halves away from zero. n is the number of bits of |x|
-   beyond 31: |x| is shifted left by -n, or right by n with a rounding bit. Inlined everywhere,
-   since md_constant is. */
+   beyond 31. Inlined everywhere, since md_constant is. */
 MD_ALWAYS_INLINE md_num md_normalize(int64_t x, int32_t e)
 {
     uint64_t u = x < 0 ? 0u - (uint64_t)x : (uint64_t)x;
-    uint32_t hi = (uint32_t)(u >> 32), lo = (uint32_t)(u & 0xFFFFFFFFu), m, round;
-    int n = hi ? md_bit_length(hi) + 1 : md_bit_length(lo) - 31;
+    uint32_t hi = (uint32_t)(u >> 32), m = (uint32_t)(u & 0xFFFFFFFFu);
+    int n;
 
-    /* hi and lo shifted by n as one word; a carry into bit 31 shifts once more */
-    if (n <= 0) {
-        if (lo == 0) return MD_NUM((int64_t)0);
-        m = lo << -n;
+    /* the 32 highest bits; 31 of them, rounded; a carry into bit 31 shifts once more */
+    if (hi) {
+        n = md_bit_length(hi) + 1;
+        m = hi << (33 - n) | m >> 1 >> (n - 2);
     } else {
-        if (n < 32) {
-            m = hi << (32 - n) | lo >> n;
-            round = lo >> (n - 1);
-        } else {
-            m = hi >> (n - 32);
-            round = n == 32 ? lo >> 31 : hi;
-        }
-        m += round & 1;
-        if (m >> 31) {
-            m >>= 1;
-            n++;
-        }
+        if (m == 0) return MD_NUM((int64_t)0);
+        n = md_bit_length(m) - 31;
+        m <<= 1 - n;
+    }
+    m = (m >> 1) + (m & 1);
+    if (m >> 31) {
+        m >>= 1;
+        n++;
     }
 
     return MD_NUM(md_pack(x < 0 ? -(int32_t)m : (int32_t)m, e + n));
@@ -3228,7 +3223,7 @@ MD_STATIC int md_are_nums(const md_num *x, size_t n)
 MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
 {
     if (x == 0) return MD_NUM((int64_t)0);
-    return MD_NORMALIZE(x >> 8, md_wide_exponent(x));
+    return MD_NORMALIZE(x - (x & 255), md_wide_exponent(x) - 8);
 }
 
 /* A mantissa 0 is zero, whatever the exponent. */
@@ -3285,6 +3280,14 @@ MD_STATIC int md_stays_in_range(mdyn_real x, md_num d)
     if (md_exponent(MD_RAW(d)) > -8 && MD_RAW(d) != 0) return 0;
     sum = (x >> 24) + (md_to_real(d) >> 24);
     return sum < (int64_t)8388600 * 65536 && sum > (int64_t)-8388600 * 65536;
+}
+
+/* Whether |q|, |v|, |dv| < 2^21 and dt < 1, so that v + dv and q + dt (v + dv) stay in range. 0:
+   unknown. */
+MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
+{
+    return (md_abs_bits(md_high_word(q)) | md_abs_bits(md_high_word(v))) < 0x20000000u
+        && (MD_RAW(dv) == 0 || md_exponent(MD_RAW(dv)) < -9) && md_exponent(MD_RAW(dt)) < -30;
 }
 
 /* x as an mdyn_wide, as MDYN_C would write it, so that equal values have equal bits. With |x| <
@@ -3396,9 +3399,13 @@ MD_OWN_FRAME md_num md_inverse(md_num b)
     return MD_NUM(md_pack(m < 0 ? -r : r, e));
 }
 
-/* a/b = a (1/b), two roundings beside that of 1/b. a/0 is +-2^230. */
+/* a/b = a (1/b), two roundings beside that of 1/b. Exact if b is a power of 2, as most scales of
+   rows are. a/0 is +-2^230. */
 MD_OWN_FRAME md_num md_div(md_num a, md_num b)
 {
+    if (md_mantissa(MD_RAW(b)) == 0x40000000 && MD_RAW(a) != 0)
+        return MD_NUM(md_pack(md_mantissa(MD_RAW(a)),
+                              md_exponent(MD_RAW(a)) - md_exponent(MD_RAW(b)) - 30));
     if (md_mantissa(MD_RAW(b)) == 0)
         return MD_NUM(md_pack(md_mantissa(MD_RAW(a)) < 0 ? -0x40000000 : 0x40000000, 200));
     return md_mul(a, md_inverse(b));
@@ -3439,6 +3446,13 @@ MD_SHARED md_num md_mul_ratio(md_num ratio, md_num a)
     return md_mul(ratio, a);
 }
 
+/* The same of a ratio that is a wide number. */
+MD_SHARED md_num md_mul_wide(mdyn_wide ratio, md_num a)
+{
+    if (ratio == MDYN_C(1)) return a;
+    return ratio == MDYN_C(-1) ? md_neg(a) : md_mul(md_of_wide(ratio), a);
+}
+
 /* a 2^e; exact. Exponents in use are some thousands at most, of 2^31. */
 MD_INLINE md_num md_ldexp(md_num a, int e)
 {
@@ -3450,8 +3464,8 @@ MD_INLINE md_bits md_bits_of(mdyn_real x) { return (uint64_t)x; }
 
 /* The sign bit of the result is set if x is no number. The | of many results tells whether any of
    them is not a number. */
-MD_SHARED md_bits md_range_bits(mdyn_real x) { return x < -0x7FFFFFFFFFFFFFFF ? ~(md_bits)0 : 0; }
-MD_INLINE int md_in_range(mdyn_real x) { return md_range_bits(x) == 0; }
+MD_SHARED md_bits md_range_bits(mdyn_real x) { return (uint64_t)x & (0u - (uint64_t)x); }
+MD_INLINE int md_in_range(mdyn_real x) { return x >= -0x7FFFFFFFFFFFFFFF; }
 
 /* Whether |x| < 2^50: the range of mdyn_wide arguments that is accepted. */
 MD_INLINE int md_wide_in_range(mdyn_wide x)
@@ -3577,6 +3591,14 @@ MD_SHARED void md_sum_set_real(md_sum *s, mdyn_real q, md_tail tail)
 {
     s->hi = q >> 40;
     s->lo = (uint64_t)q << 24 | tail;
+}
+
+/* s -= q for the sum s of a coordinate, far from where sums are clamped. */
+MD_INLINE void md_sum_sub_real(md_sum *s, mdyn_real q)
+{
+    const uint64_t lo = s->lo;
+    s->lo -= (uint64_t)q << 24;
+    s->hi -= (q >> 40) + (s->lo > lo);
 }
 
 /* s := -s, by the two's complement of 128 bits. */
@@ -3770,21 +3792,27 @@ MD_STATIC void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c,
                                    md_tail tail)
 {
     md_sum p;
-    if (c == MDYN_C(1) || (c == MDYN_C(-1) && tail == 0)) {
-        *to = c < 0 ? -from : from;
+    if (c == MDYN_C(1)) {
+        *to = from;
         *to_tail = tail;
+        return;
+    }
+    if (c == MDYN_C(-1)) { /* -(from + tail) = (-from - 1) + (1 - tail) for a tail above 0 */
+        *to = -from - (tail > 0);
+        *to_tail = (0x1000000 - tail) & 0xFFFFFF;
         return;
     }
     md_sum_set_product(&p, c, from, tail);
     md_real_set_sum(to, to_tail, &p);
 }
 
-/* x + tail += t, which is overwritten; with the range of md_real_set_sum. */
+/* x + tail += t, which is overwritten; with the range of md_real_set_sum, which a sum that wraps is
+   beyond too. */
 MD_STATIC void md_real_add_sum(mdyn_real *x, md_tail *tail, md_sum *t)
 {
-    md_sum s;
-    md_sum_set_real(&s, *x, *tail);
-    md_sum_add(t, &s);
+    const uint64_t lo = (uint64_t)*x << 24 | *tail;
+    t->lo += lo;
+    t->hi = (int64_t)((uint64_t)t->hi + (uint64_t)(*x >> 40) + (t->lo < lo));
     md_real_set_sum(x, tail, t);
 }
 
@@ -3919,24 +3947,22 @@ MD_STATIC md_unit md_unit_div(md_unit a, md_unit b)
 }
 
 /* a b of a unit and a scalar, rounded, clamped. The product p of the mantissas is shifted right by
-   n: by more than a word, by less, or not at all, which is overflow unless p = 0. */
+   n for twice the result: by a word or more, by less, or not at all, which is overflow unless p is
+   0. */
 MD_OWN_FRAME md_unit md_unit_mul_num(md_unit a, md_num b)
 {
     int64_t p = md_mul_s32(MD_RAW(a), md_mantissa(MD_RAW(b)));
-    int32_t n = -md_exponent(MD_RAW(b)), high = md_high_word(p);
+    int32_t n = -1 - md_exponent(MD_RAW(b)), high = md_high_word(p), twice;
 
-    if (n > 32) return MD_UNIT(n > 62 ? (int32_t)0 : md_shift_right_rounded(high, n - 32));
-    if (p == 0) return MD_UNIT((int32_t)0);
-
-    /* the result fits if the places above n - 1 are copies of the sign */
-    if (n > 0) {
-        p += (uint32_t)1 << (n - 1);
-        high = md_high_word(p);
-        if (n == 32) return MD_UNIT(high);
-        if (high >> (n - 1) == high >> 31) {
-            high = (int32_t)((uint32_t)high << (32 - n) | md_low_word(p) >> n);
-            return MD_UNIT(md_clamp_unit(high));
-        }
+    if (n > 31) return MD_UNIT(n > 61 ? (int32_t)0 : ((high >> (n - 32)) + 1) >> 1);
+    if (n >= 0) {
+        /* it fits a word if the places above are copies of the sign */
+        twice = (int32_t)((uint32_t)high << 1 << (31 - n) | md_low_word(p) >> n);
+        if (twice >> (31 - n) >> 1 == high) return MD_UNIT((twice >> 1) + (twice & 1));
+        p = ((p >> n) + 1) >> 1;
+        if (p <= MD_UNIT_MAX && p >= -MD_UNIT_MAX) return MD_UNIT((int32_t)p);
+    } else if (p == 0) {
+        return MD_UNIT((int32_t)0);
     }
     return MD_UNIT(high < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
 }
@@ -4022,7 +4048,12 @@ MD_OWN_FRAME void md_copy_units(md_unit *to, const md_unit *from, int n, int e)
 {
     int k;
     if (to == from && e == 0) return;
-    for (k = 0; k < n; k++) to[k] = md_unit_ldexp(from[k], -e);
+    for (k = 0; k < n && e != 0; k++) to[k] = md_unit_ldexp(from[k], -e);
+    for (; k < n; k++) {
+        int32_t x = MD_RAW(from[k]);
+        MD_OPAQUE(x); /* or gcc calls memmove */
+        to[k] = MD_UNIT(x);
+    }
 }
 
 /* u -= a b for |a|, |b| <= 1, modulo 2^32. Returns the overflow bits of u: without an earlier
@@ -4051,6 +4082,12 @@ MD_SHARED md_squares md_add_square(md_squares s, md_unit a)
 
 /* Its value; halved first to fit int64_t. */
 MD_INLINE md_num md_squares_value(md_squares s) { return md_of_int64((int64_t)(s >> 1), -55); }
+
+/* A product of units, and a sum of them, in Q52: room for 512 products of numbers below 2. */
+typedef int64_t md_cost;
+MD_INLINE md_cost md_cost_of(md_unit a, md_unit b) { return md_mul_s32(MD_RAW(a), MD_RAW(b)) >> 8; }
+MD_INLINE md_cost md_cost_add(md_cost a, md_cost b) { return a + b; }
+MD_INLINE int md_cost_is_positive(md_cost a) { return a > 0; }
 
 /* The smallest s >= 0 for which 2^-s |x| < 1 and 2^-s sqrt(soft) < 1/2, where |x|^2 = soft + the
    squares of u at the `count` places `at`. The numbers of a Householder reflection of the scaled
@@ -4724,14 +4761,26 @@ MD_STATIC void md_sym_get(md_num *x, const md_sym *s)
     for (k = 0; k < 6; k++) x[k] = md_of_int32(s->m[k], s->m[6]);
 }
 
+/* An angle with its sine and cosine. Mimic joints turn by that of the joint before them or, with
+   the tail that a sine does not resolve, by -q = ~q + 2^-40. */
+typedef struct md_turn { mdyn_real q; int32_t sine, cosine; } md_turn;
+#define MD_NO_TURN { 0, 0, 0x40000000 }
+
 /* r = m R_k(q + tail): the rotation m, then one about its own axis k; r may be m. With i, j the
-   axes after k, column i becomes c m_i + s m_j, column j becomes c m_j - s m_i. */
-MD_OWN_FRAME void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real q, md_tail tail)
+   axes after k, column i becomes c m_i + s m_j, column j becomes c m_j - s m_i. *turn: the one
+   before, then this one or its opposite. */
+MD_OWN_FRAME void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real q, md_tail tail,
+                                      md_turn *turn)
 {
     int32_t *to = r->m, i = md_next_axis[k], j = md_next_axis[i], sine, cosine;
     const int32_t *from = m->m;
     (void)tail;
-    md_sincos_units(q, &sine, &cosine);
+    if (q != turn->q && q != ~turn->q) {
+        turn->q = q;
+        md_sincos_units(q, &turn->sine, &turn->cosine);
+    }
+    sine = q == turn->q ? turn->sine : -turn->sine;
+    cosine = turn->cosine;
 
     for (; to < r->m + 9; to += 3, from += 3) {
         int32_t a = from[i], b = from[j];
@@ -5027,7 +5076,7 @@ typedef uint32_t md_bits;
 #endif
 
 #define MD_REFINES_EQUALITIES 0
-#define MD_WIDES_ARE_NUMS 1
+#define MD_LEADS_TO_MIDDLE 0
 #define MD_SNAPS_ENTRIES 0 /* its rounding is that of the row's scale, and cancels in v */
 
 /* ---- scalars ----
@@ -5066,6 +5115,7 @@ MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
 MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == -MD_RAW(b); }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
+MD_INLINE md_num md_mul_wide(mdyn_wide ratio, md_num a) { return md_mul(md_of_wide(ratio), a); }
 MD_INLINE md_num md_of_int(int32_t n) { return MD_NUM((mdyn_real)n); } /* |n| < 2^23 */
 
 /* a 2^e for the exponents of blocks, which are 0. */
@@ -5138,6 +5188,10 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
     const mdyn_real max = 8388600;
     return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
+MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
+{
+    return (void)q, (void)v, (void)dv, (void)dt, 0;
+}
 
 /* ---- sums: md_sum = hi + lo ----
    The position C = sum of coefficient q + offset of a coupling is the small difference of large
@@ -5187,6 +5241,9 @@ MD_SHARED void md_sum_add_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail t
 
 /* s += c v, rounded to the scalar's digits. */
 MD_INLINE void md_sum_add_velocity(md_sum *s, mdyn_wide c, mdyn_real v) { s->hi += c * v; }
+
+/* s -= q, likewise. */
+MD_INLINE void md_sum_sub_real(md_sum *s, mdyn_real q) { s->hi -= q; }
 
 /* s = q + tail */
 MD_INLINE void md_sum_set_real(md_sum *s, mdyn_real q, md_tail tail)
@@ -5365,6 +5422,12 @@ MD_INLINE md_num md_dense_dot(const md_unit *a, const md_unit *b, int n)
 typedef mdyn_real md_squares;
 MD_INLINE md_squares md_add_square(md_squares s, md_unit a) { return s + MD_RAW(a) * MD_RAW(a); }
 MD_INLINE md_num md_squares_value(md_squares s) { return MD_NUM(s); }
+
+/* A product of units, and a sum of them. */
+typedef mdyn_real md_cost;
+MD_INLINE md_cost md_cost_of(md_unit a, md_unit b) { return MD_RAW(a) * MD_RAW(b); }
+MD_INLINE md_cost md_cost_add(md_cost a, md_cost b) { return a + b; }
+MD_INLINE int md_cost_is_positive(md_cost a) { return a > 0; }
 
 /* tau of the reflection 1 - tau v v^T of a vector w: v = w/divisor is 1 at the pivot, `squares` is
    the sum of its other squares, divisor = w_p + length, length = +-|w|. Source: LAPACK, dlarfg. */
@@ -5738,7 +5801,10 @@ MD_INLINE void md_sym_get(md_num *x, const md_sym *s)
 
 /* r = m R_k(q + tail): the rotation m, then one about its own axis k; r may be m. With i, j the
    axes after k, column i becomes c m_i + s m_j, column j becomes c m_j - s m_i. */
-MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real q, md_tail tail)
+typedef struct md_turn { char unused; } md_turn; /* joints that turn alike are not looked for */
+#define MD_NO_TURN { 0 }
+MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real q, md_tail tail,
+                                   md_turn *turn)
 {
     const int i = md_next_axis[k], j = md_next_axis[i];
     md_vec a, b, to;
@@ -5747,6 +5813,7 @@ MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real 
     md_mat_column(&b, m, j);
     md_mat_column(&to, m, k);
     md_sincos(q, tail, &s, &c);
+    (void)turn;
 
     md_mat_set_column(r, k, &to);
     md_vec_set(&to, md_sum2(c, a.x, s, b.x), md_sum2(c, a.y, s, b.y), md_sum2(c, a.z, s, b.z));
@@ -6831,10 +6898,12 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
         md_mat_column(&MD_COLUMN(&sim->dof[link->dof + k])->axis, R, k % 3);
 }
 
-/* Rotation R of a body, arm from the parent's origin to its own, and the axes of its DoF. */
+/* Rotation of a body p, its arm from the parent's origin to its own, and the axes of its DoF. */
 MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
-                                    const md_body_state *parent, md_mat *R, md_vec *arm)
+                                    const md_body_state *parent, md_body_state *p, md_turn *turn)
 {
+    md_mat *R = &p->rotation;
+    md_vec *arm = &p->arm;
     const mdyn_real *q = sim->q + link->coordinate;
     const md_tail *tail = sim->q_tail + link->coordinate;
     const md_mat *from = &MD_BODY(link)->rotation;
@@ -6854,7 +6923,7 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
 
     /* Rotation about the axis by q (in floats with its tail); a screw advances by pitch q too. */
     if (link->joint == MDYN_REVOLUTE || (MD_HAS(SCREW) && link->joint == MDYN_HELICAL)) {
-        md_mat_rotate_about(R, from, MD_BODY(link)->axis, q[0], tail[0]);
+        md_mat_rotate_about(R, from, MD_BODY(link)->axis, q[0], tail[0], turn);
         md_mat_column(&MD_COLUMN(d)->axis, R, MD_BODY(link)->axis);
         if (MD_HAS(SCREW) && link->joint == MDYN_HELICAL)
             md_vec_add_scaled(arm, md_mul(MD_COLUMN(d)->pitch, md_of_real(q[0])),
@@ -6882,6 +6951,7 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
    The rest of the kinematics stays stale. */
 MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
 {
+    md_turn turn = MD_NO_TURN;
     int i;
     if (!sim->kinematics_stale) return;
     md_rotate_quaternion_joints(sim);
@@ -6889,8 +6959,7 @@ MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
         const md_link *link = &sim->link[i];
         md_body_state *p = MD_STATE(sim, i);
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
-        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent),
-                       &p->rotation, &p->arm);
+        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent), p, &turn);
     }
 }
 
@@ -7009,13 +7078,14 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
     const int no_rotors = md_leaves_out_rotors(sim);
     const mdyn_wide3 *g = &sim->gravity;
     md_vec up, t; /* up = -g */
+    md_turn turn = MD_NO_TURN;
     int i;
     md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const int before = link->parent < 0 ? i : link->parent;
-        const md_body_state *parent;
+        const md_body_state *parent = MD_STATE(sim, before);
         md_body_state *p;
         md_bias_motion *b;
         md_motion joint; /* (w, u) */
@@ -7023,9 +7093,8 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !md_has_wrench(sim))))
             continue;
         p = MD_STATE(sim, i);
-        parent = MD_STATE(sim, before);
         b = MD_BIAS_MOTION(sim, i);
-        md_place_joint(sim, link, parent, &p->rotation, &p->arm);
+        md_place_joint(sim, link, parent, p, &turn);
         md_joint_velocity(sim, link, &joint);
 
         /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
@@ -7325,11 +7394,8 @@ enum { MD_FACTOR_NONE, MD_FACTOR_OF_M, MD_FACTOR_OF_STEP };
 /* What is added to the bodies' inertia in M_kk: armature + theta dt damping. */
 MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
 {
-    const md_joint_values *b = md_values_of_dof(sim, k);
-    md_num damping;
-    if (md_wide_is_zero(b->damping)) return md_of_wide(b->armature);
-    damping = md_mul(md_mul(dt, sim->damping_theta[k]), md_of_wide(b->damping));
-    return md_add(md_of_wide(b->armature), damping);
+    const md_num armature = md_of_wide(md_values_of_dof(sim, k)->armature);
+    return md_is_zero(dt) ? armature : md_add(armature, sim->step_damping[k]);
 }
 
 /* I_c of each moving body, itself with all that it carries, at its origin: the composites of
@@ -8708,12 +8774,8 @@ MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
     return md_drop_rounding(sim);
 }
 
-/* Whether v of a tie's follower is found as ratio times v of its leader: half as many instructions
-   as by G, but where the ratio must be converted first, in fixed point. */
-MD_INLINE int md_has_ratio(const md_tie *tie) { return MD_WIDES_ARE_NUMS && tie->leader >= 0; }
-
 /* f := G^T f; 0 at followers. From the last tie to the first, since a leader may be a follower of
-   an earlier one. */
+   an earlier one. By a ratio it takes half as many instructions as by G. */
 MD_STATIC void md_reduce_force(const mdyn_sim *sim, md_num *f)
 {
     int i, j;
@@ -8722,7 +8784,7 @@ MD_STATIC void md_reduce_force(const mdyn_sim *sim, md_num *f)
         const int k = tie->dof, to = tie->leader;
         const md_num f_k = f[k];
         f[k] = MD_K(0);
-        if (md_has_ratio(tie)) f[to] = md_add(f[to], md_mul(md_of_wide(tie->ratio), f_k));
+        if (to >= 0) f[to] = md_add(f[to], md_mul_wide(tie->ratio, f_k));
         else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
             f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul_ratio(sim->G[j], f_k));
     }
@@ -8736,8 +8798,8 @@ MD_STATIC void md_expand(const mdyn_sim *sim, md_num *v)
         const md_tie *tie = &sim->tie[i];
         const int k = tie->dof;
         md_num sum = sim->has_off ? md_neg(sim->off[k]) : MD_K(0);
-        if (md_has_ratio(tie) && !sim->has_off)
-            sum = md_mul(md_of_wide(tie->ratio), v[tie->leader]);
+        if (tie->leader >= 0 && !sim->has_off)
+            sum = md_mul_wide(tie->ratio, v[tie->leader]);
         else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
             sum = md_add(sum, md_mul_ratio(sim->G[j], v[sim->G_y[j]]));
         v[k] = sum;
@@ -8763,20 +8825,28 @@ MD_STATIC int md_pack_independent(const mdyn_sim *sim, md_num *x)
     return m;
 }
 
-/* to += M x, M of the last factor, by the rows and columns of the followers: either x is 0 at all
-   other DoFs, or only the followers' elements of `to` are read. O(non-zeros of M) */
-MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to)
+/* The first follower; none: the number of DoFs. */
+MD_STATIC int md_first_follower(const mdyn_sim *sim)
+{
+    int k = 0;
+    while (k < sim->dofs && !md_is_follower(sim, k)) k++;
+    return k;
+}
+
+/* to += M x, M of the last factor, by the columns of the followers, where alone x is not 0; or only
+   the `followers` of `to`, by their rows. O(non-zeros of M) */
+MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to, int followers)
 {
     int j, k;
-    for (k = 0; k < sim->dofs; k++) {
+    for (k = md_first_follower(sim); k < sim->dofs; k++) {
         const md_num *row = sim->mass.M + md_first_of_M(sim, k);
-        const int follows = md_is_follower(sim, k);
-        if (follows) to[k] = md_add(to[k], md_mul(*row, x[k]));
+        const int is = md_is_follower(sim, k);
+        if (is) to[k] = md_add(to[k], md_mul(*row, x[k]));
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
+            const int other_is = md_is_follower(sim, j);
             const md_num m = *++row;
-            if (!follows && !md_is_follower(sim, j)) continue;
-            to[k] = md_add(to[k], md_mul(m, x[j]));
-            to[j] = md_add(to[j], md_mul(m, x[k]));
+            if (followers ? is : other_is) to[k] = md_add(to[k], md_mul(m, x[j]));
+            if (followers ? other_is : is) to[j] = md_add(to[j], md_mul(m, x[k]));
         }
     }
 }
@@ -8874,10 +8944,14 @@ MD_STATIC void md_spread_mass(mdyn_sim *sim, int k, int j, md_num m)
 MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
-    int j, k, n = 0;
-    for (k = 0; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
+    int first = md_first_follower(sim), n = md_first_of_M(sim, first), j, k;
 
-    for (k = 0; k < sim->dofs; k++) {
+    /* rows before those of followers are the same, but where these make them longer */
+    if (n != sim->L_first[first]) first = n = 0;
+    for (k = 0; k < n; k++) to[k] = sim->mass.M[k];
+    for (; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
+
+    for (k = first; k < sim->dofs; k++) {
         const int follows = md_is_follower(sim, k);
         for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
             int place = sim->mass_place[n];
@@ -9225,11 +9299,12 @@ MD_INLINE void md_drift_dof(mdyn_sim *sim, int k, mdyn_wide dt)
     if (i >= 0) md_accumulate_product(&sim->q[i], &sim->q_tail[i], dt, sim->v[k]);
 }
 
-/* The same for all DoFs, at their present v. */
-MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt)
+/* The same for all DoFs, at their present v; with `leads` but for the followers that are led. */
+MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int leads)
 {
     int k;
-    for (k = 0; k < sim->dofs; k++) md_drift_dof(sim, k, dt);
+    for (k = 0; k < sim->dofs; k++)
+        if (!(leads && sim->dof[k].is_led)) md_drift_dof(sim, k, dt);
 }
 
 /* v += dv, then q += dt v, which md_check_v_motion and md_check_q_motion have passed. With `leads`
@@ -11333,15 +11408,32 @@ MD_STATIC void md_find_leaders(mdyn_sim *sim)
     sim->q_may_be_off = 1;
 }
 
-/* q and v of the follower of a tie with a leader. */
+/* q of the follower of a tie with a leader; and v. */
+MD_STATIC void md_place_follower(mdyn_sim *sim, const md_tie *tie)
+{
+    const int to = md_coordinate_of_dof(sim, tie->dof);
+    const int from = md_coordinate_of_dof(sim, tie->leader);
+    md_real_set_product(&sim->q[to], &sim->q_tail[to], tie->ratio, sim->q[from],
+                        sim->q_tail[from]);
+}
+
 MD_STATIC void md_set_follower(mdyn_sim *sim, const md_tie *tie)
 {
     const int k = tie->dof, leader = tie->leader;
-    const int to = md_coordinate_of_dof(sim, k), from = md_coordinate_of_dof(sim, leader);
-    md_real_set_product(&sim->q[to], &sim->q_tail[to], tie->ratio, sim->q[from],
-                        sim->q_tail[from]);
+    md_place_follower(sim, tie);
     md_real_set_product(&sim->v[k], &sim->v_tail[k], tie->ratio, sim->v[leader],
                         sim->v_tail[leader]);
+}
+
+/* q of all joints of one coordinate in the middle of a step; of followers that have been led, by
+   their leaders. */
+MD_INLINE void md_drift_to_middle(mdyn_sim *sim)
+{
+    const int leads = MD_LEADS_TO_MIDDLE && !sim->q_may_be_off && !sim->may_be_off;
+    int i;
+    md_drift_q(sim, sim->half_dt, leads);
+    for (i = 0; i < md_tie_count(sim) && leads; i++)
+        if (sim->tie[i].leader >= 0) md_place_follower(sim, &sim->tie[i]);
 }
 
 /* q and v of the follower of tie i by what C and C' miss. On curves v stays as the solve gave it,
@@ -12033,8 +12125,7 @@ MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row, const md_spec *
     if (s->level == MDYN_VELOCITY) return;
     if (md_is_body_row(row)) md_evaluate_body_position(sim, row);
     else md_evaluate_position(sim, row);
-    if (md_is_drive(s))
-        md_sum_add_velocity(&sim->value.sum, MDYN_C(-1), sim->target[row->index]);
+    if (md_is_drive(s)) md_sum_sub_real(&sim->value.sum, sim->target[row->index]);
 }
 
 /* J v and C of a row: row->Jv, sim->value. Of a joint row also sim->terms, of one on bodies its
@@ -12801,15 +12892,15 @@ MD_STATIC int md_springs_at(const mdyn_sim *sim, const md_row *row)
     return k < 0 ? 1 : sim->springs[k];
 }
 
-/* The weight, 1/3 to 1, by which md_set_spring spreads the stiffness of a weak spring over the
-   step. 1/3 makes its frequency right to fourth order; n springs on one joint are stable with it as
-   long as their s add up to 4 at most. */
+/* The weight, 1/12 to 1/4, by which md_set_spring spreads the stiffness of a weak spring over the
+   step. 1/12 makes its frequency right to fourth order; n springs on one joint are stable with it
+   as long as their s add up to 4 at most. */
 MD_INLINE md_num md_spring_spread(md_num s, int springs)
 {
-    const md_num third = MD_RATIO(1, 3), sum = springs == 1 ? s : md_mul(md_of_int(springs), s);
-    if (!md_less(MD_K(0.5), sum)) return third;
-    if (!md_less(sum, MD_K(1))) return MD_K(1);
-    return md_add(third, md_mul(MD_RATIO(4, 3), md_sub(sum, MD_K(0.5))));
+    const md_num twelfth = MD_RATIO(1, 12), sum = springs == 1 ? s : md_mul(md_of_int(springs), s);
+    if (!md_less(MD_K(0.5), sum)) return twelfth;
+    if (!md_less(sum, MD_K(1))) return MD_K(0.25);
+    return md_add(twelfth, md_mul(MD_RATIO(1, 3), md_sub(sum, MD_K(0.5))));
 }
 
 /* A spring and damper at the middle of the step, of stiffness kp and damping kd:
@@ -12824,24 +12915,27 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
     const md_num h_kp = md_mul(sim->h, kp), three = MD_K(3), one = MD_K(1);
     const md_num h_mass = md_mul(sim->h, *md_soft_mass(sim, row));
     const md_num y = md_mul(h_mass, kd), s = md_mul(h_mass, h_kp);
-    md_num al, be, theta = one, part;
+    md_num al, be, part;
     md_gains *gains = md_gains_of(sim, row);
-
-    /* theta of the damper: 1/2 where y = h kd r is small, 1 where it is large */
-    if (!md_is_zero(kd)) theta = md_div(md_add(three, y), md_add(MD_K(6), y));
 
     /* al, be of the spring, by s = h^2 kp r */
     if (md_less(one, s)) {
         be = md_inverse(md_add(three, s));
         al = md_mul(s, be);
     } else {
-        al = be = md_mul(MD_K(0.25), md_spring_spread(s, md_springs_at(sim, row)));
+        al = be = md_spring_spread(s, md_springs_at(sim, row));
     }
 
     /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B, of which the first
        follows from the other numbers:
           of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) erp */
-    part = md_inverse(md_add(md_mul(al, h_kp), md_mul(theta, kd)));
+    part = md_mul(al, h_kp);
+    if (md_is_zero(kd)) {
+        part = md_inverse(part);
+    } else { /* theta = (3 + y)/(6 + y): 1/2 where y = h kd r is small, 1 where it is large */
+        const md_num six = md_add(MD_K(6), y);
+        part = md_div(six, md_add(md_mul(six, part), md_mul(md_add(three, y), kd)));
+    }
     row->cfm = md_mul(sim->inverse_h, part);
     gains->erp = md_mul(h_kp, part);
     gains->of_target = md_mul(kd, part);
@@ -12916,8 +13010,9 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
    (md_follow_leader). */
 MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    row->lambda_min = md_has_min(s->force_min) ? md_mul(sim->h, s->force_min) : s->force_min;
     row->lambda_max = md_has_max(s->force_max) ? md_mul(sim->h, s->force_max) : s->force_max;
+    if (md_is_negative_of(s->force_min, s->force_max)) row->lambda_min = md_neg(row->lambda_max);
+    else row->lambda_min = md_has_min(s->force_min) ? md_mul(sim->h, s->force_min) : s->force_min;
 }
 
 /* DoF k of the substitution x += L^-T b with b = sim->row_J, x = sim->row_x:
@@ -13501,6 +13596,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
 MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num lambda;
+    int is_scaled;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
@@ -13509,11 +13605,12 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
     if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
     lambda = md_sub(row->v_lo, row->Jv);
-    if (row->in_equality || (MD_HAS_CONSTANT_ROWS && row->in_inequality))
+    /* of an inequality row of which no other owns a part, scale^2 = 1/(r + cfm) */
+    is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
+    if (row->in_equality || is_scaled)
         lambda = md_mul(md_mul(lambda, row->scale), row->scale);
     if (row->in_equality) lambda = md_div(lambda, row->length);
-    else if (!MD_HAS_CONSTANT_ROWS || !row->in_inequality)
-        lambda = md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
+    else if (!is_scaled) lambda = md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -15457,12 +15554,12 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
       |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
    if the impulse of a row goes from 0 to u: u (x.du - u_target + u/2), since |x|^2 and beside add
    up to 1 (in a friction cone to less, so that this is an upper bound). */
-MD_INLINE md_num md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
+MD_INLINE md_cost md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
 {
     md_unit s = md_row_dot(sim, row, sim->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
-    return md_mul(md_of_unit(u, 0), md_of_unit(s, 0));
+    return md_cost_of(u, s);
 }
 
 /* The impulse lambda of a row, beyond what is part of the free motion, in the block. */
@@ -15474,10 +15571,10 @@ MD_SHARED md_unit md_unit_impulse(const md_row *row, md_num lambda, md_scale e)
 
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
    the bounds as a warm start. Returns the change of the objective by that impulse. */
-MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
-                                 md_num impulse)
+MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
+                                  md_num impulse)
 {
-    md_num cost;
+    md_cost cost;
     md_unit start;
     row->u_lambda_max = md_unit_impulse(row, row->lambda_max, e);
     row->u_lambda_min = md_unit_neg(row->u_lambda_max);
@@ -15487,13 +15584,13 @@ MD_OWN_FRAME md_num md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md
     row->u_lambda = row->u_before = row->u_direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
-    if (!MIMICDYN_WARM || md_is_zero(impulse)) return MD_K(0);
+    if (!MIMICDYN_WARM || md_is_zero(impulse)) return 0;
     start = md_unit_impulse(row, impulse, e);
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
     /* no impulse changes nothing */
-    if (md_unit_is_zero(start)) return MD_K(0);
+    if (md_unit_is_zero(start)) return 0;
     cost = md_warm_start_cost(sim, row, start);
     md_set_impulse(sim, row, start);
     return cost;
@@ -15523,7 +15620,7 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
 
     /* as md_impulse_between, but the other target is asked only where this one does not push */
-    if (!md_unit_less(MD_U(0), next)) {
+    if (!md_unit_less(MD_U(0), next) && md_unit_less(row->u_lo, row->u_hi)) {
         next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
         if (!md_unit_less(next, MD_U(0))) next = MD_U(0);
     }
@@ -16170,7 +16267,8 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
     }
 
     /* they disagree, or all that they changed is noted */
-    if (md_unit_less(md_last_change(i, largest), moved_later)) return 1;
+    if (md_unit_less(MD_U_NOISE, moved_later)
+        && md_unit_less(md_last_change(i, largest), moved_later)) return 1;
     if (md_unit_less(i->moved, moved)) i->moved = moved;
     i->largest = largest;
     i->squares = squares;
@@ -17129,12 +17227,12 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         if (!row->in_inequality) continue;
 
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
-        row->lambda = md_impulse_of(row, row->u_lambda, e);
+        if (md_unit_is_zero(row->u_lambda)) row->lambda = row->lambda_given;
+        else if (!md_unit_less(row->u_lambda, row->u_lambda_max)) row->lambda = row->lambda_max;
+        else if (!md_unit_less(row->u_lambda_min, row->u_lambda)) row->lambda = row->lambda_min;
+        else row->lambda = md_impulse_of(row, row->u_lambda, e);
         if (md_stores_warm_start(sim))
             row->warm_start = saved ? md_unless_tiny(warm_start, row->lambda) : row->lambda;
-        if (md_unit_is_zero(row->u_lambda)) continue;
-        if (!md_unit_less(row->u_lambda, row->u_lambda_max)) row->lambda = row->lambda_max;
-        else if (!md_unit_less(row->u_lambda_min, row->u_lambda)) row->lambda = row->lambda_min;
     }
     if (md_equality_count(sim) > 0) md_recover_equality_impulses(sim, e);
 }
@@ -17372,16 +17470,17 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     const int n = MIMICDYN_WARM && warm ? md_whitened_count(sim) : 0;
-    md_num cost = MD_K(0);
+    md_cost cost = 0;
     int k;
     md_copy_units(sim->scratch, sim->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
-        cost = md_add(cost, md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
+        cost = md_cost_add(cost,
+                           md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }
 
-    if (!md_less(MD_K(0), cost)) return;
+    if (!md_cost_is_positive(cost)) return;
     md_copy_units(sim->du, sim->scratch, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
@@ -17830,7 +17929,7 @@ MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
     if (mode == MD_MODE_STEP) md_give_impulses(sim);
     if (off && sim->has_off) {
         for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_mul(rate, sim->off[k]);
-        md_add_mass_product(sim, sim->dv, sim->y_force);
+        md_add_mass_product(sim, sim->dv, sim->y_force, 0);
     }
     md_reduce_force(sim, sim->y_force);
 }
@@ -17861,7 +17960,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         k = sim->tie[i].dof;
         miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
     }
-    md_add_mass_product(sim, sim->dv, miss);
+    md_add_mass_product(sim, sim->dv, miss, 1);
 
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
@@ -17879,7 +17978,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         k = tie->leader;
         if (k < 0) md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
         else if (md_is_follower(sim, k))
-            miss[k] = md_add(miss[k], md_mul_ratio(md_of_wide(tie->ratio), miss[tie->dof]));
+            miss[k] = md_add(miss[k], md_mul_wide(tie->ratio, miss[tie->dof]));
         miss[tie->dof] = lambda;
     }
 }
@@ -18446,11 +18545,12 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
     /* dt times the forces of actuators and dampers at the root itself */
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
-        md_num f, dv = md_mul(sim->damping_theta[k], sim->dv[k]);
+        md_num f;
         if (!md_is_floating_root(sim, md_body_of(sim, k))) continue;
         f = md_sub(md_commanded_force(sim, b, k),
-                   md_mul(md_of_wide(b->damping), md_add(md_of_real(sim->v[k]), dv)));
-        md_add_dof_impulse(sim, k, md_mul(sim->dt, f));
+                   md_mul(md_of_wide(b->damping), md_of_real(sim->v[k])));
+        f = md_sub(md_mul(sim->dt, f), md_mul(sim->step_damping[k], sim->dv[k]));
+        md_add_dof_impulse(sim, k, f);
     }
 
     /* impulses of rows, then gravity, about the mass center */
@@ -18536,16 +18636,20 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement.
-   MDYN_ERR_OVERFLOW if v or q would leave its range by it; the culprit is the first such DoF, or
-   the coordinate of a free joint's position. */
+/* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement, which
+   joints with quaternions need, and where it may be large. MDYN_ERR_OVERFLOW if v or q would leave
+   its range by it; the culprit is the first such DoF, or the coordinate of a free joint's
+   position. */
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
+    const int simple = MD_SHORTCUTS && !apart && !md_has_quaternions(sim);
     md_num *u = sim->joint_force;
     int k;
     for (k = 0; k < sim->dofs; k++) {
         const md_num dv = sim->dv[k];
+        if (simple && md_surely_stays_in_range(sim->q[md_coordinate_of_dof(sim, k)], sim->v[k], dv,
+                                               dt)) continue;
         u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
         if (apart) u[k] = md_add(u[k], MD_SOLVE(sim)->displacement[k]);
         if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
@@ -18615,7 +18719,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     md_open_momenta(sim);
     md_copy_tails(sim->q_tail_start, sim->q_tail, sim->coordinates);
     if (md_has_quaternions(sim)) md_copy_tails(sim->v_tail_start, sim->v_tail, sim->dofs);
-    md_drift_q(sim, sim->half_dt);
+    md_drift_to_middle(sim);
     md_drift_quaternions(sim);
     sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
     code = md_check_drift(sim);
@@ -20383,22 +20487,21 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* theta in the damping force -D (theta v' + (1 - theta) v): near 1/2 for weak damping, which is
-   then of second order; near 1 for strong damping, which then does not oscillate. By M_kk in the
-   present pose, at init that of q = 0. */
+/* dt theta D of the damping force -D (theta v' + (1 - theta) v): theta is near 1/2 for weak
+   damping, which is then of second order; near 1 for strong damping, which then does not oscillate.
+   By M_kk in the present pose, at init that of q = 0. */
 MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
 {
     int k;
     md_crba(sim, MD_K(0));
     for (k = 0; k < sim->dofs; k++) {
-        md_num D = md_of_wide(md_values_of_dof(sim, k)->damping), M, y;
-        sim->damping_theta[k] = MD_K(1);
-        M = sim->mass.M[md_first_of_M(sim, k)];
-        if (!md_uses_midpoint(sim) || md_is_zero(D) || !md_less(MD_K(0), M)) continue;
+        const md_num y = md_mul(sim->dt, md_of_wide(md_values_of_dof(sim, k)->damping));
+        const md_num M = sim->mass.M[md_first_of_M(sim, k)];
+        sim->step_damping[k] = y;
+        if (!md_uses_midpoint(sim) || md_is_zero(y) || !md_less(MD_K(0), M)) continue;
         /* theta = (3 + y/M)/(6 + y/M) */
-        y = md_mul(sim->dt, D);
-        sim->damping_theta[k] = md_div(md_add(md_mul(MD_K(3), M), y),
-                                       md_add(md_mul(MD_K(6), M), y));
+        sim->step_damping[k] = md_mul(y, md_div(md_add(md_mul(MD_K(3), M), y),
+                                                md_add(md_mul(MD_K(6), M), y)));
     }
 }
 
@@ -22373,7 +22476,7 @@ MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
     }
 
     /* less its target, or beyond the bounds of its range */
-    if (md_is_drive(s)) md_sum_add_velocity(&C.sum, MDYN_C(-1), sim->target[row->index]);
+    if (md_is_drive(s)) md_sum_sub_real(&C.sum, sim->target[row->index]);
     below = md_sum_minus(&C.sum, s->lower);
     above = md_sum_minus(&C.sum, s->upper);
     if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
@@ -22654,7 +22757,7 @@ MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
 /* Numbers of DoFs that a call takes from the one before. */
 MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
 {
-    int k, ok = MD_ARE_NUMS(sim->damping_theta) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
+    int k, ok = MD_ARE_NUMS(sim->step_damping) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
         && MD_ARE_NUMS(sim->y_force) && MD_ARE_NUMS(sim->inverse_diagonal)
         && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
     if (!MD_SOLVE_IS_SHARED)
@@ -22867,7 +22970,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->v[k] = md_to_real(md_neg(md_of_real(sim->v[k])));
 
     /* the drift of a step, which is the same forwards and backwards */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide);
+    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 0);
     if (midpoint) md_drift_quaternions(sim);
     for (k = 0; k < sim->dofs && !midpoint; k++)
         sim->joint_force[k] = md_mul(sim->dt, md_of_real(sim->v[k]));

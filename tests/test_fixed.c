@@ -91,16 +91,21 @@ static void test_turns(void) {
         mdyn_real q = (mdyn_real)(random_in(-8, 8) * 1099511627776.0);
         int axis = random_int(3), i = (axis + 1) % 3, j = (axis + 2) % 3, r;
         int32_t s, c;
-        md_mat from, to;
+        md_mat from, to, back;
+        md_turn turn = MD_NO_TURN;
         for (r = 0; r < 9; r++) from.m[r] = random_word() / 4;
         md_sincos_units(q, &s, &c);
-        md_mat_rotate_about(&to, &from, axis, q, 0);
+        md_mat_rotate_about(&to, &from, axis, q, 0, &turn);
+        md_mat_rotate_about(&back, &to, axis, ~q, 0, &turn);
+        CHECK(turn.q == q && turn.sine == s && turn.cosine == c);
         for (r = 0; r < 9; r += 3) {
             int64_t a = from.m[r + i], b = from.m[r + j], half = 1 << 29;
             if (a * a + b * b > (int64_t)1 << 58) continue; /* no row of a rotation */
             CHECK_EQUAL(to.m[r + i], (c * a + s * b + half) >> 30);
             CHECK_EQUAL(to.m[r + j], (c * b - s * a + half) >> 30);
             CHECK_EQUAL(to.m[r + axis], from.m[r + axis]);
+            CHECK_NEAR(back.m[r + i], from.m[r + i], 4);
+            CHECK_NEAR(back.m[r + j], from.m[r + j], 4);
         }
     }
 }
