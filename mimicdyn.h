@@ -3038,6 +3038,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_CONSISTENCY_TOLERANCE 1e-5
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
 #define MD_PRODUCTS_ARE_CHEAP 0 /* it is sooner asked whether one is needed */
+#define MD_LEADS_TO_MIDDLE 1    /* ratios of 1 and -1 cost less than a drift to all digits */
 #define MD_SNAPS_ENTRIES 1      /* vectors of one entry are 1 or -1, which needs no product */
 
 /* ---- words ----
@@ -5120,6 +5121,7 @@ typedef uint32_t md_bits;
 
 #define MD_REFINES_EQUALITIES 0
 #define MD_PRODUCTS_ARE_CHEAP 1
+#define MD_LEADS_TO_MIDDLE 0
 #define MD_SNAPS_ENTRIES 0 /* its rounding is that of the row's scale, and cancels in v */
 
 /* ---- scalars ----
@@ -11517,7 +11519,7 @@ MD_STATIC void md_set_follower(mdyn_sim *sim, const md_tie *tie)
    their leaders. */
 MD_INLINE void md_drift_to_middle(mdyn_sim *sim)
 {
-    const int leads = !sim->q_may_be_off && !sim->may_be_off;
+    const int leads = MD_LEADS_TO_MIDDLE && !sim->q_may_be_off && !sim->may_be_off;
     int i;
     md_drift_q(sim, sim->half_dt, leads);
     for (i = 0; i < md_tie_count(sim) && leads; i++)
