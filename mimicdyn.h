@@ -4422,6 +4422,7 @@ MD_STATIC int32_t md_product1(int32_t a, int32_t b)
     return md_product_sum_value(&s, MD_PRODUCT_BITS);
 }
 
+/* a b + c d of elements, rounded once. */
 MD_STATIC int32_t md_product2(int32_t a, int32_t b, int32_t c, int32_t d)
 {
     md_product_sum s = MD_PRODUCT_ROUNDING(MD_PRODUCT_BITS);
@@ -4430,6 +4431,7 @@ MD_STATIC int32_t md_product2(int32_t a, int32_t b, int32_t c, int32_t d)
     return md_product_sum_value(&s, MD_PRODUCT_BITS);
 }
 
+/* a b + c d + e f of elements, rounded once. */
 MD_STATIC int32_t md_product3(int32_t a, int32_t b, int32_t c, int32_t d, int32_t e, int32_t f)
 {
     md_product_sum s = MD_PRODUCT_ROUNDING(MD_PRODUCT_BITS);
@@ -11237,6 +11239,8 @@ MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
     s->force_min = md_neg(s->force_max);
 }
 
+/* C lies between its bounds, which are equal but in a range, or C' does (MDYN_VELOCITY). Where the
+   coupling is curved, J' v counts too. */
 MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
@@ -11311,6 +11315,7 @@ MD_INLINE void md_clear_spec(md_spec *s)
     s->form = MD_FORM_EQUALITY;
 }
 
+/* What a row on joints demands, one function for each kind. */
 MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s)
 {
     md_clear_spec(s);
@@ -11348,6 +11353,8 @@ MD_INLINE const md_terms *md_find_tie_terms(mdyn_sim *sim, const md_tie *tie)
 /* Of a tie's coupling: C less its target, by q and its tails, and C'. */
 typedef struct md_tie_values { md_num error, velocity; } md_tie_values;
 
+/* C and C' of the coupling that was eliminated for a follower, from all its joints: 0 but for
+   what the last step or a call left. */
 MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 {
     const md_row *row = md_row_at(sim, tie->coupling);
@@ -11507,6 +11514,7 @@ MD_STATIC void md_place_follower(mdyn_sim *sim, const md_tie *tie)
                         sim->q_tail[from]);
 }
 
+/* q and v of a follower of one leader, all digits of both. */
 MD_STATIC void md_set_follower(mdyn_sim *sim, const md_tie *tie)
 {
     const int k = tie->dof, leader = tie->leader;
@@ -11889,6 +11897,8 @@ MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, const md_spec
     if (!md_is_zero(bias) && md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, bias);
 }
 
+/* One bound where the side is engaged, both otherwise: of a spring by its force, of a hard range
+   by how far it is away. */
 MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     if (MD_SETTING_IS(sim, limits, MDYN_ENGAGED) && row->active_side)
@@ -14435,6 +14445,8 @@ MD_STATIC int md_shares_entries(const mdyn_sim *sim, int i)
         && md_first_parallel(sim, order[i]) == md_first_parallel(sim, order[i - 1]);
 }
 
+/* A row on the same coordinates as another one has its entries where that one's are, and owns none
+   of them. */
 MD_INLINE void md_copy_layout(md_row *to, const md_row *from)
 {
     to->first = from->first;
@@ -15475,6 +15487,7 @@ MD_INLINE int md_leader(const mdyn_sim *sim, const md_row *row, md_num *u_mu)
     return s.leader;
 }
 
+/* Whether the impulse of another row bounds that of this one. */
 MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
 {
     md_num u_mu;
@@ -16522,6 +16535,7 @@ MD_INLINE int md_whitened_count(const mdyn_sim *sim)
    one, and that over the one before. */
 typedef struct md_direction { int32_t count, least; md_num squares, ratio; } md_direction;
 
+/* Between rows row_x is 0: a row writes and reads its own coordinates alone. */
 MD_STATIC void md_clear_row_x(mdyn_sim *sim)
 {
     const int n = md_whitened_count(sim);
@@ -16529,6 +16543,7 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
     for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
 }
 
+/* A new direction begins here: none of the changes before count. */
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
     int k;
@@ -16862,6 +16877,8 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
     sim->active_rows_meet = (uint8_t)meet;
 }
 
+/* What an iteration is judged by. A relaxation of 0 stands for 1, a tolerance of 0 for 8
+   roundings; with a relaxation of its own no iteration is taken for the solution. */
 MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
 {
     const md_num omega = md_of_wide(sim->solver.relaxation);
@@ -16898,6 +16915,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     return 0;
 }
 
+/* Leaves row_x 0, and the residual. */
 MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
     if (!last->exact) md_clear_row_x(sim);
@@ -23874,6 +23892,7 @@ MD_STATIC void md_make_saved_words(uint32_t word[MD_SAVED_WORDS], uint32_t model
     word[5] = md_crc(md_crc(0, word + 1, 4 * sizeof *word), memory, sizeof(mdyn_sim));
 }
 
+/* The words that tell what follows, then the sim as it stands in memory. */
 MD_STATIC void md_save_bytes(const mdyn_sim *sim, unsigned char *bytes)
 {
     uint32_t word[MD_SAVED_WORDS];
