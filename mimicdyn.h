@@ -9041,8 +9041,8 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 
     /* rows before those of followers are the same, but where these make them longer */
     if (n != sim->L_first[first]) first = n = 0;
-    for (k = 0; k < n; k++) to[k] = sim->mass.M[k];
-    for (; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
+    md_copy_scalars(to, sim->mass.M, n);
+    for (k = n; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
 
     for (k = first; k < sim->dofs; k++)
         for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
