@@ -5869,30 +5869,14 @@ MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real 
     md_mat_set_column(r, j, &to);
 }
 
-/* t = R a */
-MD_FLOAT_INLINE void md_mat_mul_sym(md_mat *t, const md_mat *R, const md_sym *a)
+/* r = R a R^T by way of t = R a; r is not an operand. */
+MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
 {
-    md_mat full;
+    md_mat full, t;
     full.xx = a->xx; full.xy = a->xy; full.xz = a->xz;
     full.yx = a->xy; full.yy = a->yy; full.yz = a->yz;
     full.zx = a->xz; full.zy = a->yz; full.zz = a->zz;
-    md_mat_mul(t, R, &full);
-}
-
-/* t = R a for a diagonal a. */
-MD_INLINE void md_mat_mul_diagonal(md_mat *t, const md_mat *R, const md_sym *a)
-{
-    t->xx = md_mul(R->xx, a->xx); t->xy = md_mul(R->xy, a->yy); t->xz = md_mul(R->xz, a->zz);
-    t->yx = md_mul(R->yx, a->xx); t->yy = md_mul(R->yy, a->yy); t->yz = md_mul(R->yz, a->zz);
-    t->zx = md_mul(R->zx, a->xx); t->zy = md_mul(R->zy, a->yy); t->zz = md_mul(R->zz, a->zz);
-}
-
-/* r = R a R^T by way of t = R a; r is not an operand. The inertia of most bodies is diagonal. */
-MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
-{
-    md_mat t;
-    if (md_is_zero(a->xy) && md_is_zero(a->xz) && md_is_zero(a->yz)) md_mat_mul_diagonal(&t, R, a);
-    else md_mat_mul_sym(&t, R, a);
+    md_mat_mul(&t, R, &full);
 
     /* r_ij = (row i of t).(row j of R) */
     r->xx = md_sum3(t.xx, R->xx, t.xy, R->xy, t.xz, R->xz);
@@ -11505,22 +11489,20 @@ MD_STATIC void md_find_leaders(mdyn_sim *sim)
     sim->q_may_be_off = 1;
 }
 
-/* q of the follower of a tie with a leader; and v. */
-MD_STATIC void md_place_follower(mdyn_sim *sim, const md_tie *tie)
+/* q of follower k of one leader, all digits of it. */
+MD_INLINE void md_place_follower(mdyn_sim *sim, int k, int leader, mdyn_wide ratio)
 {
-    const int to = md_coordinate_of_dof(sim, tie->dof);
-    const int from = md_coordinate_of_dof(sim, tie->leader);
-    md_real_set_product(&sim->q[to], &sim->q_tail[to], tie->ratio, sim->q[from],
-                        sim->q_tail[from]);
+    const int to = md_coordinate_of_dof(sim, k), from = md_coordinate_of_dof(sim, leader);
+    md_real_set_product(&sim->q[to], &sim->q_tail[to], ratio, sim->q[from], sim->q_tail[from]);
 }
 
-/* q and v of a follower of one leader, all digits of both. */
+/* q and v of the follower of a tie with a leader. */
 MD_STATIC void md_set_follower(mdyn_sim *sim, const md_tie *tie)
 {
     const int k = tie->dof, leader = tie->leader;
-    md_place_follower(sim, tie);
-    md_real_set_product(&sim->v[k], &sim->v_tail[k], tie->ratio, sim->v[leader],
-                        sim->v_tail[leader]);
+    const mdyn_wide ratio = tie->ratio;
+    md_place_follower(sim, k, leader, ratio);
+    md_real_set_product(&sim->v[k], &sim->v_tail[k], ratio, sim->v[leader], sim->v_tail[leader]);
 }
 
 /* q of all joints of one coordinate in the middle of a step; of followers that have been led, by
@@ -11531,7 +11513,8 @@ MD_INLINE void md_drift_to_middle(mdyn_sim *sim)
     int i;
     md_drift_q(sim, sim->half_dt, leads);
     for (i = 0; i < md_tie_count(sim) && leads; i++)
-        if (sim->tie[i].leader >= 0) md_place_follower(sim, &sim->tie[i]);
+        if (sim->tie[i].leader >= 0)
+            md_place_follower(sim, sim->tie[i].dof, sim->tie[i].leader, sim->tie[i].ratio);
 }
 
 /* q and v of the follower of tie i by what C and C' miss. On curves v stays as the solve gave it,
