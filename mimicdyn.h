@@ -20502,20 +20502,11 @@ MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
 
 /* ---- welded bodies ---- */
 
-/* Body i takes up the masses of those welded to it; what it was by itself is kept in sim->alone.
+/* *all += the masses of those welded to body i, turned into its axes. Returns whether there are any.
    O(b) */
-MD_STATIC void md_weld(mdyn_sim *sim, int i)
+MD_NOINLINE int md_add_welded(const mdyn_sim *sim, int i, md_composite *all)
 {
-    md_link *link = &sim->link[i];
-    md_body_part *l = MD_BODY(link);
-    md_composite alone, all;
-    int j, any = 0, count = 0;
-    alone.mass = l->mass;
-    alone.first_moment = l->first_moment;
-    alone.second_moment = l->inertia;
-    all = alone;
-
-    /* a part, turned into the axes of i */
+    int j, any = 0;
     for (j = i + 1; j < sim->bodies; j++) {
         const md_body_part *on = MD_BODY(&sim->link[j]);
         md_composite part;
@@ -20523,14 +20514,28 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
         part.mass = on->mass;
         md_mat_vec(&part.first_moment, &on->rotation, &on->first_moment);
         md_sym_rotate(&part.second_moment, &on->rotation, &on->inertia);
-        md_composite_add_shifted(&all, &part, &on->position);
+        md_composite_add_shifted(all, &part, &on->position);
         any = 1;
     }
+    return any;
+}
 
+/* Body i takes up the masses of those welded to it; what it was by itself is kept in sim->alone.
+   O(b) */
+MD_STATIC void md_weld(mdyn_sim *sim, int i)
+{
+    md_link *link = &sim->link[i];
+    md_body_part *l = MD_BODY(link);
+    md_composite alone, all;
+    int j, count = 0;
+    alone.mass = l->mass;
+    alone.first_moment = l->first_moment;
+    alone.second_moment = l->inertia;
+    all = alone;
+    if (!md_add_welded(sim, i, &all)) return;
     l->mass = all.mass;
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
-    if (!any) return;
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
         if (MD_BODY(&sim->link[j])->alone > count) count = MD_BODY(&sim->link[j])->alone;
