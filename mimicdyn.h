@@ -20502,8 +20502,8 @@ MD_STATIC void md_weld_pitch(mdyn_sim *sim, const md_link *link)
 
 /* ---- welded bodies ---- */
 
-/* *all += the masses of those welded to body i, turned into its axes. Returns whether there are any.
-   O(b) */
+/* *all += the masses of those welded to body i, turned into its axes. Returns whether there are
+   any. O(b) */
 MD_NOINLINE int md_add_welded(const mdyn_sim *sim, int i, md_composite *all)
 {
     int j, any = 0;
