@@ -3846,6 +3846,7 @@ MD_STATIC void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c,
         *to_tail = (0x1000000 - tail) & 0xFFFFFF;
         return;
     }
+
     md_sum_set_product(&p, c, from, tail);
     md_real_set_sum(to, to_tail, &p);
 }
@@ -13183,6 +13184,7 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
                 md_whiten_deep_path(sim, t->dof[k]);
         return;
     }
+
     for (j = t->dof[0], k = 1; k < t->count; k++)
         for (i = t->dof[k]; j != i;)
             if (j > i) j = md_whiten_dof(sim, j);
@@ -14266,9 +14268,12 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
         row->in_equality = row->in_inequality = 0;
     }
     sim->active_count = sim->equality_count = 0;
+
+    /* bodies may have stood in their place */
     for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs; i++) MD_SOLVE(sim)->row_J[i] = MD_U(0);
     for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs + sim->rows; i++)
         MD_SOLVE(sim)->row_x[i] = MD_U(0);
+
     MD_SOLVE(sim)->vector.first = -1;
     sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
@@ -16844,19 +16849,20 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
 MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
 {
     int k, e, meet = MD_HAS_CONSTANT_ROWS ? sim->rows_meet : MD_POLISHES;
-    if (!MD_HAS_CONSTANT_ROWS && !MD_POLISHES) {
-        for (k = md_equality_count(sim); k < md_active_count(sim) && !meet; k++) {
-            const md_row *row = md_active_row(sim, k);
-            if (!row->in_inequality) continue;
-            meet = md_has_leader(sim, row);
-            for (e = row->first + row->owned_count; e < row->end; e++) {
-                md_unit *mark = &MD_SOLVE(sim)->row_x[sim->entry_column[e]];
-                meet |= !md_unit_is_zero(*mark);
-                *mark = MD_U(1);
-            }
+    sim->active_rows_meet = (uint8_t)meet;
+    if (MD_HAS_CONSTANT_ROWS || MD_POLISHES) return;
+
+    for (k = md_equality_count(sim); k < md_active_count(sim) && !meet; k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!row->in_inequality) continue;
+        meet = md_has_leader(sim, row);
+        for (e = row->first + row->owned_count; e < row->end; e++) {
+            md_unit *mark = &MD_SOLVE(sim)->row_x[sim->entry_column[e]];
+            meet |= !md_unit_is_zero(*mark);
+            *mark = MD_U(1);
         }
-        md_clear_row_x(sim);
     }
+    md_clear_row_x(sim);
     sim->active_rows_meet = (uint8_t)meet;
 }
 
@@ -18810,6 +18816,7 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
     const int simple = MD_SHORTCUTS && !apart && !md_has_quaternions(sim);
     md_num *u = sim->joint_force;
     int k;
+
     for (k = 0; k < sim->dofs; k++) {
         const md_num dv = sim->dv[k];
         if (simple && md_surely_stays_in_range(sim->q[md_coordinate_of_dof(sim, k)], sim->v[k], dv,
@@ -20533,6 +20540,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     alone.second_moment = l->inertia;
     all = alone;
     if (!md_add_welded(sim, i, &all)) return;
+
     l->mass = all.mass;
     l->first_moment = all.first_moment;
     l->inertia = all.second_moment;
@@ -20702,11 +20710,12 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     }
 }
 
-/* *to := *c. */
+/* *to := *c, of which the numbers have been checked. Equal ones have equal bytes. */
 MD_STATIC void md_take_coupling(md_coupling_values *to, const mdyn_coupling *c)
 {
     size_t k;
     for (k = 0; k < sizeof *to; k++) ((unsigned char *)to)[k] = 0; /* what is between fields */
+
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) to->terms[k] = c->terms[k];
     to->offset = c->offset;
     to->softness = c->softness;
