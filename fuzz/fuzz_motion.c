@@ -1708,6 +1708,21 @@ static int engages_by_rounding(void)
     return 0;
 }
 
+/* Whether which joint follows decides the motion: a coupling is not met, and the two sims do not have
+   the same independent joints. A follower that was put off its coupling goes back alone. */
+static int goes_back_otherwise(void)
+{
+    int others = mdyn_independent_dofs(&t.a) != mdyn_independent_dofs(&t.other);
+    for (int k = 0; !others && k < mdyn_independent_dofs(&t.a); k++)
+        others = mdyn_independent_dof(&t.a, k) != mdyn_independent_dof(&t.other, k);
+    for (int i = 0; others && i < t.rows; i++) {
+        const row *r = &t.row[i];
+        if (r->kind == MDYN_ROW_COUPLING && r->lo == r->hi && fabs(r->C) > 10 * POSITION)
+            return 1;
+    }
+    return 0;
+}
+
 static void check_rescaled(input *in)
 {
     if (t.s.model.coupling_count == 0) return;
@@ -1723,7 +1738,8 @@ static void check_rescaled(input *in)
         REQUIRE(mdyn_set_contacts(&t.a, t.s.contact, t.s.contacts_given) == MDYN_OK);
     const int code = step(&t.s);
     if (code == MDYN_OK && mdyn_step(&t.other) == MDYN_OK && t.a.report.redundant == 0 &&
-        t.other.report.redundant == 0 && t.a.report.contradictory == 0 && !engages_by_rounding())
+        t.other.report.redundant == 0 && t.a.report.contradictory == 0 && !engages_by_rounding() &&
+        !goes_back_otherwise())
         require_same_velocities(&t.a, &t.other);
 }
 
