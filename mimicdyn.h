@@ -17832,7 +17832,6 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 {
     const int is_step = mode == MD_MODE_STEP, relax = is_step && md_uses_relaxation(sim);
     const int unbiased = is_step && !relax && md_uses_warm_start(sim) && sim->was_unconverged;
-    const int restores = unbiased && md_position_error(sim);
     int32_t before = sim->iterations;
     md_unit moved = MD_U(0);
     int saved;
@@ -17844,13 +17843,14 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
         const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
         if (is_step) md_solve_frictionless(sim, e);
-        moved = md_solve_active_set(sim, mode, e, bias, restores ? md_first_iterations(sim)
-                                                                 : md_most_iterations(sim));
+        moved = md_solve_active_set(sim, mode, e, bias, unbiased && md_position_error(sim)
+                                                            ? md_first_iterations(sim)
+                                                            : md_most_iterations(sim));
     }
     saved = md_save_warm_starts(sim, e, unbiased, relax, sim->iterations - before);
 
-    /* the same rows with their position biases */
-    if (restores) {
+    /* the same rows with their position biases, those of rows that were activated among them */
+    if (unbiased && md_position_error(sim)) {
         md_restore_bias(sim, e);
         moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_ALL,
                                     md_iterations_left(sim, before));

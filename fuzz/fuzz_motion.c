@@ -1708,17 +1708,14 @@ static int engages_by_rounding(void)
     return 0;
 }
 
-/* Whether which joint follows decides the motion: a coupling is not met, and the two sims do not have
-   the same independent joints. A follower that was put off its coupling goes back alone. */
+/* Whether it decides the motion which of the couplings is eliminated: one of several is not met. The
+   follower that was put off its coupling goes back alone. */
 static int goes_back_otherwise(void)
 {
-    int others = mdyn_independent_dofs(&t.a) != mdyn_independent_dofs(&t.other);
-    for (int k = 0; !others && k < mdyn_independent_dofs(&t.a); k++)
-        others = mdyn_independent_dof(&t.a, k) != mdyn_independent_dof(&t.other, k);
-    for (int i = 0; others && i < t.rows; i++) {
+    if (mdyn_independent_dofs(&t.a) == t.dofs || t.s.model.coupling_count == 1) return 0;
+    for (int i = 0; i < t.rows; i++) {
         const row *r = &t.row[i];
-        if (r->kind == MDYN_ROW_COUPLING && r->lo == r->hi && fabs(r->C) > 10 * POSITION)
-            return 1;
+        if (r->kind == MDYN_ROW_COUPLING && r->lo == r->hi && fabs(r->C) > 10 * POSITION) return 1;
     }
     return 0;
 }
