@@ -703,8 +703,8 @@ static void test_few_iterations(void) {
     }
 }
 
-/* A block found 0.01 m past its stop, in a step after one that did not converge: its row is activated
-   late, in the solve without biases, and still takes back a fifth of the way. */
+/* A block found 0.01 m past its stop, in a step after one that did not converge: its row is
+   activated late, in the solve without biases, and still takes back a fifth of the way. */
 static void test_late_bias(void) {
     const double dt = 0x1p-8;
     blocks(3, dt);
