@@ -45,25 +45,32 @@ at_most() { # at_most BOUND WHAT: judges $counted
     fi
 }
 
-measure fd 3 160
-measure fd 7 160;  at_most 10000 "forward dynamics of 7 links, f64"
-measure fd 20 160; at_most 29000 "forward dynamics of 20 links, f64"
-measure fd 50 160; at_most 75000 "forward dynamics of 50 links, f64"
-measure id 3 160
-measure id 7 160;  at_most 5500 "inverse dynamics of 7 links, f64"
-measure id 20 160; at_most 15000 "inverse dynamics of 20 links, f64"
-measure id 50 160
-measure mass 20 160; at_most 25000 "mass matrix of 20 links, f64"
-measure chain 20 160; at_most 35200 "step of a chain of 20 links, f64"
-measure chain 50 160; at_most 90000 "step of a chain of 50 links, f64"
-measure hand 20 1000; at_most 35000 "step of the hand, f64"
-measure gears 2 500
-measure gears 8 500
-measure gears 32 500; at_most 10000 "step of 32 gears, f64"; train=$counted
-measure gears 128 500; at_most 38000 "step of 128 gears, f64"
-[ "$train" != - ] || train=0
-at_most $((5 * train)) "step of 128 gears, f64, against 5 times 32"
-measure init 128 1;  at_most 4000000 "set-up of 128 gears, f64"
+workloads() {
+    measure fd 3 160
+    measure fd 7 160;  at_most 10000 "forward dynamics of 7 links, f64"
+    measure fd 20 160; at_most 29000 "forward dynamics of 20 links, f64"
+    measure fd 50 160; at_most 75000 "forward dynamics of 50 links, f64"
+    measure id 3 160
+    measure id 7 160;  at_most 5500 "inverse dynamics of 7 links, f64"
+    measure id 20 160; at_most 15000 "inverse dynamics of 20 links, f64"
+    measure id 50 160
+    measure mass 20 160; at_most 25000 "mass matrix of 20 links, f64"
+    measure chain 20 160; at_most 35200 "step of a chain of 20 links, f64"
+    measure chain 50 160; at_most 90000 "step of a chain of 50 links, f64"
+    measure hand 20 1000; at_most 35000 "step of the hand, f64"
+    measure gears 2 500
+    measure gears 8 500
+    measure gears 32 500; at_most 10000 "step of 32 gears, f64"; train=$counted
+    measure gears 128 500; at_most 38000 "step of 128 gears, f64"
+    [ "$train" != - ] || train=0
+    at_most $((5 * train)) "step of 128 gears, f64, against 5 times 32"
+    measure init 128 1;  at_most 4000000 "set-up of 128 gears, f64"
+    for scalar in f32 f64; do
+        echo "# accuracy, $scalar"
+        "$build/bench-$scalar" check || failed=1
+    done
+    return $failed
+}
 
 tell() { # tell MECHANISM METHOD SCALAR NANOSECONDS ROWS PLACE ROW UNSOLVED
     awk -v a="$1 $2 $3 $4 $5" -v ns="$4" -v rows="$5" -v errors="$6 $7 $8" \
@@ -95,7 +102,7 @@ stacks() { # stacks PREFIX SIZE...: names
     for n; do echo "$prefix$n"; done
 }
 
-if [ $# -ge 2 ]; then
+solvers() { # solvers COMPILER
     bounds=$(dirname "$0")/bounds.txt
     mechanisms="$(stacks stack 1 2 3 4 5 6 7 8 9 10) $(stacks jitter 1 2 3 5 10) chain"
     for scalar in f32 f64 fixed; do
@@ -108,8 +115,8 @@ if [ $# -ge 2 ]; then
             done
         done
     done
-    if echo '#include <ode/ode.h>' | "$2" -E -x c - >/dev/null 2>&1 &&
-        "$2" -std=c99 -O2 "$(dirname "$0")/ode.c" -lode -lm -o "$build/ode" 2>"$build/ode.log"; then
+    if echo '#include <ode/ode.h>' | "$1" -E -x c - >/dev/null 2>&1 &&
+        "$1" -std=c99 -O2 "$(dirname "$0")/ode.c" -lode -lm -o "$build/ode" 2>"$build/ode.log"; then
         echo "# $("$build/ode" version)"
         for m in $mechanisms; do
             for how in step quick quick100; do
@@ -119,10 +126,12 @@ if [ $# -ge 2 ]; then
     else
         echo "# not run: ODE is not installed (Debian: libode-dev)"
     fi
-fi
+    return $failed
+}
 
-for scalar in f32 f64; do
-    echo "# accuracy, $scalar"
-    "$build/bench-$scalar" check || failed=1
-done
+# side by side: instructions are the same on a busy processor
+workloads >"$build/bench.workloads" &
+[ $# -lt 2 ] || solvers "$2" || failed=1
+wait $! || failed=1
+cat "$build/bench.workloads"
 exit $failed
