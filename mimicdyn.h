@@ -18185,12 +18185,14 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
 /* Refines sim->dv of a solve in a block of exponent e. Finds the DoF whose digits are too few. */
 MD_INLINE void md_refine(mdyn_sim *sim, enum md_mode mode, md_scale e)
 {
-    const int steps = mode == MD_MODE_STEP;
+    const int steps = mode == MD_MODE_STEP, exact = md_equality_count(sim) > 0;
     if (steps) sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_HELD_DV));
     if (steps && sim->coarse_dof >= 0 && !sim->unsolved && !sim->step_misses)
         md_refine_momentum(sim);
-    if (md_equality_count(sim) > 0) md_refine_equalities(sim, e);
-    if (steps && sim->coarse_dof >= 0)
+    if (exact) md_refine_equalities(sim, e);
+
+    /* the equality rows may have moved a DoF that had no digits at all */
+    if (steps && (exact || sim->coarse_dof >= 0))
         sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_COARSE_DV));
 }
 

@@ -20,6 +20,8 @@ TOLERANCE(UNEQUAL_TRAIN,    1e-15,   1e-7,  3e-9);
 TOLERANCE(UNEQUAL_LARGE,    1e-15,   5e-7,  1e-9);
 TOLERANCE(UNEQUAL_SMALL,    1e-15,   5e-7,  5e-3); /* one exponent for the forces of a step */
 TOLERANCE(TOLD_BELOW,       1e-12,  1e-12,  1e-6); /* rad/s a step: coarser digits are held */
+TOLERANCE(TOLD_IMPULSE,     1e-14,   1e-6,     0); /* not asked */
+TOLERANCE(TOLD_MOTION,      1e-15,   1e-9,  1e-8);
 TOLERANCE(SHAFT_FOLLOWS,    1e-13,   1e-6,  1e-9);
 TOLERANCE(SHAFT_SPEED,      1e-10,   2e-3,  1e-3);
 
@@ -177,6 +179,32 @@ static void test_told_digits(void) {
     CHECK(BY_SCALAR(told == 0, told == 0, told > 20));
 }
 
+/* A wheel comes to its stop at 1e6 rad/s, and is then written to rest, as by a measurement. In the
+   next step a coupling sets two wheels in motion, in the block of that impact: their impulse is the
+   momentum that they got, or the lost digits are told. */
+static void test_told_impulse(void) {
+    const double dt = 0x1p-10;
+    mdyn_coupling c = MDYN_GEAR(0, 1, 1, 1, 0);
+    mdyn_row_report report;
+    c.level = MDYN_VELOCITY;
+    wheels(3, 1, dt);
+    for (int i = 0; i < 3; i++) give_inertia(i, 1);
+    body[2].lower = wide(-1);
+    body[2].upper = wide(1);
+    coupling[model.coupling_count++] = c;
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.v[2] = real(1e6);
+    CHECK(mdyn_step(&sim) >= 0);
+    for (int i = 0; i < 3; i++) sim.v[i] = real(0);
+    CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(0), real(0.001)), MDYN_OK);
+    const int code = mdyn_step(&sim);
+    CHECK_EQUAL(code, BY_SCALAR(MDYN_OK, MDYN_OK, MDYN_WARN_DIGITS));
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+    const double impulse = fabs(of_wide(report.impulse)), momentum = fabs(of_real(sim.v[0]));
+    if (code == MDYN_OK) CHECK_NEAR(impulse / momentum, 1, TOLD_IMPULSE);
+    CHECK_NEAR(momentum, 0.0005, TOLD_MOTION);
+}
+
 /* A shaft of 1e-9 kg m^2 that drives 50 kg m^2 through a gear; a motor of 1e5 N m beside one of
    1e-3 N m, which share no row. */
 static void test_unequal_wheels(void) {
@@ -229,6 +257,7 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_unequal_wheels();
     test_told_digits();
+    test_told_impulse();
     test_stiff_shaft();
     test_trains();
     test_many_turns();
