@@ -4203,12 +4203,12 @@ MD_SHARED md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return overflow;
 }
 
-/* s + the products, before they are rounded, of six entries at places that fall by 1 from x on. */
+/* s + the products, before they are rounded, of six entries with those from x on. */
 MD_INLINE uint64_t md_add_six(uint64_t s, const md_unit *entry, const md_unit *x)
 {
     int k;
     for (k = 0; k < 6; k++)
-        s += (uint64_t)(md_mul_s32(MD_RAW(entry[k]), MD_RAW(x[-k])) >> MD_DOT_SHIFT);
+        s += (uint64_t)(md_mul_s32(MD_RAW(entry[k]), MD_RAW(x[k])) >> MD_DOT_SHIFT);
     return s;
 }
 
@@ -4217,7 +4217,7 @@ MD_INLINE md_overflow md_axpy_six(md_unit *x, md_unit a, const md_unit *entry)
 {
     md_overflow overflow = 0;
     int k;
-    for (k = 0; k < 6; k++, x--) {
+    for (k = 0; k < 6; k++, x++) {
         const uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(entry[k]));
         *x = MD_UNIT((int32_t)((uint32_t)MD_RAW(*x) + d));
         overflow |= md_overflow_of(*x);
@@ -5520,23 +5520,23 @@ MD_INLINE void md_add_product(md_unit *u, md_unit a, md_unit b)
     *u = MD_UNIT(MD_RAW(*u) + MD_RAW(a) * MD_RAW(b));
 }
 
-/* Of six entries at places that fall by 1 from x on: the sum of their products with x. */
+/* The sum of the products of six entries with those from x on. */
 MD_INLINE md_unit md_dot_six(const md_unit *entry, const md_unit *x)
 {
-    return MD_UNIT(MD_RAW(entry[0]) * MD_RAW(x[0]) + MD_RAW(entry[1]) * MD_RAW(x[-1])
-                   + (MD_RAW(entry[2]) * MD_RAW(x[-2]) + MD_RAW(entry[3]) * MD_RAW(x[-3]))
-                   + (MD_RAW(entry[4]) * MD_RAW(x[-4]) + MD_RAW(entry[5]) * MD_RAW(x[-5])));
+    return MD_UNIT(MD_RAW(entry[0]) * MD_RAW(x[0]) + MD_RAW(entry[1]) * MD_RAW(x[1])
+                   + (MD_RAW(entry[2]) * MD_RAW(x[2]) + MD_RAW(entry[3]) * MD_RAW(x[3]))
+                   + (MD_RAW(entry[4]) * MD_RAW(x[4]) + MD_RAW(entry[5]) * MD_RAW(x[5])));
 }
 
 /* x += a entry */
 MD_INLINE void md_axpy_six(md_unit *MD_RESTRICT x, md_unit a, const md_unit *MD_RESTRICT entry)
 {
     md_add_product(&x[0], a, entry[0]);
-    md_add_product(&x[-1], a, entry[1]);
-    md_add_product(&x[-2], a, entry[2]);
-    md_add_product(&x[-3], a, entry[3]);
-    md_add_product(&x[-4], a, entry[4]);
-    md_add_product(&x[-5], a, entry[5]);
+    md_add_product(&x[1], a, entry[1]);
+    md_add_product(&x[2], a, entry[2]);
+    md_add_product(&x[3], a, entry[3]);
+    md_add_product(&x[4], a, entry[4]);
+    md_add_product(&x[5], a, entry[5]);
 }
 
 /* md_sparse_dot and md_sparse_axpy of six entries at x and, if there are two sixes, six at y: half
@@ -13639,7 +13639,7 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
 }
 
 /* Of a row on one or two free bodies alone: its entries, but for the owned ones, are so many sixes
-   whose places fall by 1. With MD_JOINED they are those of the row before it by number, which is
+   whose places rise by 1. With MD_JOINED they are those of the row before it by number, which is
    also before it among the active rows. */
 enum { MD_ONE_SIX = 1, MD_TWO_SIXES = 2, MD_JOINED = 4 };
 
@@ -13652,7 +13652,7 @@ MD_STATIC uint8_t md_find_sixes(const mdyn_sim *sim, int k)
     const int last = row->end - row->lone - 6;
     int joined;
     if (row->owned_count != row->lone - row->first || (last != 0 && last != 6)
-        || at[0] - at[5] != 5 || at[last] - at[last + 5] != 5) return 0;
+        || at[5] - at[0] != 5 || at[last + 5] - at[last] != 5) return 0;
 
     /* the entries of a row that is not set up may lie anywhere */
     joined = before->in_inequality && before != row && before->end - before->lone - 6 == last
@@ -14520,14 +14520,14 @@ MD_INLINE void md_append_entry(mdyn_sim *sim, int c)
     sim->mark[c] = 0;
 }
 
-/* Whether none of the coordinates of a row's reflections lies within a span. The lone ones and the
-   shared ones stand in descending order. */
+/* Whether none of the coordinates of a row's reflections lies within a span. The lone ones stand in
+   descending order, the shared ones in ascending order. */
 MD_INLINE int md_is_beside(const mdyn_sim *sim, const md_row *row, const md_span *span)
 {
     const md_place *at = sim->entry_column;
     const int has_shared = row->shared < row->end;
-    if (at[row->lone] < span->low && (!has_shared || at[row->shared] < span->low)) return 1;
-    return at[row->shared - 1] > span->high && (!has_shared || at[row->end - 1] > span->high);
+    if (at[row->lone] < span->low && (!has_shared || at[row->end - 1] < span->low)) return 1;
+    return at[row->shared - 1] > span->high && (!has_shared || at[row->shared] > span->high);
 }
 
 /* Whether two rows are rows on the same bodies, as those of a closure or of a contact are. */
@@ -14604,11 +14604,11 @@ MD_STATIC md_span md_mark_fill_in_as_before(mdyn_sim *sim, int i)
 
 /* ---- layout of the entries ---- */
 
-/* Appends all marked coordinates, in descending order. */
+/* Appends all marked coordinates, in ascending order. */
 MD_INLINE void md_append_marked(mdyn_sim *sim, md_span span)
 {
     int c;
-    for (c = span.high; c >= span.low; c--)
+    for (c = span.low; c <= span.high; c++)
         if (sim->mark[c]) md_append_entry(sim, c);
 }
 
@@ -14641,15 +14641,15 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     span = md_is_on_same_bodies(sim, i) ? md_mark_fill_in_as_before(sim, i)
                                         : md_mark_fill_in(sim, k, i);
 
-    /* lone: all other coordinates of an inequality row; of an equality row those that no later one
-       touches and, if there are none, the shared one with the highest number */
+    /* lone: of an equality row the coordinates that no later one touches and, if there are none, the
+       shared one with the highest number */
     row->lone = (int16_t)sim->entries;
-    for (c = span.high; c >= span.low; c--) {
-        if (!sim->mark[c] || (row->unbounded && c < sim->dofs && sim->last_use[c] > i)) continue;
+    for (c = span.high; row->unbounded && c >= span.low; c--) {
+        if (!sim->mark[c] || (c < sim->dofs && sim->last_use[c] > i)) continue;
         md_append_entry(sim, c);
         row->pivot = (md_place_if_any)c;
     }
-    for (c = span.high; c >= span.low && row->pivot < 0; c--) {
+    for (c = span.high; row->unbounded && c >= span.low && row->pivot < 0; c--) {
         if (!sim->mark[c]) continue;
         md_append_entry(sim, c);
         row->pivot = (md_place_if_any)c;
@@ -14658,7 +14658,6 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     row->shared = (int16_t)sim->entries;
     md_append_marked(sim, span);
     row->end = (int16_t)sim->entries;
-    if (!row->unbounded) row->pivot = -1;
     return md_check_entries(sim, row);
 }
 
@@ -16562,11 +16561,12 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
         curvature = md_add(curvature, md_mul(P, P));
     }
 
+    MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         const md_num p = md_of_unit(row->u_direction, 0);
         md_unit s;
-        if (md_is_zero(p)) continue;
+        if (!MD_PRODUCTS_ARE_CHEAP && md_is_zero(p)) continue;
         size = md_add_square(size, row->u_direction);
         s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
