@@ -14641,8 +14641,8 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     span = md_is_on_same_bodies(sim, i) ? md_mark_fill_in_as_before(sim, i)
                                         : md_mark_fill_in(sim, k, i);
 
-    /* lone: of an equality row the coordinates that no later one touches and, if there are none, the
-       shared one with the highest number */
+    /* lone: of an equality row the coordinates that no later one touches and, if there are none,
+       the shared one with the highest number */
     row->lone = (int16_t)sim->entries;
     for (c = span.high; row->unbounded && c >= span.low; c--) {
         if (!sim->mark[c] || (c < sim->dofs && sim->last_use[c] > i)) continue;
