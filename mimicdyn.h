@@ -4645,13 +4645,6 @@ MD_INLINE void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
     md_vec_add_block(r, a, b->m);
 }
 
-/* r = 2 a */
-MD_INLINE void md_vec_twice(md_vec *r, const md_vec *a)
-{
-    *r = *a;
-    r->m[3]++;
-}
-
 /* r = a - b */
 MD_INLINE void md_vec_sub(md_vec *r, const md_vec *a, const md_vec *b)
 {
@@ -5514,12 +5507,6 @@ MD_INLINE md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return 0;
 }
 
-/* *u += a b */
-MD_INLINE void md_add_product(md_unit *u, md_unit a, md_unit b)
-{
-    *u = MD_UNIT(MD_RAW(*u) + MD_RAW(a) * MD_RAW(b));
-}
-
 /* The sum of the products of six entries with those from x on. */
 MD_INLINE md_unit md_dot_six(const md_unit *entry, const md_unit *x)
 {
@@ -5531,12 +5518,12 @@ MD_INLINE md_unit md_dot_six(const md_unit *entry, const md_unit *x)
 /* x += a entry */
 MD_INLINE void md_axpy_six(md_unit *MD_RESTRICT x, md_unit a, const md_unit *MD_RESTRICT entry)
 {
-    md_add_product(&x[0], a, entry[0]);
-    md_add_product(&x[1], a, entry[1]);
-    md_add_product(&x[2], a, entry[2]);
-    md_add_product(&x[3], a, entry[3]);
-    md_add_product(&x[4], a, entry[4]);
-    md_add_product(&x[5], a, entry[5]);
+    x[0] = MD_UNIT(MD_RAW(x[0]) + MD_RAW(a) * MD_RAW(entry[0]));
+    x[1] = MD_UNIT(MD_RAW(x[1]) + MD_RAW(a) * MD_RAW(entry[1]));
+    x[2] = MD_UNIT(MD_RAW(x[2]) + MD_RAW(a) * MD_RAW(entry[2]));
+    x[3] = MD_UNIT(MD_RAW(x[3]) + MD_RAW(a) * MD_RAW(entry[3]));
+    x[4] = MD_UNIT(MD_RAW(x[4]) + MD_RAW(a) * MD_RAW(entry[4]));
+    x[5] = MD_UNIT(MD_RAW(x[5]) + MD_RAW(a) * MD_RAW(entry[5]));
 }
 
 /* md_sparse_dot and md_sparse_axpy of six entries at x and, if there are two sixes, six at y: half
@@ -5711,13 +5698,11 @@ MD_INLINE md_num md_dot(const md_vec *a, const md_vec *b)
     return md_sum3(a->x, b->x, a->y, b->y, a->z, b->z);
 }
 
-/* r = a + b, r = 2 a, r = a - b, r = s a, r = a x b */
+/* r = a + b, r = a - b, r = s a, r = a x b */
 MD_INLINE void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
 {
     md_vec_set(r, md_add(a->x, b->x), md_add(a->y, b->y), md_add(a->z, b->z));
 }
-
-MD_INLINE void md_vec_twice(md_vec *r, const md_vec *a) { md_vec_add(r, a, a); }
 
 MD_INLINE void md_vec_sub(md_vec *r, const md_vec *a, const md_vec *b)
 {
@@ -5806,12 +5791,12 @@ MD_INLINE md_num md_mat_get(const md_mat *m, int k)
 /* Column k: to get it, to set it. By its elements: a matrix is no array of vectors to compilers. */
 MD_INLINE void md_mat_column(md_vec *r, const md_mat *m, int k)
 {
-    const md_num *x = (const md_num *)(const void *)m + 3 * k;
+    const md_num *x = (const md_num *)(const void *)m + 3 * (size_t)k;
     md_vec_set(r, x[0], x[1], x[2]);
 }
 MD_INLINE void md_mat_set_column(md_mat *m, int k, const md_vec *a)
 {
-    md_num *x = (md_num *)(void *)m + 3 * k;
+    md_num *x = (md_num *)(void *)m + 3 * (size_t)k;
     x[0] = a->x;
     x[1] = a->y;
     x[2] = a->z;
@@ -6043,8 +6028,11 @@ MD_STATIC md_unit md_units_max_abs(const md_unit *u, int n)
 {
     md_unit max = MD_U(0);
     int k;
-    for (k = 0; k < n; k++)
-        if (md_unit_less(max, md_unit_abs(u[k]))) max = md_unit_abs(u[k]);
+    MD_FLOAT_UNROLL
+    for (k = 0; k < n; k++) {
+        const md_unit size = md_unit_abs(u[k]);
+        if (md_unit_less(max, size)) max = size;
+    }
     return max;
 }
 
@@ -6240,8 +6228,9 @@ MD_INLINE void md_vec_add_cross(md_vec *r, const md_vec *a, const md_vec *b)
 /* to += the wrench f; `arm` leads from the origin of `to` to that of f. */
 MD_INLINE void md_force_add_shifted(md_force *to, const md_force *f, const md_vec *arm)
 {
-    md_vec_add(&to->ang, &to->ang, &f->ang);
-    md_vec_add_cross(&to->ang, arm, &f->lin);
+    md_vec moment;
+    md_cross_add(&moment, &f->ang, arm, &f->lin);
+    md_vec_add(&to->ang, &to->ang, &moment);
     md_vec_add(&to->lin, &to->lin, &f->lin);
 }
 
@@ -6265,15 +6254,14 @@ MD_INLINE void md_articulated_of_body(md_articulated *r, md_num mass, const md_v
 /* to += the rigid body a; r leads from the origin of `to` to that of a; k = 2 h + m r. */
 MD_STATIC void md_composite_add_shifted(md_composite *to, const md_composite *a, const md_vec *r)
 {
-    md_vec mr, k;
-    md_vec_scale(&mr, a->mass, r);
-    md_vec_twice(&k, &a->first_moment);
-    md_vec_add(&k, &k, &mr);
+    md_vec shifted, k;
+    md_vec_scale(&shifted, a->mass, r);
+    md_vec_add(&shifted, &shifted, &a->first_moment);
+    md_vec_add(&k, &shifted, &a->first_moment);
 
     md_sym_add(&to->second_moment, &to->second_moment, &a->second_moment);
     md_sym_add_shift(&to->second_moment, r, &k);
-    md_vec_add(&to->first_moment, &to->first_moment, &a->first_moment);
-    md_vec_add(&to->first_moment, &to->first_moment, &mr);
+    md_vec_add(&to->first_moment, &to->first_moment, &shifted);
     to->mass = md_add(to->mass, a->mass);
 }
 
@@ -8903,21 +8891,22 @@ MD_STATIC int md_first_follower(const mdyn_sim *sim)
     return k;
 }
 
-/* to += M x, M of the last factor, by the columns of the followers, where alone x is not 0; or only
-   the `followers` of `to`, by their rows. O(non-zeros of M) */
+/* to += M x, M of the last factor, but for the rows before the first follower, which callers do
+   without: x is 0 there, or `to` is not read. With `followers` these of `to` alone are added to.
+   O(non-zeros of M) */
 MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to, int followers)
 {
     int j, k;
     for (k = md_first_follower(sim); k < sim->dofs; k++) {
         const md_num *row = sim->mass.M + md_first_of_M(sim, k);
-        const int is = md_is_follower(sim, k);
-        if (is) to[k] = md_add(to[k], md_mul(*row, x[k]));
+        const int is = !followers || md_is_follower(sim, k);
+        md_num sum = is ? md_add(to[k], md_mul(*row, x[k])) : to[k];
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
-            const int other_is = md_is_follower(sim, j);
             const md_num m = *++row;
-            if (followers ? is : other_is) to[k] = md_add(to[k], md_mul(m, x[j]));
-            if (followers ? other_is : is) to[j] = md_add(to[j], md_mul(m, x[k]));
+            if (is) sum = md_add(sum, md_mul(m, x[j]));
+            if (!followers || md_is_follower(sim, j)) to[j] = md_add(to[j], md_mul(m, x[k]));
         }
+        to[k] = sum;
     }
 }
 
@@ -9189,6 +9178,7 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_u
     do {
         md_overflow_reset(&sim->overflow, 0);
         /* u_k = (s f_k - sum over descendants i of L_ik u_i) / L_kk */
+        MD_FLOAT_UNROLL
         for (k = 0; k < sim->dofs; k++)
             u[k] = md_unit_of(md_mul(s, f[k]), e + md_dof_scale(&sim->dof[k]));
         for (k = sim->dofs - 1; k >= 0; k--) {
@@ -9378,6 +9368,7 @@ MD_INLINE void md_drift_dof(mdyn_sim *sim, int k, mdyn_wide dt)
 MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int leads)
 {
     int k;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++)
         if (!(leads && sim->dof[k].is_led)) md_drift_dof(sim, k, dt);
 }
@@ -18124,7 +18115,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         k = sim->tie[i].dof;
         miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
     }
-    md_add_mass_product(sim, sim->dv, miss, 1);
+    md_add_mass_product(sim, sim->dv, miss, !MD_PRODUCTS_ARE_CHEAP);
 
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
@@ -18498,6 +18489,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 MD_OWN_FRAME void md_find_step_forces(mdyn_sim *sim)
 {
     int k;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f = md_commanded_force(sim, b, k);
@@ -18564,6 +18556,7 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
 {
     int k;
     if (md_leaves_out_bodies(sim)) return;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++)
         MD_TREE(sim)->bias_velocity[k] = md_add(md_of_real(sim->v[k]), MD_TREE(sim)->middle_dv[k]);
     md_update_poses(sim);
@@ -18588,6 +18581,7 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         now = sim->has_impact ? MD_K(0) : MD_K(0.5);
         before = MD_K(0);
     }
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) {
         tree->middle_dv[k] = md_sub(md_mul(now, sim->dv[k]), md_mul(before, tree->last_dv[k]));
         tree->last_dv[k] = sim->dv[k];
@@ -18606,6 +18600,7 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
     md_num sum = MD_K(0);
     int i, k;
     if (md_leaves_out_bodies(sim)) return -1;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(MD_TREE(sim)->bias_velocity[k]));
     if (md_less(sum, most)) return -1;
 
@@ -18817,6 +18812,7 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
     md_num *u = sim->joint_force;
     int k;
 
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) {
         const md_num dv = sim->dv[k];
         if (simple && md_surely_stays_in_range(sim->q[md_coordinate_of_dof(sim, k)], sim->v[k], dv,
@@ -23764,7 +23760,7 @@ MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
     md_sym_vec(&t, &p->inertia, &p->omega);
     sum = md_add(sum, md_dot(&p->omega, &t));
     md_cross(&t, &p->omega, &p->first_moment);
-    md_vec_twice(&t, &t);
+    md_vec_add(&t, &t, &t);
     md_vec_add_scaled(&t, MD_BODY(&sim->link[i])->mass, &v);
     sum = md_add(sum, md_dot(&v, &t));
 
