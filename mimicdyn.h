@@ -5544,10 +5544,11 @@ MD_INLINE md_overflow md_axpy_sixes(md_unit *x, md_unit *y, int two, md_unit a,
 
 /* ---- roots, sine and cosine ---- */
 
-/* One Newton iteration for 1/sqrt(x): y (3 - x y^2)/2. It takes the relative error r to 3/2 r^2. */
-MD_INLINE mdyn_real md_newton_rsqrt(mdyn_real half_x, mdyn_real y)
+/* One Newton iteration for 1/sqrt(x): y (3 - x y^2)/2. It takes the relative error r to 3/2 r^2. Its
+   sign is in -x/2, as those of the series for sines are in their coefficients. */
+MD_INLINE mdyn_real md_newton_rsqrt(mdyn_real minus_half_x, mdyn_real y)
 {
-    return y * ((mdyn_real)1.5 - half_x * y * y);
+    return y * ((mdyn_real)1.5 + minus_half_x * y * y);
 }
 
 /* 1/sqrt(x) for normal x > 0. Error: below 2.5 ulp. MD_BITS_RSQRT - bits/2 negates and halves the
@@ -5556,10 +5557,10 @@ MD_INLINE mdyn_real md_newton_rsqrt(mdyn_real half_x, mdyn_real y)
    Robertson, A Brief History of InvSqrt, 2012 (double). */
 MD_STATIC md_num md_rsqrt(md_num x)
 {
-    const mdyn_real half = (mdyn_real)0.5 * MD_RAW(x);
+    const mdyn_real minus_half = (mdyn_real)-0.5 * MD_RAW(x);
     mdyn_real y = md_of_bits(MD_BITS_RSQRT - (md_bits_of(MD_RAW(x)) >> 1));
-    y = md_newton_rsqrt(half, md_newton_rsqrt(half, md_newton_rsqrt(half, y)));
-    return MD_NUM(MD_RSQRT_STEPS == 4 ? md_newton_rsqrt(half, y) : y);
+    y = md_newton_rsqrt(minus_half, md_newton_rsqrt(minus_half, md_newton_rsqrt(minus_half, y)));
+    return MD_NUM(MD_RSQRT_STEPS == 4 ? md_newton_rsqrt(minus_half, y) : y);
 }
 
 /* sqrt(x) for normal x > 0, 0 otherwise. Error: below 1 ulp; exact for squares. s = x/sqrt(x), then
