@@ -5544,8 +5544,8 @@ MD_INLINE md_overflow md_axpy_sixes(md_unit *x, md_unit *y, int two, md_unit a,
 
 /* ---- roots, sine and cosine ---- */
 
-/* One Newton iteration for 1/sqrt(x): y (3 - x y^2)/2. It takes the relative error r to 3/2 r^2. Its
-   sign is in -x/2, as those of the series for sines are in their coefficients. */
+/* One Newton iteration for 1/sqrt(x): y (3 - x y^2)/2. It takes the relative error r to 3/2 r^2.
+   Its sign is in -x/2, as those of the series for sines are in their coefficients. */
 MD_INLINE mdyn_real md_newton_rsqrt(mdyn_real minus_half_x, mdyn_real y)
 {
     return y * ((mdyn_real)1.5 + minus_half_x * y * y);
