@@ -4203,12 +4203,12 @@ MD_SHARED md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return overflow;
 }
 
-/* s + the products, before they are rounded, of six entries at places that fall by 1 from x on. */
+/* s + the products, before they are rounded, of six entries with those from x on. */
 MD_INLINE uint64_t md_add_six(uint64_t s, const md_unit *entry, const md_unit *x)
 {
     int k;
     for (k = 0; k < 6; k++)
-        s += (uint64_t)(md_mul_s32(MD_RAW(entry[k]), MD_RAW(x[-k])) >> MD_DOT_SHIFT);
+        s += (uint64_t)(md_mul_s32(MD_RAW(entry[k]), MD_RAW(x[k])) >> MD_DOT_SHIFT);
     return s;
 }
 
@@ -4217,7 +4217,7 @@ MD_INLINE md_overflow md_axpy_six(md_unit *x, md_unit a, const md_unit *entry)
 {
     md_overflow overflow = 0;
     int k;
-    for (k = 0; k < 6; k++, x--) {
+    for (k = 0; k < 6; k++, x++) {
         const uint32_t d = md_unit_product(MD_RAW(a), MD_RAW(entry[k]));
         *x = MD_UNIT((int32_t)((uint32_t)MD_RAW(*x) + d));
         overflow |= md_overflow_of(*x);
@@ -4643,13 +4643,6 @@ MD_INLINE md_num md_vec_get(const md_vec *a, int k) { return md_of_int32(a->m[k]
 MD_INLINE void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
 {
     md_vec_add_block(r, a, b->m);
-}
-
-/* r = 2 a */
-MD_INLINE void md_vec_twice(md_vec *r, const md_vec *a)
-{
-    *r = *a;
-    r->m[3]++;
 }
 
 /* r = a - b */
@@ -5514,29 +5507,23 @@ MD_INLINE md_overflow md_sparse_axpy(md_unit *u, md_unit a, const md_unit *entry
     return 0;
 }
 
-/* *u += a b */
-MD_INLINE void md_add_product(md_unit *u, md_unit a, md_unit b)
-{
-    *u = MD_UNIT(MD_RAW(*u) + MD_RAW(a) * MD_RAW(b));
-}
-
-/* Of six entries at places that fall by 1 from x on: the sum of their products with x. */
+/* The sum of the products of six entries with those from x on. */
 MD_INLINE md_unit md_dot_six(const md_unit *entry, const md_unit *x)
 {
-    return MD_UNIT(MD_RAW(entry[0]) * MD_RAW(x[0]) + MD_RAW(entry[1]) * MD_RAW(x[-1])
-                   + (MD_RAW(entry[2]) * MD_RAW(x[-2]) + MD_RAW(entry[3]) * MD_RAW(x[-3]))
-                   + (MD_RAW(entry[4]) * MD_RAW(x[-4]) + MD_RAW(entry[5]) * MD_RAW(x[-5])));
+    return MD_UNIT(MD_RAW(entry[0]) * MD_RAW(x[0]) + MD_RAW(entry[1]) * MD_RAW(x[1])
+                   + (MD_RAW(entry[2]) * MD_RAW(x[2]) + MD_RAW(entry[3]) * MD_RAW(x[3]))
+                   + (MD_RAW(entry[4]) * MD_RAW(x[4]) + MD_RAW(entry[5]) * MD_RAW(x[5])));
 }
 
 /* x += a entry */
 MD_INLINE void md_axpy_six(md_unit *MD_RESTRICT x, md_unit a, const md_unit *MD_RESTRICT entry)
 {
-    md_add_product(&x[0], a, entry[0]);
-    md_add_product(&x[-1], a, entry[1]);
-    md_add_product(&x[-2], a, entry[2]);
-    md_add_product(&x[-3], a, entry[3]);
-    md_add_product(&x[-4], a, entry[4]);
-    md_add_product(&x[-5], a, entry[5]);
+    x[0] = MD_UNIT(MD_RAW(x[0]) + MD_RAW(a) * MD_RAW(entry[0]));
+    x[1] = MD_UNIT(MD_RAW(x[1]) + MD_RAW(a) * MD_RAW(entry[1]));
+    x[2] = MD_UNIT(MD_RAW(x[2]) + MD_RAW(a) * MD_RAW(entry[2]));
+    x[3] = MD_UNIT(MD_RAW(x[3]) + MD_RAW(a) * MD_RAW(entry[3]));
+    x[4] = MD_UNIT(MD_RAW(x[4]) + MD_RAW(a) * MD_RAW(entry[4]));
+    x[5] = MD_UNIT(MD_RAW(x[5]) + MD_RAW(a) * MD_RAW(entry[5]));
 }
 
 /* md_sparse_dot and md_sparse_axpy of six entries at x and, if there are two sixes, six at y: half
@@ -5557,10 +5544,11 @@ MD_INLINE md_overflow md_axpy_sixes(md_unit *x, md_unit *y, int two, md_unit a,
 
 /* ---- roots, sine and cosine ---- */
 
-/* One Newton iteration for 1/sqrt(x): y (3 - x y^2)/2. It takes the relative error r to 3/2 r^2. */
-MD_INLINE mdyn_real md_newton_rsqrt(mdyn_real half_x, mdyn_real y)
+/* One Newton iteration for 1/sqrt(x): y (3 - x y^2)/2. It takes the relative error r to 3/2 r^2.
+   Its sign is in -x/2, as those of the series for sines are in their coefficients. */
+MD_INLINE mdyn_real md_newton_rsqrt(mdyn_real minus_half_x, mdyn_real y)
 {
-    return y * ((mdyn_real)1.5 - half_x * y * y);
+    return y * ((mdyn_real)1.5 + minus_half_x * y * y);
 }
 
 /* 1/sqrt(x) for normal x > 0. Error: below 2.5 ulp. MD_BITS_RSQRT - bits/2 negates and halves the
@@ -5569,10 +5557,10 @@ MD_INLINE mdyn_real md_newton_rsqrt(mdyn_real half_x, mdyn_real y)
    Robertson, A Brief History of InvSqrt, 2012 (double). */
 MD_STATIC md_num md_rsqrt(md_num x)
 {
-    const mdyn_real half = (mdyn_real)0.5 * MD_RAW(x);
+    const mdyn_real minus_half = (mdyn_real)-0.5 * MD_RAW(x);
     mdyn_real y = md_of_bits(MD_BITS_RSQRT - (md_bits_of(MD_RAW(x)) >> 1));
-    y = md_newton_rsqrt(half, md_newton_rsqrt(half, md_newton_rsqrt(half, y)));
-    return MD_NUM(MD_RSQRT_STEPS == 4 ? md_newton_rsqrt(half, y) : y);
+    y = md_newton_rsqrt(minus_half, md_newton_rsqrt(minus_half, md_newton_rsqrt(minus_half, y)));
+    return MD_NUM(MD_RSQRT_STEPS == 4 ? md_newton_rsqrt(minus_half, y) : y);
 }
 
 /* sqrt(x) for normal x > 0, 0 otherwise. Error: below 1 ulp; exact for squares. s = x/sqrt(x), then
@@ -5711,13 +5699,11 @@ MD_INLINE md_num md_dot(const md_vec *a, const md_vec *b)
     return md_sum3(a->x, b->x, a->y, b->y, a->z, b->z);
 }
 
-/* r = a + b, r = 2 a, r = a - b, r = s a, r = a x b */
+/* r = a + b, r = a - b, r = s a, r = a x b */
 MD_INLINE void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
 {
     md_vec_set(r, md_add(a->x, b->x), md_add(a->y, b->y), md_add(a->z, b->z));
 }
-
-MD_INLINE void md_vec_twice(md_vec *r, const md_vec *a) { md_vec_add(r, a, a); }
 
 MD_INLINE void md_vec_sub(md_vec *r, const md_vec *a, const md_vec *b)
 {
@@ -5806,12 +5792,12 @@ MD_INLINE md_num md_mat_get(const md_mat *m, int k)
 /* Column k: to get it, to set it. By its elements: a matrix is no array of vectors to compilers. */
 MD_INLINE void md_mat_column(md_vec *r, const md_mat *m, int k)
 {
-    const md_num *x = (const md_num *)(const void *)m + 3 * k;
+    const md_num *x = (const md_num *)(const void *)m + 3 * (size_t)k;
     md_vec_set(r, x[0], x[1], x[2]);
 }
 MD_INLINE void md_mat_set_column(md_mat *m, int k, const md_vec *a)
 {
-    md_num *x = (md_num *)(void *)m + 3 * k;
+    md_num *x = (md_num *)(void *)m + 3 * (size_t)k;
     x[0] = a->x;
     x[1] = a->y;
     x[2] = a->z;
@@ -6043,8 +6029,11 @@ MD_STATIC md_unit md_units_max_abs(const md_unit *u, int n)
 {
     md_unit max = MD_U(0);
     int k;
-    for (k = 0; k < n; k++)
-        if (md_unit_less(max, md_unit_abs(u[k]))) max = md_unit_abs(u[k]);
+    MD_FLOAT_UNROLL
+    for (k = 0; k < n; k++) {
+        const md_unit size = md_unit_abs(u[k]);
+        if (md_unit_less(max, size)) max = size;
+    }
     return max;
 }
 
@@ -6240,8 +6229,9 @@ MD_INLINE void md_vec_add_cross(md_vec *r, const md_vec *a, const md_vec *b)
 /* to += the wrench f; `arm` leads from the origin of `to` to that of f. */
 MD_INLINE void md_force_add_shifted(md_force *to, const md_force *f, const md_vec *arm)
 {
-    md_vec_add(&to->ang, &to->ang, &f->ang);
-    md_vec_add_cross(&to->ang, arm, &f->lin);
+    md_vec moment;
+    md_cross_add(&moment, &f->ang, arm, &f->lin);
+    md_vec_add(&to->ang, &to->ang, &moment);
     md_vec_add(&to->lin, &to->lin, &f->lin);
 }
 
@@ -6265,15 +6255,14 @@ MD_INLINE void md_articulated_of_body(md_articulated *r, md_num mass, const md_v
 /* to += the rigid body a; r leads from the origin of `to` to that of a; k = 2 h + m r. */
 MD_STATIC void md_composite_add_shifted(md_composite *to, const md_composite *a, const md_vec *r)
 {
-    md_vec mr, k;
-    md_vec_scale(&mr, a->mass, r);
-    md_vec_twice(&k, &a->first_moment);
-    md_vec_add(&k, &k, &mr);
+    md_vec shifted, k;
+    md_vec_scale(&shifted, a->mass, r);
+    md_vec_add(&shifted, &shifted, &a->first_moment);
+    md_vec_add(&k, &shifted, &a->first_moment);
 
     md_sym_add(&to->second_moment, &to->second_moment, &a->second_moment);
     md_sym_add_shift(&to->second_moment, r, &k);
-    md_vec_add(&to->first_moment, &to->first_moment, &a->first_moment);
-    md_vec_add(&to->first_moment, &to->first_moment, &mr);
+    md_vec_add(&to->first_moment, &to->first_moment, &shifted);
     to->mass = md_add(to->mass, a->mass);
 }
 
@@ -8903,21 +8892,22 @@ MD_STATIC int md_first_follower(const mdyn_sim *sim)
     return k;
 }
 
-/* to += M x, M of the last factor, by the columns of the followers, where alone x is not 0; or only
-   the `followers` of `to`, by their rows. O(non-zeros of M) */
+/* to += M x, M of the last factor, but for the rows before the first follower, which callers do
+   without: x is 0 there, or `to` is not read. With `followers` these of `to` alone are added to.
+   O(non-zeros of M) */
 MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to, int followers)
 {
     int j, k;
     for (k = md_first_follower(sim); k < sim->dofs; k++) {
         const md_num *row = sim->mass.M + md_first_of_M(sim, k);
-        const int is = md_is_follower(sim, k);
-        if (is) to[k] = md_add(to[k], md_mul(*row, x[k]));
+        const int is = !followers || md_is_follower(sim, k);
+        md_num sum = is ? md_add(to[k], md_mul(*row, x[k])) : to[k];
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
-            const int other_is = md_is_follower(sim, j);
             const md_num m = *++row;
-            if (followers ? is : other_is) to[k] = md_add(to[k], md_mul(m, x[j]));
-            if (followers ? other_is : is) to[j] = md_add(to[j], md_mul(m, x[k]));
+            if (is) sum = md_add(sum, md_mul(m, x[j]));
+            if (!followers || md_is_follower(sim, j)) to[j] = md_add(to[j], md_mul(m, x[k]));
         }
+        to[k] = sum;
     }
 }
 
@@ -9189,6 +9179,7 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_u
     do {
         md_overflow_reset(&sim->overflow, 0);
         /* u_k = (s f_k - sum over descendants i of L_ik u_i) / L_kk */
+        MD_FLOAT_UNROLL
         for (k = 0; k < sim->dofs; k++)
             u[k] = md_unit_of(md_mul(s, f[k]), e + md_dof_scale(&sim->dof[k]));
         for (k = sim->dofs - 1; k >= 0; k--) {
@@ -9378,6 +9369,7 @@ MD_INLINE void md_drift_dof(mdyn_sim *sim, int k, mdyn_wide dt)
 MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int leads)
 {
     int k;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++)
         if (!(leads && sim->dof[k].is_led)) md_drift_dof(sim, k, dt);
 }
@@ -13639,7 +13631,7 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
 }
 
 /* Of a row on one or two free bodies alone: its entries, but for the owned ones, are so many sixes
-   whose places fall by 1. With MD_JOINED they are those of the row before it by number, which is
+   whose places rise by 1. With MD_JOINED they are those of the row before it by number, which is
    also before it among the active rows. */
 enum { MD_ONE_SIX = 1, MD_TWO_SIXES = 2, MD_JOINED = 4 };
 
@@ -13652,7 +13644,7 @@ MD_STATIC uint8_t md_find_sixes(const mdyn_sim *sim, int k)
     const int last = row->end - row->lone - 6;
     int joined;
     if (row->owned_count != row->lone - row->first || (last != 0 && last != 6)
-        || at[0] - at[5] != 5 || at[last] - at[last + 5] != 5) return 0;
+        || at[5] - at[0] != 5 || at[last + 5] - at[last] != 5) return 0;
 
     /* the entries of a row that is not set up may lie anywhere */
     joined = before->in_inequality && before != row && before->end - before->lone - 6 == last
@@ -14520,14 +14512,14 @@ MD_INLINE void md_append_entry(mdyn_sim *sim, int c)
     sim->mark[c] = 0;
 }
 
-/* Whether none of the coordinates of a row's reflections lies within a span. The lone ones and the
-   shared ones stand in descending order. */
+/* Whether none of the coordinates of a row's reflections lies within a span. The lone ones stand in
+   descending order, the shared ones in ascending order. */
 MD_INLINE int md_is_beside(const mdyn_sim *sim, const md_row *row, const md_span *span)
 {
     const md_place *at = sim->entry_column;
     const int has_shared = row->shared < row->end;
-    if (at[row->lone] < span->low && (!has_shared || at[row->shared] < span->low)) return 1;
-    return at[row->shared - 1] > span->high && (!has_shared || at[row->end - 1] > span->high);
+    if (at[row->lone] < span->low && (!has_shared || at[row->end - 1] < span->low)) return 1;
+    return at[row->shared - 1] > span->high && (!has_shared || at[row->shared] > span->high);
 }
 
 /* Whether two rows are rows on the same bodies, as those of a closure or of a contact are. */
@@ -14604,11 +14596,11 @@ MD_STATIC md_span md_mark_fill_in_as_before(mdyn_sim *sim, int i)
 
 /* ---- layout of the entries ---- */
 
-/* Appends all marked coordinates, in descending order. */
+/* Appends all marked coordinates, in ascending order. */
 MD_INLINE void md_append_marked(mdyn_sim *sim, md_span span)
 {
     int c;
-    for (c = span.high; c >= span.low; c--)
+    for (c = span.low; c <= span.high; c++)
         if (sim->mark[c]) md_append_entry(sim, c);
 }
 
@@ -14641,15 +14633,15 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     span = md_is_on_same_bodies(sim, i) ? md_mark_fill_in_as_before(sim, i)
                                         : md_mark_fill_in(sim, k, i);
 
-    /* lone: all other coordinates of an inequality row; of an equality row those that no later one
-       touches and, if there are none, the shared one with the highest number */
+    /* lone: of an equality row the coordinates that no later one touches and, if there are none,
+       the shared one with the highest number */
     row->lone = (int16_t)sim->entries;
-    for (c = span.high; c >= span.low; c--) {
-        if (!sim->mark[c] || (row->unbounded && c < sim->dofs && sim->last_use[c] > i)) continue;
+    for (c = span.high; row->unbounded && c >= span.low; c--) {
+        if (!sim->mark[c] || (c < sim->dofs && sim->last_use[c] > i)) continue;
         md_append_entry(sim, c);
         row->pivot = (md_place_if_any)c;
     }
-    for (c = span.high; c >= span.low && row->pivot < 0; c--) {
+    for (c = span.high; row->unbounded && c >= span.low && row->pivot < 0; c--) {
         if (!sim->mark[c]) continue;
         md_append_entry(sim, c);
         row->pivot = (md_place_if_any)c;
@@ -14658,7 +14650,6 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     row->shared = (int16_t)sim->entries;
     md_append_marked(sim, span);
     row->end = (int16_t)sim->entries;
-    if (!row->unbounded) row->pivot = -1;
     return md_check_entries(sim, row);
 }
 
@@ -16562,11 +16553,12 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
         curvature = md_add(curvature, md_mul(P, P));
     }
 
+    MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         const md_num p = md_of_unit(row->u_direction, 0);
         md_unit s;
-        if (md_is_zero(p)) continue;
+        if (!MD_PRODUCTS_ARE_CHEAP && md_is_zero(p)) continue;
         size = md_add_square(size, row->u_direction);
         s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
@@ -18124,7 +18116,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         k = sim->tie[i].dof;
         miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
     }
-    md_add_mass_product(sim, sim->dv, miss, 1);
+    md_add_mass_product(sim, sim->dv, miss, !MD_PRODUCTS_ARE_CHEAP);
 
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
@@ -18500,6 +18492,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 MD_OWN_FRAME void md_find_step_forces(mdyn_sim *sim)
 {
     int k;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f = md_commanded_force(sim, b, k);
@@ -18566,6 +18559,7 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
 {
     int k;
     if (md_leaves_out_bodies(sim)) return;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++)
         MD_TREE(sim)->bias_velocity[k] = md_add(md_of_real(sim->v[k]), MD_TREE(sim)->middle_dv[k]);
     md_update_poses(sim);
@@ -18590,6 +18584,7 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         now = sim->has_impact ? MD_K(0) : MD_K(0.5);
         before = MD_K(0);
     }
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) {
         tree->middle_dv[k] = md_sub(md_mul(now, sim->dv[k]), md_mul(before, tree->last_dv[k]));
         tree->last_dv[k] = sim->dv[k];
@@ -18608,6 +18603,7 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
     md_num sum = MD_K(0);
     int i, k;
     if (md_leaves_out_bodies(sim)) return -1;
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(MD_TREE(sim)->bias_velocity[k]));
     if (md_less(sum, most)) return -1;
 
@@ -18819,6 +18815,7 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
     md_num *u = sim->joint_force;
     int k;
 
+    MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) {
         const md_num dv = sim->dv[k];
         if (simple && md_surely_stays_in_range(sim->q[md_coordinate_of_dof(sim, k)], sim->v[k], dv,
@@ -23766,7 +23763,7 @@ MD_STATIC md_num md_add_kinetic_energy(const mdyn_sim *sim, int i, md_num sum)
     md_sym_vec(&t, &p->inertia, &p->omega);
     sum = md_add(sum, md_dot(&p->omega, &t));
     md_cross(&t, &p->omega, &p->first_moment);
-    md_vec_twice(&t, &t);
+    md_vec_add(&t, &t, &t);
     md_vec_add_scaled(&t, MD_BODY(&sim->link[i])->mass, &v);
     sum = md_add(sum, md_dot(&v, &t));
 
