@@ -1463,10 +1463,10 @@ typedef struct md_link {
 #endif
 } md_link;
 
-/* Numbers of a joint that a step uses and mdyn_set_body may change: those fields of mdyn_body, in
-   its order. */
+/* Numbers of a joint that a step uses and mdyn_set_body may change: those fields of mdyn_body. */
 typedef struct md_joint_values {
-    mdyn_wide armature, damping, friction, lower, upper, effort, drive_kp, drive_kd;
+    mdyn_wide lower, upper;
+    md_num armature, damping, friction, effort, drive_kp, drive_kd;
 } md_joint_values;
 
 /* Joints that move: as many as bodies, or as DoFs if these are fewer. */
@@ -7448,7 +7448,7 @@ enum { MD_FACTOR_NONE, MD_FACTOR_OF_M, MD_FACTOR_OF_STEP };
 /* What is added to the bodies' inertia in M_kk: armature + theta dt damping. */
 MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
 {
-    const md_num armature = md_of_wide(md_values_of_dof(sim, k)->armature);
+    const md_num armature = md_values_of_dof(sim, k)->armature;
     return md_is_zero(dt) ? armature : md_add(armature, sim->step_damping[k]);
 }
 
@@ -7936,7 +7936,7 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     md_rnea_backward(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num armature = md_of_wide(md_values_of_dof(sim, k)->armature);
+        const md_num armature = md_values_of_dof(sim, k)->armature;
         const md_num own = !a ? MD_K(0) : md_mul(a[k], armature);
         sim->dv[k] = md_sub(own, sim->dv[k]);
     }
@@ -7951,9 +7951,9 @@ MD_STATIC void md_add_joint_losses(mdyn_sim *sim, const md_num *a)
         const md_joint_values *b = md_values_of_dof(sim, k);
         const md_num v = md_of_real(sim->v[k]);
         const md_num way = md_is_zero(v) ? a[k] : v;
-        md_num loss = md_mul(md_of_wide(b->damping), v);
-        if (md_less(MD_K(0), way)) loss = md_add(loss, md_of_wide(b->friction));
-        if (md_less(way, MD_K(0))) loss = md_sub(loss, md_of_wide(b->friction));
+        md_num loss = md_mul(b->damping, v);
+        if (md_less(MD_K(0), way)) loss = md_add(loss, b->friction);
+        if (md_less(way, MD_K(0))) loss = md_sub(loss, b->friction);
         sim->dv[k] = md_add(sim->dv[k], loss);
     }
 }
@@ -9511,7 +9511,7 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
     if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
     for (k = 0; k < 6 && is_free; k++) in[k] = MD_COLUMN(&sim->dof[link->dof + k])->pitch;
     for (k = 0; k < 3 && !is_free; k++)
-        in[k] = md_add(in[k], md_of_wide(md_values_of_dof(sim, link->dof)->armature));
+        in[k] = md_add(in[k], md_values_of_dof(sim, link->dof)->armature);
 
     /* only ratios matter; numbers near 1 lose no digits */
     scale = md_inverse(md_add(md_add(in[0], in[1]), in[2]));
@@ -11180,8 +11180,7 @@ MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
     }
-    return MD_ROW_IS(row, DRIVE)
-        && md_wide_is_zero(md_values_of_dof(sim, row->index)->effort);
+    return MD_ROW_IS(row, DRIVE) && md_is_zero(md_values_of_dof(sim, row->index)->effort);
 }
 
 /* Whether the row is that of an eliminated coupling (>>reduce), which no solve sets up. */
@@ -11200,10 +11199,9 @@ MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
    same DoF may exert what this leaves of the effort. */
 MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *b, int dof)
 {
-    md_num tau = md_of_real(sim->tau[dof]), effort;
-    if (md_wide_is_zero(b->effort) || md_is_zero(tau)) return tau;
-    effort = md_of_wide(b->effort);
-    return md_max(md_neg(effort), md_min(effort, tau));
+    const md_num tau = md_of_real(sim->tau[dof]);
+    if (md_is_zero(b->effort) || md_is_zero(tau)) return tau;
+    return md_max(md_neg(b->effort), md_min(b->effort, tau));
 }
 
 /* ---- what a row demands ---- */
@@ -11217,11 +11215,11 @@ MD_INLINE int md_row_has_range(const mdyn_sim *sim, const md_row *row)
 }
 
 /* |force| <= effort; an effort of 0 is no bound. */
-MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
+MD_INLINE void md_specify_effort(md_spec *s, md_num effort)
 {
-    if (md_wide_is_zero(effort)) return;
-    s->force_max = md_of_wide(effort);
-    s->force_min = md_neg(s->force_max);
+    if (md_is_zero(effort)) return;
+    s->force_max = effort;
+    s->force_min = md_neg(effort);
 }
 
 /* C lies between its bounds, which are equal but in a range, or C' does (MDYN_VELOCITY). Where the
@@ -11235,7 +11233,7 @@ MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
     s->target_velocity = md_of_wide(c->target_velocity);
     if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
     s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
-    md_specify_effort(s, c->effort);
+    md_specify_effort(s, md_of_wide(c->effort));
 }
 
 /* The effort bounds the sum of command and drive: |tau + lambda/h| <= effort. */
@@ -11245,11 +11243,9 @@ MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
     md_num command;
     s->form = MD_FORM_DRIVE;
     s->target_velocity = md_of_real(sim->target_velocity[dof]);
-    s->softness.kind = MDYN_KP_KD;
-    s->softness.a = b->drive_kp;
-    s->softness.b = b->drive_kd;
+    s->softness.kind = MDYN_KP_KD; /* by the numbers of the joint */
     md_specify_effort(s, b->effort);
-    if (md_wide_is_zero(b->effort)) return;
+    if (md_is_zero(b->effort)) return;
     command = md_commanded_force(sim, b, dof);
     s->force_min = md_sub(s->force_min, command);
     s->force_max = md_sub(s->force_max, command);
@@ -13067,30 +13063,34 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; -1: md_soft_mass is known. Returns 0 if the row exerts no force: gains of zero, or a
    frequency on a row that moves no mass. */
-MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
-                                   int free)
+MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row *row, int free)
 {
+    const mdyn_softness *softness = &s->softness;
     md_num *erp = &md_gains_of(sim, row)->erp, a, b;
     *erp = MD_K(0.2);
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
-    if (md_softness_is_hard(s)) {
-        if (md_softness_has_erp(s)) *erp = md_of_wide(s->a);
+    if (md_softness_is_hard(softness)) {
+        if (md_softness_has_erp(softness)) *erp = md_of_wide(softness->a);
         return 1;
     }
 
     /* soft rows */
-    a = md_of_wide(s->a);
-    b = md_of_wide(s->b);
     if (md_uses_midpoint(sim) && free >= 0)
         *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
-    if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
+    if (md_is_drive(s)) {
+        const md_joint_values *joint = md_values_of_dof(sim, row->index);
+        return md_set_gains(sim, row, joint->drive_kp, joint->drive_kd);
+    }
+    a = md_of_wide(softness->a);
+    b = md_of_wide(softness->b);
+    if (MD_HAS(SPRING) && md_softness_has_erp(softness)) {
         *erp = a;
-        row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
+        row->cfm = softness->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
-    if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA
+    if (MD_HAS(SPRING) && softness->kind == MDYN_OMEGA_ZETA
         && !md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &a, &b)) return 0;
     return md_set_gains(sim, row, a, b);
 }
@@ -13757,7 +13757,7 @@ MD_INLINE void md_reverse_row(md_row *row)
 MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode,
                               int free)
 {
-    const int has_force = md_set_compliance(sim, &s->softness, row, free);
+    const int has_force = md_set_compliance(sim, s, row, free);
     md_set_bounds(sim, row, s);
     md_share_spring(sim, row, s);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
@@ -18501,8 +18501,8 @@ MD_OWN_FRAME void md_find_step_forces(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f = md_commanded_force(sim, b, k);
-        if (!md_wide_is_zero(b->damping))
-            f = md_sub(f, md_mul(md_of_wide(b->damping), md_of_real(sim->v[k])));
+        if (!md_is_zero(b->damping))
+            f = md_sub(f, md_mul(b->damping, md_of_real(sim->v[k])));
         sim->joint_force[k] = f;
     }
     md_bias_wrenches(sim);
@@ -18718,7 +18718,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         md_num f;
         if (!md_is_floating_root(sim, md_body_of(sim, k))) continue;
         f = md_sub(md_commanded_force(sim, b, k),
-                   md_mul(md_of_wide(b->damping), md_of_real(sim->v[k])));
+                   md_mul(b->damping, md_of_real(sim->v[k])));
         f = md_sub(md_mul(sim->dt, f), md_mul(sim->step_damping[k], sim->dv[k]));
         md_add_dof_impulse(sim, k, f);
     }
@@ -20581,12 +20581,17 @@ MD_STATIC void md_exchange_link(mdyn_sim *sim, int i, const md_link *link)
     }
 }
 
-/* The numbers of a joint: the same fields of both, in the same order. */
+/* The numbers of a joint, those of a step as scalars. */
 MD_STATIC void md_copy_values(md_joint_values *to, const mdyn_body *b)
 {
-    const mdyn_wide *from = &b->armature;
-    int k;
-    for (k = 0; k < 8; k++) (&to->armature)[k] = from[k];
+    to->lower = b->lower;
+    to->upper = b->upper;
+    to->armature = md_of_wide(b->armature);
+    to->damping = md_of_wide(b->damping);
+    to->friction = md_of_wide(b->friction);
+    to->effort = md_of_wide(b->effort);
+    to->drive_kp = md_of_wide(b->drive_kp);
+    to->drive_kd = md_of_wide(b->drive_kd);
 }
 
 /* The kind of the k-th column of a joint. Spherical: three angular DoFs. Free: three angular, then
@@ -20674,7 +20679,7 @@ MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
     int k;
     md_crba(sim, MD_K(0));
     for (k = 0; k < sim->dofs; k++) {
-        const md_num y = md_mul(sim->dt, md_of_wide(md_values_of_dof(sim, k)->damping));
+        const md_num y = md_mul(sim->dt, md_values_of_dof(sim, k)->damping);
         const md_num M = sim->mass.M[md_first_of_M(sim, k)];
         sim->step_damping[k] = y;
         if (!md_uses_midpoint(sim) || md_is_zero(y) || !md_less(MD_K(0), M)) continue;
@@ -20763,8 +20768,8 @@ MD_STATIC void md_add_row(mdyn_sim *sim, int kind, int index)
 MD_STATIC int md_body_has_row(const md_joint_values *b, int kind)
 {
     if (kind == MDYN_ROW_DRIVE)
-        return !(md_wide_is_zero(b->drive_kp) && md_wide_is_zero(b->drive_kd));
-    if (kind == MDYN_ROW_FRICTION) return !md_wide_is_zero(b->friction);
+        return !(md_is_zero(b->drive_kp) && md_is_zero(b->drive_kd));
+    if (kind == MDYN_ROW_FRICTION) return !md_is_zero(b->friction);
     return !(md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper));
 }
 
@@ -22446,13 +22451,12 @@ MD_STATIC void md_print_body_row(md_printer *out, const mdyn_sim *sim, const md_
 MD_STATIC void md_print_drive(md_printer *out, const mdyn_sim *sim, int dof)
 {
     const md_joint_values *b = md_values_of_dof(sim, dof);
-    md_print_value(out, "force = ", md_of_wide(b->drive_kp), " (target - ");
+    md_print_value(out, "force = ", b->drive_kp, " (target - ");
     md_print_joint(out, sim, "q", dof);
-    md_print_value(out, ") + ", md_of_wide(b->drive_kd), " (target_velocity - ");
+    md_print_value(out, ") + ", b->drive_kd, " (target_velocity - ");
     md_print_joint(out, sim, "v", dof);
     md_print(out, ")");
-    if (!md_wide_is_zero(b->effort))
-        md_print_value(out, ", |force + tau| <= ", md_of_wide(b->effort), "");
+    if (!md_is_zero(b->effort)) md_print_value(out, ", |force + tau| <= ", b->effort, "");
 }
 
 /* lower <= q <= upper, or one side of it. The unit is that of the joint's coordinate: a helical
@@ -22505,7 +22509,7 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
     } else if (row->kind == MDYN_ROW_FRICTION) {
         md_print_joint(out, sim, "v", row->index);
         md_print_value(out, " = 0 while |force| <= ",
-                       md_of_wide(md_values_of_dof(sim, row->index)->friction), "");
+                       md_values_of_dof(sim, row->index)->friction, "");
     } else {
         md_print_limit(out, sim, row->index);
     }
