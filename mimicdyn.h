@@ -4703,10 +4703,12 @@ MD_OWN_FRAME void md_cross_add(md_vec *r, const md_vec *s, const md_vec *a, cons
 }
 
 /* r = a x b */
-MD_STATIC void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
+MD_OWN_FRAME void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
 {
-    static const md_vec zero = { { 0, 0, 0, MD_ZERO_EXPONENT } };
-    md_cross_add(r, &zero, a, b);
+    const int32_t *p = a->m, *q = b->m;
+    if (md_vec_is_zero(a) || md_vec_is_zero(b)) md_vec_zero(r);
+    else md_block3_set(r->m, MD_CROSS_X(p, q), MD_CROSS_Y(p, q), MD_CROSS_Z(p, q),
+                       p[3] + q[3] + MD_PRODUCT_BITS);
 }
 
 /* r = a v */
@@ -7936,8 +7938,7 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     md_rnea_backward(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num armature = md_values_of_dof(sim, k)->armature;
-        const md_num own = !a ? MD_K(0) : md_mul(a[k], armature);
+        const md_num own = !a ? MD_K(0) : md_mul(a[k], md_values_of_dof(sim, k)->armature);
         sim->dv[k] = md_sub(own, sim->dv[k]);
     }
 }
@@ -10960,8 +10961,8 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 /* The impulse of row k in all of the step: lambda, and that of the substeps before. */
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
-    const md_num before = MIMICDYN_SETTINGS ? sim->lambda_sum[k] : MD_K(0);
-    return md_add(before, md_row_at(sim, k)->lambda);
+    const md_num lambda = md_row_at(sim, k)->lambda;
+    return md_substeps(sim) > 1 ? md_add(sim->lambda_sum[k], lambda) : lambda;
 }
 
 /* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
@@ -11247,6 +11248,7 @@ MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
     md_specify_effort(s, b->effort);
     if (md_is_zero(b->effort)) return;
     command = md_commanded_force(sim, b, dof);
+    if (md_is_zero(command)) return;
     s->force_min = md_sub(s->force_min, command);
     s->force_max = md_sub(s->force_max, command);
 }
@@ -11820,8 +11822,7 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const m
 MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num share, error;
-    if (!md_row_is_spring(row) || md_is_body_row(row)) return;
-    if (!md_is_range(s) || s->level == MDYN_VELOCITY) return;
+    if (!md_row_is_spring(row) || md_is_body_row(row) || s->level == MDYN_VELOCITY) return;
     share = md_share_beyond_range(sim, row, s, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
 }
@@ -12276,7 +12277,8 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     }
 
     turn = md_curvature_target(sim, s, &error);
-    MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
+    if (!md_is_zero(error))
+        MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
         if (!md_is_zero(turn)) md_turn_range(row, turn);
@@ -12295,7 +12297,7 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 
 /* The target of a row in a mode. The targets of modes other than MD_MODE_STEP are those of enum
    md_mode plus J v, because every solve is for the change of the velocities. */
-MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode)
+MD_STATIC void md_set_targets(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode)
 {
     md_target_row(sim, row, s);
     if (mode == MD_MODE_STEP) return;
@@ -13065,32 +13067,31 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
    frequency on a row that moves no mass. */
 MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row *row, int free)
 {
-    const mdyn_softness *softness = &s->softness;
     md_num *erp = &md_gains_of(sim, row)->erp, a, b;
     *erp = MD_K(0.2);
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
-    if (md_softness_is_hard(softness)) {
-        if (md_softness_has_erp(softness)) *erp = md_of_wide(softness->a);
+    if (md_softness_is_hard(&s->softness)) {
+        if (md_softness_has_erp(&s->softness)) *erp = md_of_wide(s->softness.a);
         return 1;
     }
 
     /* soft rows */
     if (md_uses_midpoint(sim) && free >= 0)
         *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
-    if (md_is_drive(s)) {
+    if (!MD_HAS(SPRING) || md_is_drive(s)) {
         const md_joint_values *joint = md_values_of_dof(sim, row->index);
         return md_set_gains(sim, row, joint->drive_kp, joint->drive_kd);
     }
-    a = md_of_wide(softness->a);
-    b = md_of_wide(softness->b);
-    if (MD_HAS(SPRING) && md_softness_has_erp(softness)) {
+    a = md_of_wide(s->softness.a);
+    b = md_of_wide(s->softness.b);
+    if (md_softness_has_erp(&s->softness)) {
         *erp = a;
-        row->cfm = softness->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
+        row->cfm = s->softness.kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
-    if (MD_HAS(SPRING) && softness->kind == MDYN_OMEGA_ZETA
+    if (s->softness.kind == MDYN_OMEGA_ZETA
         && !md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &a, &b)) return 0;
     return md_set_gains(sim, row, a, b);
 }
@@ -13222,7 +13223,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 
     /* the scale at which J_k/L_kk fit; what the substitution adds may still overflow */
     for (k = 0; k < t->count; k++)
-        e = md_scale_to_hold(e, md_mul(t->factor[k], sim->inverse_diagonal[t->dof[k]]),
+        e = md_scale_to_hold(e, md_mul_ratio(t->factor[k], sim->inverse_diagonal[t->dof[k]]),
                           md_dof_scale(&sim->dof[t->dof[k]]));
 
     for (;;) {
@@ -13555,10 +13556,12 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 {
     const md_vector *vector = &MD_SOLVE(sim)->vector;
     const int end = vector->first + vector->owned_count;
+    md_num square = vector->left;
     md_squares soft = 0;
     int e;
     for (e = vector->free; e < end; e++) soft = md_add_square(soft, sim->shared.entry[e]);
-    return md_div(md_add(vector->left, md_squares_value(soft)), md_mul(row->scale, row->scale));
+    if (vector->free < end) square = md_add(square, md_squares_value(soft));
+    return md_div(square, md_mul(row->scale, row->scale));
 }
 
 /* The part of the vector of length 1 in sim->shared.entry that an inequality row is, such that its
@@ -13729,14 +13732,6 @@ MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
         ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
 }
 
-/* Scales the vector of an inequality row, in sim->row_x, for the sums of squares to come. */
-MD_INLINE void md_fit_vector(mdyn_sim *sim, md_row *row)
-{
-    row->cfm = MD_K(0);
-    (void)md_compliance_square(sim, row);
-    MD_SOLVE(sim)->vector.scale = row->scale;
-}
-
 /* The vector of inequality row k, in sim->row_x, turned up to the entry `free`. */
 MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
 {
@@ -13759,7 +13754,7 @@ MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, const md_spec *s, enum
 {
     const int has_force = md_set_compliance(sim, s, row, free);
     md_set_bounds(sim, row, s);
-    md_share_spring(sim, row, s);
+    if (md_is_range(s)) md_share_spring(sim, row, s);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
     return has_force;
 }
@@ -13778,6 +13773,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
     const int is_drive = !direct && md_is_drive(s);
     int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
+    row->cfm = MD_K(0);
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
@@ -13786,7 +13782,8 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
         free = row->first;
         if (direct || md_equality_count(sim) > 0)
             free = md_reflect_by_owners(sim, free, row->lone, 1);
-        if (!direct) md_fit_vector(sim, row);
+        if (!direct && md_equality_count(sim) > 0) (void)md_compliance_square(sim, row);
+        vector->scale = row->scale;
     } else {
         row->scale = vector->scale;
     }
@@ -15579,13 +15576,16 @@ MD_INLINE int md_has_one_entry(const md_row *row)
         && !md_unit_is_zero(row->along);
 }
 
-/* Whether a row is soft. Of a hard one along = 1, or -1. */
+/* Whether a row is soft. Of a hard one along = 1, or -1, but for the tangents of contacts. */
 MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
+
+/* Whether `along` of a hard row may be more than a sign, or is sooner multiplied by than asked. */
+#define MD_MULTIPLIES_ALONG (MIMICDYN_TREE && (MD_PRODUCTS_ARE_CHEAP || MD_HAS_CONTACTS))
 
 /* along u */
 MD_INLINE md_unit md_part_along(const md_row *row, md_unit u)
 {
-    if (MIMICDYN_TREE || md_is_soft_in_block(row)) return md_unit_mul(row->along, u);
+    if (MD_MULTIPLIES_ALONG || md_is_soft_in_block(row)) return md_unit_mul(row->along, u);
     return md_with_sign(row->along, u);
 }
 
@@ -15732,7 +15732,7 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                                          md_unit min, md_unit max)
 {
     const md_unit old = row->u_lambda;
-    const md_unit s = MIMICDYN_TREE || md_is_soft_in_block(row)
+    const md_unit s = MD_MULTIPLIES_ALONG || md_is_soft_in_block(row)
         ? md_unit_sum2(row->along, velocity, row->beside, old)
         : md_with_sign(row->along, velocity);
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
@@ -15799,8 +15799,8 @@ MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, 
 
 typedef struct md_parallel {
     int16_t from, end; /* their places among the active rows */
-    int16_t soft;      /* how many of them are soft */
-    int16_t at_target; /* w is a target of a hard row */
+    int16_t soft, hard; /* how many of them are so */
+    int16_t at_target;  /* w is a target of a hard row */
     md_unit velocity;  /* n.du at present */
     md_unit rest;      /* n.du without their impulses */
     md_unit low, high; /* w is between them, or equal to both */
@@ -15816,13 +15816,9 @@ typedef struct md_impulses { md_unit least, most; } md_impulses;
 MD_OWN_FRAME md_impulses md_hard_impulses_at(const md_row *row, md_unit w)
 {
     const md_unit zero = MD_U(0), min = row->u_lambda_min, max = row->u_lambda_max;
-    md_unit under = md_unit_sub(md_unit_mul(row->along, row->u_lo), w);
-    md_unit over = md_unit_sub(md_unit_mul(row->along, row->u_hi), w);
+    const md_unit s = md_with_sign(row->along, w);
+    const md_unit under = md_unit_sub(row->u_lo, s), over = md_unit_sub(row->u_hi, s);
     md_impulses u;
-    if (md_unit_less(row->along, zero)) {
-        under = md_unit_neg(under);
-        over = md_unit_neg(over);
-    }
     u.most = !md_unit_less(under, zero) ? max : md_unit_less(over, zero) ? min : zero;
     u.least = !md_unit_less(zero, over) ? min : md_unit_less(zero, under) ? max : zero;
     return u;
@@ -15940,7 +15936,7 @@ MD_OWN_FRAME int md_start_at(const mdyn_sim *sim, md_parallel *p, md_unit w, int
         at = md_hard_impulses_at(row, w);
         u = reversed == largest ? at.least : at.most;
         if (md_is_endless(row, u) && (md_unit_less(MD_U(0), u) != reversed) == largest) return 1;
-        p->start = md_unit_add(p->start, md_unit_mul(row->along, u));
+        p->start = md_unit_add(p->start, md_with_sign(row->along, u));
     }
     return 0;
 }
@@ -16071,7 +16067,7 @@ MD_STATIC void md_join_soft_rows(const mdyn_sim *sim, md_parallel *p)
 MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 {
     int k;
-    p->soft = p->at_target = 0;
+    p->soft = p->hard = p->at_target = 0;
     p->velocity = p->rest = md_dot_free(sim, md_active_row(sim, p->from), MD_SOLVE(sim)->du);
     p->low = md_unit_of(MD_NO_MIN, 0);
     p->high = md_unit_of(MD_NO_MAX, 0);
@@ -16080,6 +16076,7 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
         const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
         if (!row->in_inequality) continue;
         p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
+        p->hard = (int16_t)(p->hard + !md_is_soft_in_block(row));
         p->rest = md_unit_sub(p->rest, md_part_along(row, row->u_before));
         p->velocity = md_unit_add(p->velocity, md_part_along(row, change));
     }
@@ -16099,11 +16096,11 @@ MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
     for (k = from; k < end && !p.at_target; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || md_is_soft_in_block(row)) continue;
-        p.at_target = (int16_t)(md_try_target(sim, &p, md_unit_mul(row->along, row->u_lo))
-                                || md_try_target(sim, &p, md_unit_mul(row->along, row->u_hi)));
+        p.at_target = (int16_t)(md_try_target(sim, &p, md_with_sign(row->along, row->u_lo))
+                                || md_try_target(sim, &p, md_with_sign(row->along, row->u_hi)));
     }
 
-    if (md_parallel_contradict(sim, &p)) return;
+    if (p.hard > 1 && md_parallel_contradict(sim, &p)) return;
     if (p.at_target) md_take_at_target(sim, &p);
     else {
         const md_unit middle = md_middle_velocity(p.low, p.high);
@@ -18129,10 +18126,8 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
-        const md_num lambda = md_neg(md_row_impulse(sim, sim->active[i]));
-        if (md_is_zero(lambda)) continue;
         if (md_is_body_row(row) || md_is_coupling_row(row) || md_is_follower(sim, row->index))
-            md_add_row_force(sim, row, lambda, miss);
+            md_add_row_force(sim, row, md_neg(md_row_impulse(sim, sim->active[i])), miss);
     }
 
     /* no earlier coupling has this follower among its joints */
@@ -18431,9 +18426,11 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    o->v_lo = MD_NO_MIN;
-    o->v_hi = MD_NO_MAX;
-    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
+        o->v_lo = MD_NO_MIN;
+        o->v_hi = MD_NO_MAX;
+        return;
+    }
     o->v_lo = o->v_hi = md_target_lo(row, bias);
     if (md_row_is_soft(row))
         o->v_lo = o->v_hi = md_sub(o->v_lo, md_mul(row->cfm, row->lambda));
@@ -18501,8 +18498,7 @@ MD_OWN_FRAME void md_find_step_forces(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f = md_commanded_force(sim, b, k);
-        if (!md_is_zero(b->damping))
-            f = md_sub(f, md_mul(b->damping, md_of_real(sim->v[k])));
+        if (!md_is_zero(b->damping)) f = md_sub(f, md_mul(b->damping, md_of_real(sim->v[k])));
         sim->joint_force[k] = f;
     }
     md_bias_wrenches(sim);
@@ -18717,8 +18713,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f;
         if (!md_is_floating_root(sim, md_body_of(sim, k))) continue;
-        f = md_sub(md_commanded_force(sim, b, k),
-                   md_mul(b->damping, md_of_real(sim->v[k])));
+        f = md_sub(md_commanded_force(sim, b, k), md_mul(b->damping, md_of_real(sim->v[k])));
         f = md_sub(md_mul(sim->dt, f), md_mul(sim->step_damping[k], sim->dv[k]));
         md_add_dof_impulse(sim, k, f);
     }
@@ -22508,8 +22503,8 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
         md_print_drive(out, sim, row->index);
     } else if (row->kind == MDYN_ROW_FRICTION) {
         md_print_joint(out, sim, "v", row->index);
-        md_print_value(out, " = 0 while |force| <= ",
-                       md_values_of_dof(sim, row->index)->friction, "");
+        md_print_value(out, " = 0 while |force| <= ", md_values_of_dof(sim, row->index)->friction,
+                       "");
     } else {
         md_print_limit(out, sim, row->index);
     }
