@@ -1463,10 +1463,10 @@ typedef struct md_link {
 #endif
 } md_link;
 
-/* Numbers of a joint that a step uses and mdyn_set_body may change: those fields of mdyn_body, in
-   its order. */
+/* Numbers of a joint that a step uses and mdyn_set_body may change: those fields of mdyn_body. */
 typedef struct md_joint_values {
-    mdyn_wide armature, damping, friction, lower, upper, effort, drive_kp, drive_kd;
+    mdyn_wide lower, upper;
+    md_num armature, damping, friction, effort, drive_kp, drive_kd;
 } md_joint_values;
 
 /* Joints that move: as many as bodies, or as DoFs if these are fewer. */
@@ -4696,10 +4696,12 @@ MD_OWN_FRAME void md_cross_add(md_vec *r, const md_vec *s, const md_vec *a, cons
 }
 
 /* r = a x b */
-MD_STATIC void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
+MD_OWN_FRAME void md_cross(md_vec *r, const md_vec *a, const md_vec *b)
 {
-    static const md_vec zero = { { 0, 0, 0, MD_ZERO_EXPONENT } };
-    md_cross_add(r, &zero, a, b);
+    const int32_t *p = a->m, *q = b->m;
+    if (md_vec_is_zero(a) || md_vec_is_zero(b)) md_vec_zero(r);
+    else md_block3_set(r->m, MD_CROSS_X(p, q), MD_CROSS_Y(p, q), MD_CROSS_Z(p, q),
+                       p[3] + q[3] + MD_PRODUCT_BITS);
 }
 
 /* r = a v */
@@ -7437,7 +7439,7 @@ enum { MD_FACTOR_NONE, MD_FACTOR_OF_M, MD_FACTOR_OF_STEP };
 /* What is added to the bodies' inertia in M_kk: armature + theta dt damping. */
 MD_INLINE md_num md_added_inertia(const mdyn_sim *sim, int k, md_num dt)
 {
-    const md_num armature = md_of_wide(md_values_of_dof(sim, k)->armature);
+    const md_num armature = md_values_of_dof(sim, k)->armature;
     return md_is_zero(dt) ? armature : md_add(armature, sim->step_damping[k]);
 }
 
@@ -7925,8 +7927,7 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
     md_rnea_backward(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num armature = md_of_wide(md_values_of_dof(sim, k)->armature);
-        const md_num own = !a ? MD_K(0) : md_mul(a[k], armature);
+        const md_num own = !a ? MD_K(0) : md_mul(a[k], md_values_of_dof(sim, k)->armature);
         sim->dv[k] = md_sub(own, sim->dv[k]);
     }
 }
@@ -7940,9 +7941,9 @@ MD_STATIC void md_add_joint_losses(mdyn_sim *sim, const md_num *a)
         const md_joint_values *b = md_values_of_dof(sim, k);
         const md_num v = md_of_real(sim->v[k]);
         const md_num way = md_is_zero(v) ? a[k] : v;
-        md_num loss = md_mul(md_of_wide(b->damping), v);
-        if (md_less(MD_K(0), way)) loss = md_add(loss, md_of_wide(b->friction));
-        if (md_less(way, MD_K(0))) loss = md_sub(loss, md_of_wide(b->friction));
+        md_num loss = md_mul(b->damping, v);
+        if (md_less(MD_K(0), way)) loss = md_add(loss, b->friction);
+        if (md_less(way, MD_K(0))) loss = md_sub(loss, b->friction);
         sim->dv[k] = md_add(sim->dv[k], loss);
     }
 }
@@ -9503,7 +9504,7 @@ MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md
     if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
     for (k = 0; k < 6 && is_free; k++) in[k] = MD_COLUMN(&sim->dof[link->dof + k])->pitch;
     for (k = 0; k < 3 && !is_free; k++)
-        in[k] = md_add(in[k], md_of_wide(md_values_of_dof(sim, link->dof)->armature));
+        in[k] = md_add(in[k], md_values_of_dof(sim, link->dof)->armature);
 
     /* only ratios matter; numbers near 1 lose no digits */
     scale = md_inverse(md_add(md_add(in[0], in[1]), in[2]));
@@ -10952,8 +10953,8 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 /* The impulse of row k in all of the step: lambda, and that of the substeps before. */
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
-    const md_num before = MIMICDYN_SETTINGS ? sim->lambda_sum[k] : MD_K(0);
-    return md_add(before, md_row_at(sim, k)->lambda);
+    const md_num lambda = md_row_at(sim, k)->lambda;
+    return md_substeps(sim) > 1 ? md_add(sim->lambda_sum[k], lambda) : lambda;
 }
 
 /* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
@@ -11172,8 +11173,7 @@ MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
     }
-    return MD_ROW_IS(row, DRIVE)
-        && md_wide_is_zero(md_values_of_dof(sim, row->index)->effort);
+    return MD_ROW_IS(row, DRIVE) && md_is_zero(md_values_of_dof(sim, row->index)->effort);
 }
 
 /* Whether the row is that of an eliminated coupling (>>reduce), which no solve sets up. */
@@ -11192,10 +11192,9 @@ MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
    same DoF may exert what this leaves of the effort. */
 MD_STATIC md_num md_commanded_force(const mdyn_sim *sim, const md_joint_values *b, int dof)
 {
-    md_num tau = md_of_real(sim->tau[dof]), effort;
-    if (md_wide_is_zero(b->effort) || md_is_zero(tau)) return tau;
-    effort = md_of_wide(b->effort);
-    return md_max(md_neg(effort), md_min(effort, tau));
+    const md_num tau = md_of_real(sim->tau[dof]);
+    if (md_is_zero(b->effort) || md_is_zero(tau)) return tau;
+    return md_max(md_neg(b->effort), md_min(b->effort, tau));
 }
 
 /* ---- what a row demands ---- */
@@ -11209,11 +11208,11 @@ MD_INLINE int md_row_has_range(const mdyn_sim *sim, const md_row *row)
 }
 
 /* |force| <= effort; an effort of 0 is no bound. */
-MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
+MD_INLINE void md_specify_effort(md_spec *s, md_num effort)
 {
-    if (md_wide_is_zero(effort)) return;
-    s->force_max = md_of_wide(effort);
-    s->force_min = md_neg(s->force_max);
+    if (md_is_zero(effort)) return;
+    s->force_max = effort;
+    s->force_min = md_neg(effort);
 }
 
 /* C lies between its bounds, which are equal but in a range, or C' does (MDYN_VELOCITY). Where the
@@ -11227,7 +11226,7 @@ MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
     s->target_velocity = md_of_wide(c->target_velocity);
     if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
     s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
-    md_specify_effort(s, c->effort);
+    md_specify_effort(s, md_of_wide(c->effort));
 }
 
 /* The effort bounds the sum of command and drive: |tau + lambda/h| <= effort. */
@@ -11237,12 +11236,11 @@ MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
     md_num command;
     s->form = MD_FORM_DRIVE;
     s->target_velocity = md_of_real(sim->target_velocity[dof]);
-    s->softness.kind = MDYN_KP_KD;
-    s->softness.a = b->drive_kp;
-    s->softness.b = b->drive_kd;
+    s->softness.kind = MDYN_KP_KD; /* by the numbers of the joint */
     md_specify_effort(s, b->effort);
-    if (md_wide_is_zero(b->effort)) return;
+    if (md_is_zero(b->effort)) return;
     command = md_commanded_force(sim, b, dof);
+    if (md_is_zero(command)) return;
     s->force_min = md_sub(s->force_min, command);
     s->force_max = md_sub(s->force_max, command);
 }
@@ -11816,8 +11814,7 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const m
 MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num share, error;
-    if (!md_row_is_spring(row) || md_is_body_row(row)) return;
-    if (!md_is_range(s) || s->level == MDYN_VELOCITY) return;
+    if (!md_row_is_spring(row) || md_is_body_row(row) || s->level == MDYN_VELOCITY) return;
     share = md_share_beyond_range(sim, row, s, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
 }
@@ -12272,7 +12269,8 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     }
 
     turn = md_curvature_target(sim, s, &error);
-    MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
+    if (!md_is_zero(error))
+        MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
         if (!md_is_zero(turn)) md_turn_range(row, turn);
@@ -12291,7 +12289,7 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 
 /* The target of a row in a mode. The targets of modes other than MD_MODE_STEP are those of enum
    md_mode plus J v, because every solve is for the change of the velocities. */
-MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode)
+MD_STATIC void md_set_targets(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode)
 {
     md_target_row(sim, row, s);
     if (mode == MD_MODE_STEP) return;
@@ -13059,30 +13057,33 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
 /* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; -1: md_soft_mass is known. Returns 0 if the row exerts no force: gains of zero, or a
    frequency on a row that moves no mass. */
-MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
-                                   int free)
+MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row *row, int free)
 {
     md_num *erp = &md_gains_of(sim, row)->erp, a, b;
     *erp = MD_K(0.2);
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
-    if (md_softness_is_hard(s)) {
-        if (md_softness_has_erp(s)) *erp = md_of_wide(s->a);
+    if (md_softness_is_hard(&s->softness)) {
+        if (md_softness_has_erp(&s->softness)) *erp = md_of_wide(s->softness.a);
         return 1;
     }
 
     /* soft rows */
-    a = md_of_wide(s->a);
-    b = md_of_wide(s->b);
     if (md_uses_midpoint(sim) && free >= 0)
         *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
-    if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
+    if (!MD_HAS(SPRING) || md_is_drive(s)) {
+        const md_joint_values *joint = md_values_of_dof(sim, row->index);
+        return md_set_gains(sim, row, joint->drive_kp, joint->drive_kd);
+    }
+    a = md_of_wide(s->softness.a);
+    b = md_of_wide(s->softness.b);
+    if (md_softness_has_erp(&s->softness)) {
         *erp = a;
-        row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
+        row->cfm = s->softness.kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
-    if (MD_HAS(SPRING) && s->kind == MDYN_OMEGA_ZETA
+    if (s->softness.kind == MDYN_OMEGA_ZETA
         && !md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &a, &b)) return 0;
     return md_set_gains(sim, row, a, b);
 }
@@ -13214,7 +13215,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 
     /* the scale at which J_k/L_kk fit; what the substitution adds may still overflow */
     for (k = 0; k < t->count; k++)
-        e = md_scale_to_hold(e, md_mul(t->factor[k], sim->inverse_diagonal[t->dof[k]]),
+        e = md_scale_to_hold(e, md_mul_ratio(t->factor[k], sim->inverse_diagonal[t->dof[k]]),
                           md_dof_scale(&sim->dof[t->dof[k]]));
 
     for (;;) {
@@ -13547,10 +13548,12 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 {
     const md_vector *vector = &MD_SOLVE(sim)->vector;
     const int end = vector->first + vector->owned_count;
+    md_num square = vector->left;
     md_squares soft = 0;
     int e;
     for (e = vector->free; e < end; e++) soft = md_add_square(soft, sim->shared.entry[e]);
-    return md_div(md_add(vector->left, md_squares_value(soft)), md_mul(row->scale, row->scale));
+    if (vector->free < end) square = md_add(square, md_squares_value(soft));
+    return md_div(square, md_mul(row->scale, row->scale));
 }
 
 /* The part of the vector of length 1 in sim->shared.entry that an inequality row is, such that its
@@ -13721,14 +13724,6 @@ MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
         ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
 }
 
-/* Scales the vector of an inequality row, in sim->row_x, for the sums of squares to come. */
-MD_INLINE void md_fit_vector(mdyn_sim *sim, md_row *row)
-{
-    row->cfm = MD_K(0);
-    (void)md_compliance_square(sim, row);
-    MD_SOLVE(sim)->vector.scale = row->scale;
-}
-
 /* The vector of inequality row k, in sim->row_x, turned up to the entry `free`. */
 MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
 {
@@ -13749,9 +13744,9 @@ MD_INLINE void md_reverse_row(md_row *row)
 MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode,
                               int free)
 {
-    const int has_force = md_set_compliance(sim, &s->softness, row, free);
+    const int has_force = md_set_compliance(sim, s, row, free);
     md_set_bounds(sim, row, s);
-    md_share_spring(sim, row, s);
+    if (md_is_range(s)) md_share_spring(sim, row, s);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
     return has_force;
 }
@@ -13770,6 +13765,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
     const int is_drive = !direct && md_is_drive(s);
     int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
+    row->cfm = MD_K(0);
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
@@ -13778,7 +13774,8 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
         free = row->first;
         if (direct || md_equality_count(sim) > 0)
             free = md_reflect_by_owners(sim, free, row->lone, 1);
-        if (!direct) md_fit_vector(sim, row);
+        if (!direct && md_equality_count(sim) > 0) (void)md_compliance_square(sim, row);
+        vector->scale = row->scale;
     } else {
         row->scale = vector->scale;
     }
@@ -15570,13 +15567,16 @@ MD_INLINE int md_has_one_entry(const md_row *row)
         && !md_unit_is_zero(row->along);
 }
 
-/* Whether a row is soft. Of a hard one along = 1, or -1. */
+/* Whether a row is soft. Of a hard one along = 1, or -1, but for the tangents of contacts. */
 MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
+
+/* Whether `along` of a hard row may be more than a sign, or is sooner multiplied by than asked. */
+#define MD_MULTIPLIES_ALONG (MIMICDYN_TREE && (MD_PRODUCTS_ARE_CHEAP || MD_HAS_CONTACTS))
 
 /* along u */
 MD_INLINE md_unit md_part_along(const md_row *row, md_unit u)
 {
-    if (MIMICDYN_TREE || md_is_soft_in_block(row)) return md_unit_mul(row->along, u);
+    if (MD_MULTIPLIES_ALONG || md_is_soft_in_block(row)) return md_unit_mul(row->along, u);
     return md_with_sign(row->along, u);
 }
 
@@ -15723,7 +15723,7 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
                                          md_unit min, md_unit max)
 {
     const md_unit old = row->u_lambda;
-    const md_unit s = MIMICDYN_TREE || md_is_soft_in_block(row)
+    const md_unit s = MD_MULTIPLIES_ALONG || md_is_soft_in_block(row)
         ? md_unit_sum2(row->along, velocity, row->beside, old)
         : md_with_sign(row->along, velocity);
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
@@ -15790,8 +15790,8 @@ MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, 
 
 typedef struct md_parallel {
     int16_t from, end; /* their places among the active rows */
-    int16_t soft;      /* how many of them are soft */
-    int16_t at_target; /* w is a target of a hard row */
+    int16_t soft, hard; /* how many of them are so */
+    int16_t at_target;  /* w is a target of a hard row */
     md_unit velocity;  /* n.du at present */
     md_unit rest;      /* n.du without their impulses */
     md_unit low, high; /* w is between them, or equal to both */
@@ -15807,13 +15807,9 @@ typedef struct md_impulses { md_unit least, most; } md_impulses;
 MD_OWN_FRAME md_impulses md_hard_impulses_at(const md_row *row, md_unit w)
 {
     const md_unit zero = MD_U(0), min = row->u_lambda_min, max = row->u_lambda_max;
-    md_unit under = md_unit_sub(md_unit_mul(row->along, row->u_lo), w);
-    md_unit over = md_unit_sub(md_unit_mul(row->along, row->u_hi), w);
+    const md_unit s = md_with_sign(row->along, w);
+    const md_unit under = md_unit_sub(row->u_lo, s), over = md_unit_sub(row->u_hi, s);
     md_impulses u;
-    if (md_unit_less(row->along, zero)) {
-        under = md_unit_neg(under);
-        over = md_unit_neg(over);
-    }
     u.most = !md_unit_less(under, zero) ? max : md_unit_less(over, zero) ? min : zero;
     u.least = !md_unit_less(zero, over) ? min : md_unit_less(zero, under) ? max : zero;
     return u;
@@ -15931,7 +15927,7 @@ MD_OWN_FRAME int md_start_at(const mdyn_sim *sim, md_parallel *p, md_unit w, int
         at = md_hard_impulses_at(row, w);
         u = reversed == largest ? at.least : at.most;
         if (md_is_endless(row, u) && (md_unit_less(MD_U(0), u) != reversed) == largest) return 1;
-        p->start = md_unit_add(p->start, md_unit_mul(row->along, u));
+        p->start = md_unit_add(p->start, md_with_sign(row->along, u));
     }
     return 0;
 }
@@ -16062,7 +16058,7 @@ MD_STATIC void md_join_soft_rows(const mdyn_sim *sim, md_parallel *p)
 MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 {
     int k;
-    p->soft = p->at_target = 0;
+    p->soft = p->hard = p->at_target = 0;
     p->velocity = p->rest = md_dot_free(sim, md_active_row(sim, p->from), MD_SOLVE(sim)->du);
     p->low = md_unit_of(MD_NO_MIN, 0);
     p->high = md_unit_of(MD_NO_MAX, 0);
@@ -16071,6 +16067,7 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
         const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
         if (!row->in_inequality) continue;
         p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
+        p->hard = (int16_t)(p->hard + !md_is_soft_in_block(row));
         p->rest = md_unit_sub(p->rest, md_part_along(row, row->u_before));
         p->velocity = md_unit_add(p->velocity, md_part_along(row, change));
     }
@@ -16090,11 +16087,11 @@ MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
     for (k = from; k < end && !p.at_target; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || md_is_soft_in_block(row)) continue;
-        p.at_target = (int16_t)(md_try_target(sim, &p, md_unit_mul(row->along, row->u_lo))
-                                || md_try_target(sim, &p, md_unit_mul(row->along, row->u_hi)));
+        p.at_target = (int16_t)(md_try_target(sim, &p, md_with_sign(row->along, row->u_lo))
+                                || md_try_target(sim, &p, md_with_sign(row->along, row->u_hi)));
     }
 
-    if (md_parallel_contradict(sim, &p)) return;
+    if (p.hard > 1 && md_parallel_contradict(sim, &p)) return;
     if (p.at_target) md_take_at_target(sim, &p);
     else {
         const md_unit middle = md_middle_velocity(p.low, p.high);
@@ -18121,10 +18118,8 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
-        const md_num lambda = md_neg(md_row_impulse(sim, sim->active[i]));
-        if (md_is_zero(lambda)) continue;
         if (md_is_body_row(row) || md_is_coupling_row(row) || md_is_follower(sim, row->index))
-            md_add_row_force(sim, row, lambda, miss);
+            md_add_row_force(sim, row, md_neg(md_row_impulse(sim, sim->active[i])), miss);
     }
 
     /* no earlier coupling has this follower among its joints */
@@ -18425,9 +18420,11 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    o->v_lo = MD_NO_MIN;
-    o->v_hi = MD_NO_MAX;
-    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
+        o->v_lo = MD_NO_MIN;
+        o->v_hi = MD_NO_MAX;
+        return;
+    }
     o->v_lo = o->v_hi = md_target_lo(row, bias);
     if (md_row_is_soft(row))
         o->v_lo = o->v_hi = md_sub(o->v_lo, md_mul(row->cfm, row->lambda));
@@ -18496,8 +18493,7 @@ MD_OWN_FRAME void md_find_step_forces(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f = md_commanded_force(sim, b, k);
-        if (!md_wide_is_zero(b->damping))
-            f = md_sub(f, md_mul(md_of_wide(b->damping), md_of_real(sim->v[k])));
+        if (!md_is_zero(b->damping)) f = md_sub(f, md_mul(b->damping, md_of_real(sim->v[k])));
         sim->joint_force[k] = f;
     }
     md_bias_wrenches(sim);
@@ -18715,8 +18711,7 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         const md_joint_values *b = md_values_of_dof(sim, k);
         md_num f;
         if (!md_is_floating_root(sim, md_body_of(sim, k))) continue;
-        f = md_sub(md_commanded_force(sim, b, k),
-                   md_mul(md_of_wide(b->damping), md_of_real(sim->v[k])));
+        f = md_sub(md_commanded_force(sim, b, k), md_mul(b->damping, md_of_real(sim->v[k])));
         f = md_sub(md_mul(sim->dt, f), md_mul(sim->step_damping[k], sim->dv[k]));
         md_add_dof_impulse(sim, k, f);
     }
@@ -20580,12 +20575,17 @@ MD_STATIC void md_exchange_link(mdyn_sim *sim, int i, const md_link *link)
     }
 }
 
-/* The numbers of a joint: the same fields of both, in the same order. */
+/* The numbers of a joint, those of a step as scalars. */
 MD_STATIC void md_copy_values(md_joint_values *to, const mdyn_body *b)
 {
-    const mdyn_wide *from = &b->armature;
-    int k;
-    for (k = 0; k < 8; k++) (&to->armature)[k] = from[k];
+    to->lower = b->lower;
+    to->upper = b->upper;
+    to->armature = md_of_wide(b->armature);
+    to->damping = md_of_wide(b->damping);
+    to->friction = md_of_wide(b->friction);
+    to->effort = md_of_wide(b->effort);
+    to->drive_kp = md_of_wide(b->drive_kp);
+    to->drive_kd = md_of_wide(b->drive_kd);
 }
 
 /* The kind of the k-th column of a joint. Spherical: three angular DoFs. Free: three angular, then
@@ -20673,7 +20673,7 @@ MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
     int k;
     md_crba(sim, MD_K(0));
     for (k = 0; k < sim->dofs; k++) {
-        const md_num y = md_mul(sim->dt, md_of_wide(md_values_of_dof(sim, k)->damping));
+        const md_num y = md_mul(sim->dt, md_values_of_dof(sim, k)->damping);
         const md_num M = sim->mass.M[md_first_of_M(sim, k)];
         sim->step_damping[k] = y;
         if (!md_uses_midpoint(sim) || md_is_zero(y) || !md_less(MD_K(0), M)) continue;
@@ -20762,8 +20762,8 @@ MD_STATIC void md_add_row(mdyn_sim *sim, int kind, int index)
 MD_STATIC int md_body_has_row(const md_joint_values *b, int kind)
 {
     if (kind == MDYN_ROW_DRIVE)
-        return !(md_wide_is_zero(b->drive_kp) && md_wide_is_zero(b->drive_kd));
-    if (kind == MDYN_ROW_FRICTION) return !md_wide_is_zero(b->friction);
+        return !(md_is_zero(b->drive_kp) && md_is_zero(b->drive_kd));
+    if (kind == MDYN_ROW_FRICTION) return !md_is_zero(b->friction);
     return !(md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper));
 }
 
@@ -22445,13 +22445,12 @@ MD_STATIC void md_print_body_row(md_printer *out, const mdyn_sim *sim, const md_
 MD_STATIC void md_print_drive(md_printer *out, const mdyn_sim *sim, int dof)
 {
     const md_joint_values *b = md_values_of_dof(sim, dof);
-    md_print_value(out, "force = ", md_of_wide(b->drive_kp), " (target - ");
+    md_print_value(out, "force = ", b->drive_kp, " (target - ");
     md_print_joint(out, sim, "q", dof);
-    md_print_value(out, ") + ", md_of_wide(b->drive_kd), " (target_velocity - ");
+    md_print_value(out, ") + ", b->drive_kd, " (target_velocity - ");
     md_print_joint(out, sim, "v", dof);
     md_print(out, ")");
-    if (!md_wide_is_zero(b->effort))
-        md_print_value(out, ", |force + tau| <= ", md_of_wide(b->effort), "");
+    if (!md_is_zero(b->effort)) md_print_value(out, ", |force + tau| <= ", b->effort, "");
 }
 
 /* lower <= q <= upper, or one side of it. The unit is that of the joint's coordinate: a helical
@@ -22503,8 +22502,8 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
         md_print_drive(out, sim, row->index);
     } else if (row->kind == MDYN_ROW_FRICTION) {
         md_print_joint(out, sim, "v", row->index);
-        md_print_value(out, " = 0 while |force| <= ",
-                       md_of_wide(md_values_of_dof(sim, row->index)->friction), "");
+        md_print_value(out, " = 0 while |force| <= ", md_values_of_dof(sim, row->index)->friction,
+                       "");
     } else {
         md_print_limit(out, sim, row->index);
     }

@@ -136,9 +136,29 @@ static void entries(int joints, int tied, mdyn_equality equality, double effort,
     CHECK_EQUAL(sim.report.entries, expected);
 }
 
+/* Limits of tied joints that leave no position: each step says so, and the joints rest. */
+static void contradiction(void) {
+    blocks(2, 1e-3);
+    for (int k = 0; k < 2; k++) {
+        mech.body[k].lower = wide(k ? -1 : 0.1);
+        mech.body[k].upper = wide(k ? -0.1 : 1);
+        mech.body[k].friction = wide(0.5);
+        mech.body[k].drive_kp = wide(100);
+        mech.body[k].drive_kd = wide(5);
+        mech.body[k].effort = wide(20);
+    }
+    couple(mimic_of(1, 0, 1, 0));
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_EMPTY_RANGE);
+    for (int n = 0; n < 4; n++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_WARN_NOT_CONVERGED);
+        CHECK_NEAR(of_real(sim.v[0]), 0, SPEED);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     all_methods();
+    contradiction();
     entries(1, 0, MDYN_EXACT, 9, 1 + 1);
     entries(6, 0, MDYN_EXACT, 9, 21 + 21);
     entries(6, 0, MDYN_ITERATED, 9, 21 + 21);
