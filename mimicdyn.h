@@ -1431,19 +1431,22 @@ typedef int8_t md_index;
 typedef int16_t md_index;
 #endif
 
+/* Of a body in a tree. */
+enum {
+    MD_OBLIQUE = 1,  /* z was rotated into another direction, that of the table */
+    MD_UNTURNED = 2, /* `rotation` is the identity */
+    MD_SINGLE = 4,   /* spherical or free, without parent or moving child: md_drift_single_body */
+    MD_ALONE = 8,    /* no other joint moves in its tree */
+    MD_CARRIES = 16, /* it is the parent of a body */
+    MD_ROTOR = 32    /* turns in the world about its mass center, carries nothing: >>kinematics */
+};
+
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
 #define MD_BODY_MEMBERS \
     uint8_t axis;                    /* 0, 1, 2 for x, y, z */ \
-    uint8_t is_oblique;              /* z was rotated into another direction, that of the table */ \
-    uint8_t rotation_is_identity; \
-    uint8_t is_single;               /* spherical or free, without parent or moving child: \
-                                        md_drift_single_body */ \
-    uint8_t is_alone;                /* no other joint moves in its tree */ \
+    uint8_t traits;                  /* MD_OBLIQUE, ... */ \
     md_index body_parent;            /* of the table */ \
-    uint8_t carries;                 /* it is the parent of a body */ \
-    uint8_t is_rotor;                /* turns in the world about its mass center, carries nothing: \
-                                        >>kinematics */ \
     md_index alone;                  /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
     md_mat rotation;                 /* of the joint in the parent's frame */ \
     md_vec position; \
@@ -6577,6 +6580,18 @@ MD_INLINE int md_first_of_M(const mdyn_sim *sim, int k)
     return MIMICDYN_TREE ? sim->M_first[k] : k;
 }
 
+/* Whether a body has a trait, MD_OBLIQUE and so on; sets or clears some. */
+MD_INLINE int md_link_is(const md_link *link, int trait)
+{
+    return (MD_BODY(link)->traits & trait) != 0;
+}
+
+MD_INLINE void md_set_trait(md_link *link, int traits, int on)
+{
+    const int others = MD_BODY(link)->traits & ~traits;
+    MD_BODY(link)->traits = (uint8_t)(on ? others | traits : others);
+}
+
 /* The place of a moving body among those that move: its own number or, where there are fewer DoFs
    than bodies, that of its first DoF. Of a welded body then 0, for it has none. */
 MD_INLINE int md_joint_place(const mdyn_sim *sim, int i)
@@ -6647,7 +6662,7 @@ MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
 MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
 {
     md_mat_of_quaternion(Q, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
-    if (body >= 0 && MD_BODY(&sim->link[body])->is_oblique
+    if (body >= 0 && md_link_is(&sim->link[body], MD_OBLIQUE)
         && md_wides_in_range(&MD_SHAPE(&sim->body_table[body])->axis.x, 3))
         md_axis_frame(&sim->body_table[body], Q);
 }
@@ -6887,7 +6902,7 @@ MD_INLINE int md_is_world_hinge(const md_link *link)
 
 MD_INLINE int md_has_constant_inertia(const md_link *link)
 {
-    return md_is_world_hinge(link) && MD_BODY(link)->is_alone;
+    return md_is_world_hinge(link) && md_link_is(link, MD_ALONE);
 }
 
 /* Whether the present solve can ignore rotors; whether it can ignore all bodies, because all are
@@ -6963,7 +6978,7 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
     } else {
         md_mat_vec(arm, &parent->rotation, &MD_BODY(link)->position);
         from = &parent->rotation;
-        if (!MD_BODY(link)->rotation_is_identity) {
+        if (!md_link_is(link, MD_UNTURNED)) {
             md_mat_mul(R, &parent->rotation, &MD_BODY(link)->rotation);
             from = R;
         }
@@ -7022,7 +7037,7 @@ MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 MD_INLINE void md_rotate_hinge_inertia(const md_link *link, md_body_state *p)
 {
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
-    if (MD_BODY(link)->is_alone) return;
+    if (md_link_is(link, MD_ALONE)) return;
     md_sym_of_scalar(&p->inertia, md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis));
 }
 
@@ -7058,7 +7073,7 @@ MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p
         const md_body_state *on = MD_STATE(sim, link->parent);
         md_mat_vec(&p->arm, &on->rotation, &MD_BODY(link)->position);
         md_mat_mul(&p->rotation, &on->rotation, &MD_BODY(link)->rotation);
-        if (MD_BODY(link)->rotation_is_identity) p->rotation = on->rotation;
+        if (md_link_is(link, MD_UNTURNED)) p->rotation = on->rotation;
         p->omega = on->omega;
     }
     md_rotate_inertia(link, p);
@@ -7144,7 +7159,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         md_bias_motion *b;
         md_motion joint; /* (w, u) */
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
-        if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !md_has_wrench(sim))))
+        if (no_rotors && (md_link_is(link, MD_ROTOR) || (md_is_welded(link) && !md_has_wrench(sim))))
             continue;
         p = MD_STATE(sim, i);
         b = MD_BIAS_MOTION(sim, i);
@@ -7174,7 +7189,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         /* h, I and B; one that moves alone has no B */
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
-            if (MD_BODY(link)->is_alone) continue;
+            if (md_link_is(link, MD_ALONE)) continue;
         } else {
             md_rotate_inertia(link, p);
         }
@@ -7502,7 +7517,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         md_num *row = sim->mass.M + sim->M_first[k];
         md_force f;
         i = d->body;
-        sim->has_constant_mass &= MD_BODY(&sim->link[i])->is_rotor;
+        sim->has_constant_mass &= (uint8_t)md_link_is(&sim->link[i], MD_ROTOR);
         if (md_has_constant_inertia(&sim->link[i])) {
             const md_body_part *alone = MD_BODY(&sim->link[i]);
             const md_num inertia = md_sym_diagonal(&alone->inertia, alone->axis);
@@ -7611,7 +7626,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         md_force *f = MD_WRENCH(sim, i);
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         MD_OPAQUE(f); /* or gcc finds its place anew for each use */
-        if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
+        if (md_link_is(link, MD_ROTOR) || md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
             continue;
@@ -7623,7 +7638,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
         }
-        if (turns && MD_BODY(link)->is_single) {
+        if (turns && md_link_is(link, MD_SINGLE)) {
             md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->acc);
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
@@ -7971,7 +7986,7 @@ MD_STATIC int md_find_unit_response(mdyn_sim *sim, int i)
 MD_INLINE int md_is_floating_root(const mdyn_sim *sim, int i)
 {
     const md_link *link = &sim->link[i];
-    return link->joint == MDYN_FREE && link->parent < 0 && !MD_BODY(link)->is_single;
+    return link->joint == MDYN_FREE && link->parent < 0 && !md_link_is(link, MD_SINGLE);
 }
 
 /* The momentum of the tree of free root i. Two free joints are at least six DoF apart. */
@@ -9631,7 +9646,7 @@ MD_OWN_FRAME void md_drift_quaternions(mdyn_sim *sim)
     int i;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         if (sim->link[i].dofs < 3) continue;
-        if (MD_BODY(&sim->link[i])->is_single) md_drift_single_body(sim, &sim->link[i], half);
+        if (md_link_is(&sim->link[i], MD_SINGLE)) md_drift_single_body(sim, &sim->link[i], half);
         else md_drift_joint(sim, &sim->link[i], half);
     }
 }
@@ -18611,7 +18626,7 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
 
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
-        if (md_is_welded(&sim->link[i]) || MD_BODY(&sim->link[i])->is_alone) continue;
+        if (md_is_welded(&sim->link[i]) || md_link_is(&sim->link[i], MD_ALONE)) continue;
         if (md_less(most2, md_dot(omega, omega))) return i;
     }
     return -1;
@@ -20433,7 +20448,7 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
     md_mat_vec(&p, &MD_BODY(on)->rotation, &l->position);
     md_vec_add(&l->position, &MD_BODY(on)->position, &p);
     md_mat_mul(&l->rotation, &MD_BODY(on)->rotation, &R);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    md_set_trait(link, MD_UNTURNED, md_mat_is_identity(&l->rotation));
 }
 
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
@@ -20449,7 +20464,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
 
     /* From the parent's internal frame: position P^T p, rotation P^T R Q */
     l->axis = (uint8_t)md_axis_frame(b, &Q);
-    l->is_oblique = (uint8_t)!md_mat_is_identity(&Q);
+    md_set_trait(link, MD_OBLIQUE, !md_mat_is_identity(&Q));
     md_joint_frame(sim, b->parent, &P);
     md_mat_transpose(&P, &P);
     md_vec_of_wide(&position, &s->position);
@@ -20459,7 +20474,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    md_set_trait(link, MD_UNTURNED, md_mat_is_identity(&l->rotation));
     l->body_parent = (md_index)b->parent;
     md_move_off_welded(sim, link);
 
@@ -20477,8 +20492,9 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_sym_add_shift(&l->inertia, &com, &l->first_moment);
 
     k = md_next_axis[l->axis];
-    l->is_rotor = (uint8_t)(b->joint == MDYN_REVOLUTE && b->parent < 0 && !l->carries
-        && md_is_zero(md_vec_get(&com, k)) && md_is_zero(md_vec_get(&com, md_next_axis[k])));
+    md_set_trait(link, MD_ROTOR, b->joint == MDYN_REVOLUTE && b->parent < 0
+        && !md_link_is(link, MD_CARRIES) && md_is_zero(md_vec_get(&com, k))
+        && md_is_zero(md_vec_get(&com, md_next_axis[k])));
 }
 
 /* md_dof.pitch: of a helical joint its pitch; of a free joint the inertia about the mass center. */
@@ -20597,18 +20613,18 @@ MD_STATIC uint8_t md_dof_kind(mdyn_joint joint, int k)
         : joint == MDYN_HELICAL ? MD_HELICAL : MD_ANGULAR);
 }
 
-/* is_single and is_alone of link i, and what it takes from its parent: another joint moves in that
+/* MD_SINGLE and MD_ALONE of link i, and what it takes from its parent: another joint moves in that
    tree, a rotor carries nothing. */
 MD_STATIC void md_build_place(mdyn_sim *sim, int i)
 {
-    md_link *link = &sim->link[i];
-    md_body_part *l = MD_BODY(link), *on = MD_BODY(&sim->link[link->parent < 0 ? i : link->parent]);
-    l->is_single = (uint8_t)(link->dofs >= 3 && link->parent < 0);
-    l->is_alone = link->parent < 0;
+    md_link *link = &sim->link[i], *on;
+    md_set_trait(link, MD_SINGLE, link->dofs >= 3 && link->parent < 0);
+    md_set_trait(link, MD_ALONE, link->parent < 0);
     if (link->parent < 0) return;
-    if (!md_is_welded(link)) on->is_single = on->is_alone = 0;
-    on->carries = 1;
-    on->is_rotor = 0;
+    on = &sim->link[link->parent];
+    if (!md_is_welded(link)) md_set_trait(on, MD_SINGLE | MD_ALONE, 0);
+    md_set_trait(on, MD_CARRIES, 1);
+    md_set_trait(on, MD_ROTOR, 0);
 }
 
 /* Link i with its DoFs, coordinates and frame. */
@@ -23153,7 +23169,7 @@ MD_OWN_FRAME void md_add_drift(const mdyn_sim *sim, const md_link *link, md_num 
     for (k = 0; k < 3; k++) turn[k] = c[k] = MD_K(0);
 
     /* w' of a single body: I w' = I w x w */
-    if (MD_BODY(link)->is_single) {
+    if (md_link_is(link, MD_SINGLE)) {
         md_single_inertia(sim, link, in, &com);
         for (k = 0; k < 3; k++) {
             c[k] = md_vec_get(&com, k);
