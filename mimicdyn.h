@@ -1535,15 +1535,18 @@ typedef struct md_dof {
 
 /* A mdyn_coupling, in less memory. */
 typedef struct md_coupling_values {
-    mdyn_term terms[MIMICDYN_MAX_TERMS];
-    mdyn_wide offset;
-    mdyn_softness softness;
+    mdyn_wide coefficient[MIMICDYN_MAX_TERMS];
+    mdyn_wide offset, softness_a, softness_b;
     mdyn_wide lower, upper, target_velocity, effort;
 #if MIMICDYN_LOSSES
     MD_LOSS_MEMBERS
 #endif
-    uint8_t level, breaks;
     const char *name;
+    int16_t body[MIMICDYN_MAX_TERMS];
+    int8_t axis[MIMICDYN_MAX_TERMS];
+    uint8_t curve[MIMICDYN_MAX_TERMS];
+    uint8_t term_count;            /* terms whose coefficient is not 0 */
+    uint8_t softness_kind, level, breaks;
 } md_coupling_values;
 
 /* C' of a row on joints: sum of factor v. */
@@ -2019,7 +2022,7 @@ typedef struct mdyn_sim {
 
     /* Constants: >>build, from the tables and what replaces them. A step reads these, never a table
        but those of curves, closures and user rows, which it checks. constants_sum is over the
-       members from `model` to `term_count`, what belongs to curves, and the constants
+       members from `model` to `offset_rest`, what belongs to curves, and the constants
        among the counts. */
     const mdyn_model *model;
     const mdyn_body *body_table;
@@ -2039,7 +2042,6 @@ typedef struct mdyn_sim {
     md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
     md_coupling_values coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
-    uint8_t term_count[MIMICDYN_MAX_COUPLINGS]; /* terms whose coefficient is not 0 */
 
     /* Ready or busy; couplings that take no part: mdyn_engage, a step in which one breaks. */
     volatile uint32_t ready_mark;        /* MD_READY, MD_BUSY, MD_IN_CALLBACK */
@@ -6763,6 +6765,22 @@ MD_SHARED const md_coupling_values *md_coupling_at(const mdyn_sim *sim, int i)
     return &sim->coupling[i];
 }
 
+/* The softness of a coupling; whether it has no compliance. */
+MD_STATIC mdyn_softness md_softness_of(const md_coupling_values *c)
+{
+    mdyn_softness s;
+    s.kind = (mdyn_softness_kind)c->softness_kind;
+    s.a = c->softness_a;
+    s.b = c->softness_b;
+    return s;
+}
+
+MD_STATIC int md_coupling_is_hard(const md_coupling_values *c)
+{
+    const mdyn_softness s = md_softness_of(c);
+    return md_softness_is_hard(&s);
+}
+
 /* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
 MD_INLINE int md_coupling_is_equality(const md_coupling_values *c)
 {
@@ -8446,17 +8464,17 @@ MD_STATIC int md_find_level(const mdyn_curve *c, md_num from, md_num to, md_num 
     return 0;
 }
 
-/* The curve of a term, whose number was checked; NULL: none, f(q) = q. */
-MD_INLINE const mdyn_curve *md_curve_of(const mdyn_sim *sim, const mdyn_term *t)
+/* The curve that a term names, whose number was checked; NULL: none, f(q) = q. */
+MD_INLINE const mdyn_curve *md_curve_of(const mdyn_sim *sim, int number)
 {
-    return t->curve ? MD_CURVES(sim)->table + (t->curve - 1) : NULL;
+    return number ? MD_CURVES(sim)->table + (number - 1) : NULL;
 }
 
-/* Whether a term is present and names a curve. The other fields of an absent one may hold anything,
+/* Whether term k is present and names a curve. The other fields of an absent one may hold anything,
    the index of a body that does not exist among them. */
-MD_INLINE int md_term_is_curved(const mdyn_term *t)
+MD_INLINE int md_term_is_curved(const md_coupling_values *c, int k)
 {
-    return t->curve && !md_wide_is_zero(t->coefficient);
+    return c->curve[k] && !md_wide_is_zero(c->coefficient[k]);
 }
 
 /* Whether coupling i has a curve. */
@@ -8481,7 +8499,7 @@ MD_INLINE md_bend *md_bends_of(mdyn_sim *sim, int i)
 MD_STATIC int md_first_term(const md_coupling_values *c)
 {
     int k = 0;
-    while (md_wide_is_zero(c->terms[k].coefficient)) k++;
+    while (md_wide_is_zero(c->coefficient[k])) k++;
     return k;
 }
 
@@ -8490,7 +8508,7 @@ MD_STATIC int md_first_term(const md_coupling_values *c)
 MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const mdyn_curve *curve = md_curve_of(sim, &c->terms[md_first_term(c)]);
+    const mdyn_curve *curve = md_curve_of(sim, c->curve[md_first_term(c)]);
     return curve && curve->kind == MDYN_CURVE_COUPLER ? curve : NULL;
 }
 
@@ -8521,8 +8539,8 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
         const md_link *link;
         q[k] = v[k] = 0;
         p->gradient[k] = MDYN_C(0);
-        if (md_wide_is_zero(c->terms[k].coefficient)) continue;
-        link = &sim->link[c->terms[k].body];
+        if (md_wide_is_zero(c->coefficient[k])) continue;
+        link = &sim->link[c->body[k]];
         q[k] = sim->q[link->coordinate];
         v[k] = md_to_real(md_velocity_on_curve(sim, link->dof));
     }
@@ -8532,9 +8550,9 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
     ok = md_in_range(p->value) && md_wide_in_range(p->rate)
         && md_wides_in_range(p->gradient, MIMICDYN_MAX_TERMS);
     for (k = 0; ok && k < MIMICDYN_MAX_TERMS; k++)
-        if (!md_wide_is_zero(c->terms[k].coefficient))
+        if (!md_wide_is_zero(c->coefficient[k]))
             md_accumulate(&p->value, tail, md_mul(md_of_wide(p->gradient[k]),
-                md_of_tail(sim->q_tail[md_coordinate_of(sim, c->terms[k].body)])));
+                md_of_tail(sim->q_tail[md_coordinate_of(sim, c->body[k])])));
     return ok;
 }
 
@@ -8544,7 +8562,7 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
     const int first = md_first_term(c);
-    const md_num scale = md_of_wide(c->terms[first].coefficient);
+    const md_num scale = md_of_wide(c->coefficient[first]);
     md_bend *bend = md_bends_of(sim, i);
     mdyn_coupler_point p;
     md_tail tail;
@@ -8554,11 +8572,11 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 
     /* md_find_row_terms multiplies slopes by the coefficients of their own terms */
     for (k = first; k < MIMICDYN_MAX_TERMS; k++) {
-        if (md_wide_is_zero(c->terms[k].coefficient)) continue;
+        if (md_wide_is_zero(c->coefficient[k])) continue;
         bend->slope = md_of_wide(p.gradient[k]);
         if (k > first)
             bend->slope = md_mul(bend->slope,
-                                 md_div(scale, md_of_wide(c->terms[k].coefficient)));
+                                 md_div(scale, md_of_wide(c->coefficient[k])));
         bend->value = k == first ? md_mul(scale, md_of_real(p.value)) : MD_K(0);
         bend->rate = k == first ? md_mul(scale, md_of_wide(p.rate)) : MD_K(0);
         bend++;
@@ -8583,15 +8601,14 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
 
         /* term by term; those without a curve have no bend */
         for (k = 0; !coupler && k < MIMICDYN_MAX_TERMS; k++) {
-            const mdyn_term *t = &c->terms[k];
-            const md_num coefficient = md_of_wide(t->coefficient);
+            const md_num coefficient = md_of_wide(c->coefficient[k]);
             const md_link *link;
             md_num v;
             int q;
-            if (!md_term_is_curved(t)) continue;
-            link = &sim->link[t->body];
+            if (!md_term_is_curved(c, k)) continue;
+            link = &sim->link[c->body[k]];
             q = link->coordinate;
-            if (!md_find_curve_value(md_curve_of(sim, t), sim->q[q], sim->q_tail[q], &p))
+            if (!md_find_curve_value(md_curve_of(sim, c->curve[k]), sim->q[q], sim->q_tail[q], &p))
                 return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
             v = md_velocity_on_curve(sim, link->dof);
             /* c f, f', c f'' v^2 */
@@ -8617,20 +8634,19 @@ MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
     if (coupler) {
         mdyn_coupler_point all;
         (void)md_evaluate_coupler(sim, i, coupler, &all, &p.tail);
-        md_sum_add_product(C, c->terms[md_first_term(c)].coefficient, all.value, p.tail);
+        md_sum_add_product(C, c->coefficient[md_first_term(c)], all.value, p.tail);
         return;
     }
 
     /* a sum: coordinates themselves, and curves of coordinates */
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *t = &c->terms[k];
         int q;
-        if (md_wide_is_zero(t->coefficient)) continue;
-        q = md_coordinate_of(sim, t->body);
+        if (md_wide_is_zero(c->coefficient[k])) continue;
+        q = md_coordinate_of(sim, c->body[k]);
         p.value = sim->q[q];
         p.tail = sim->q_tail[q];
-        if (t->curve) (void)md_find_curve_value(md_curve_of(sim, t), p.value, p.tail, &p);
-        md_sum_add_product(C, t->coefficient, p.value, p.tail);
+        if (c->curve[k]) (void)md_find_curve_value(md_curve_of(sim, c->curve[k]), p.value, p.tail, &p);
+        md_sum_add_product(C, c->coefficient[k], p.value, p.tail);
     }
 }
 
@@ -8672,7 +8688,7 @@ MD_STATIC void md_lay_out_curves(mdyn_sim *sim)
     for (i = 0; i < sim->couplings; i++) {
         MD_CURVES(sim)->first[i] = (int16_t)n;
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-            n += md_term_is_curved(&md_coupling_at(sim, i)->terms[k]);
+            n += md_term_is_curved(md_coupling_at(sim, i), k);
     }
     MD_CURVES(sim)->first[i] = (int16_t)n;
 }
@@ -8969,12 +8985,11 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
         /* the follower's row: what its leaders' rows are, by the ratios of the slopes */
         for (j = sim->G_first[tie->dof]; j < sim->G_end[tie->dof]; j++) sim->G[j] = MD_K(0);
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-            const mdyn_term *t = &c->terms[k];
-            md_num s = md_neg(md_mul(tie->inverse, md_of_wide(t->coefficient)));
+            md_num s = md_neg(md_mul(tie->inverse, md_of_wide(c->coefficient[k])));
             if (md_is_zero(s)) continue;
-            if (t->curve) s = md_mul(s, (bend++)->slope);
-            if (md_dof_of(sim, t->body) != tie->dof)
-                md_add_to_G(sim, tie->dof, md_dof_of(sim, t->body), s);
+            if (c->curve[k]) s = md_mul(s, (bend++)->slope);
+            if (md_dof_of(sim, c->body[k]) != tie->dof)
+                md_add_to_G(sim, tie->dof, md_dof_of(sim, c->body[k]), s);
         }
     }
 }
@@ -11029,8 +11044,8 @@ MD_INLINE int md_row_is_spring(const md_row *row) { return MD_HAS(SOFT) && row->
    1 on its DoF. */
 MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md_terms *t)
 {
-    const mdyn_term *term;
-    int k = 0;
+    const md_coupling_values *c;
+    int j, k = 0;
 
     if (!md_is_coupling_row(row)) {
         t->count = 1;
@@ -11040,12 +11055,13 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
         return;
     }
 
-    t->count = sim->term_count[row->index];
-    for (term = md_coupling_at(sim, row->index)->terms; k < t->count; term++) {
-        if (md_wide_is_zero(term->coefficient)) continue;
-        t->dof[k] = (int16_t)(md_dof_of(sim, term->body) + (MIMICDYN_TREE ? term->axis : 0));
-        t->coefficient[k] = term->coefficient;
-        t->factor[k++] = md_of_wide(term->coefficient);
+    c = md_coupling_at(sim, row->index);
+    t->count = c->term_count;
+    for (j = 0; k < t->count; j++) {
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        t->dof[k] = (int16_t)(md_dof_of(sim, c->body[j]) + (MIMICDYN_TREE ? c->axis[j] : 0));
+        t->coefficient[k] = c->coefficient[j];
+        t->factor[k++] = md_of_wide(c->coefficient[j]);
     }
 
     /* Transmission loss: Coulomb friction on the first joint's share of C', which by C' = 0 is
@@ -11061,16 +11077,16 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
    md_update_curves, or, for reports, of the last step. */
 MD_STATIC void md_bend_terms(const mdyn_sim *sim, const md_row *row, md_terms *t, int of_step)
 {
-    const mdyn_term *term;
+    const md_coupling_values *c = md_coupling_at(sim, row->index);
     const md_bend *bend;
-    int k = 0;
+    int j, k = 0;
     if (!md_row_is_curved(sim, row)) return;
 
     /* bends are in the order of the terms that have one */
     bend = &MD_CURVES(sim)->bend[MD_CURVES(sim)->first[row->index]];
-    for (term = md_coupling_at(sim, row->index)->terms; k < t->count; term++) {
-        if (md_wide_is_zero(term->coefficient)) continue;
-        if (term->curve) {
+    for (j = 0; k < t->count; j++) {
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        if (c->curve[j]) {
             t->factor[k] = md_mul(t->factor[k], of_step ? bend->step_slope : bend->slope);
             t->coefficient[k] = md_to_wide(t->factor[k]);
             bend++;
@@ -11191,7 +11207,8 @@ MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
     if (MD_ROW_IS(row, COUPLING)) {
         const md_coupling_values *c = md_coupling_at(sim, row->index);
-        if (md_softness_is_forceless(&c->softness)) return 0;
+        const mdyn_softness softness = md_softness_of(c);
+        if (md_softness_is_forceless(&softness)) return 0;
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
     }
@@ -11244,7 +11261,7 @@ MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
 MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    s->softness = c->softness;
+    s->softness = md_softness_of(c);
     s->lower = c->lower;
     s->upper = c->upper;
     s->target_velocity = md_of_wide(c->target_velocity);
@@ -11480,16 +11497,17 @@ MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
 MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
 {
     const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
-    const mdyn_term *t = c->terms;
+    int k = 0;
     tie->leader = -1;
     tie->ratio = MDYN_C(0);
-    if (sim->term_count[tie->coupling] != 2 || md_coupling_is_curved(sim, tie->coupling)
+    if (c->term_count != 2 || md_coupling_is_curved(sim, tie->coupling)
         || !md_is_one(md_abs(tie->inverse)) || !md_wide_is_zero(c->offset)
         || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower)) return;
 
-    while (md_wide_is_zero(t->coefficient) || md_dof_of(sim, t->body) == tie->dof) t++;
-    tie->leader = (md_index)md_dof_of(sim, t->body);
-    tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
+    while (md_wide_is_zero(c->coefficient[k]) || md_dof_of(sim, c->body[k]) == tie->dof) k++;
+    tie->leader = (md_index)md_dof_of(sim, c->body[k]);
+    tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(c->coefficient[k])
+                                                : c->coefficient[k];
 }
 
 /* After a change of a coupling or of the ties. A DoF that is led has q and v of its leader, by a
@@ -12279,7 +12297,7 @@ MD_INLINE int md_row_is_released(const mdyn_sim *sim, const md_row *row)
 /* Whether a coupling holds its joints exactly: on positions, hard, engaged, of unlimited force. */
 MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling_values *c)
 {
-    return !md_is_of_velocity(c) && md_softness_is_hard(&c->softness)
+    return !md_is_of_velocity(c) && md_coupling_is_hard(c)
         && md_wide_is_zero(c->effort) && !md_has_mu(c) && !sim->released[c - sim->coupling];
 }
 
@@ -14760,7 +14778,7 @@ enum { MD_ELIMINATION_OPEN = 2 }; /* sim->eliminated while it is found */
 MD_STATIC int md_is_eliminable(const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    return md_eliminates(sim) && c->softness.kind == MDYN_DEFAULT && !md_is_of_velocity(c)
+    return md_eliminates(sim) && c->softness_kind == MDYN_DEFAULT && !md_is_of_velocity(c)
         && md_wide_is_zero(c->target_velocity) && md_row_is_unbounded(sim, md_row_at(sim, i));
 }
 
@@ -14788,8 +14806,8 @@ MD_STATIC int md_is_straight_in(const mdyn_sim *sim, int i, int dof)
 {
     int k;
     for (k = 0; MD_HAS_CURVES && k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *t = &md_coupling_at(sim, i)->terms[k];
-        if (md_term_is_curved(t) && md_dof_of(sim, t->body) == dof) return 0;
+        const md_coupling_values *c = md_coupling_at(sim, i);
+        if (md_term_is_curved(c, k) && md_dof_of(sim, c->body[k]) == dof) return 0;
     }
     return 1;
 }
@@ -14975,7 +14993,7 @@ MD_STATIC int md_ties_are_refuted(mdyn_sim *sim)
     for (i = 0; i < sim->couplings; i++) {
         const md_row *row = md_row_at(sim, i);
         if (sim->eliminated[i] || !md_row_is_unbounded(sim, row)
-            || !md_softness_is_hard(&md_coupling_at(sim, i)->softness)) continue;
+            || !md_coupling_is_hard(md_coupling_at(sim, i))) continue;
         md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
 
         /* whether one on curves depends on others is found in each step */
@@ -19243,13 +19261,13 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
         /* each is a valid one of joints with a position; a coupler is that of all terms: the first
            one tells whether there is one */
         if (t->curve < 1 || t->curve > curves->count || c->level != MDYN_POSITION
-            || !md_curve_is_valid(md_curve_of(sim, t))) return MDYN_ERR_CURVE;
-        if (k == first) coupler = md_curve_of(sim, t)->kind == MDYN_CURVE_COUPLER;
+            || !md_curve_is_valid(md_curve_of(sim, t->curve))) return MDYN_ERR_CURVE;
+        if (k == first) coupler = md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER;
         if (coupler ? t->curve != c->terms[first].curve
-                    : md_curve_of(sim, t)->kind == MDYN_CURVE_COUPLER) return MDYN_ERR_CURVE;
+                    : md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER) return MDYN_ERR_CURVE;
         /* the follower */
         if (k == first && !coupler
-            && md_is_level(md_curve_of(sim, t), md_values_of_body(sim, t->body), &place)) {
+            && md_is_level(md_curve_of(sim, t->curve), md_values_of_body(sim, t->body), &place)) {
 #if MIMICDYN_MAX_CURVES > 0
             sim->culprit.place = md_to_real(place);
 #endif
@@ -19908,21 +19926,21 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 }
 
 /* The bounds of f in coupling i, c_f q_f + c f(q) + offset = lower, by the limits of its follower f
-   and of the joints that couplings without a curve tie to it. Writes sim->mark, ... of that. */
-MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follower,
-                                    const mdyn_term *leader, md_preimage *s)
+   (both are numbers of terms) and of the joints that couplings without a curve tie to it. Writes sim->mark, ... of that. */
+MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, int follower, int leader,
+                                    md_preimage *s)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const md_num ratio = md_neg(md_div(md_of_wide(follower->coefficient),
-                                       md_of_wide(leader->coefficient)));
+    const md_num ratio = md_neg(md_div(md_of_wide(c->coefficient[follower]),
+                                       md_of_wide(c->coefficient[leader])));
     const md_num rest = md_div(md_sub(md_of_wide(c->lower), md_of_wide(c->offset)),
-                               md_of_wide(leader->coefficient));
+                               md_of_wide(c->coefficient[leader]));
     int k;
 
     /* of the follower, from all that is tied to it */
     s->hi = MD_K(1e12);
     s->lo = md_neg(s->hi);
-    md_tie_joints(sim, md_dof_of(sim, follower->body));
+    md_tie_joints(sim, md_dof_of(sim, c->body[follower]));
     for (k = 0; k < sim->dofs; k++) md_narrow_by_limits(sim, k, &s->lo, &s->hi);
 
     /* f = ratio q_f + rest; no bound stays none */
@@ -19944,28 +19962,28 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
 MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const mdyn_term *leader = NULL, *follower = NULL;
+    int leader = -1, follower = -1;
     const md_num most = MD_K(8388600);
     md_num x, z, from = md_max(*lower, md_neg(most)), to = md_min(*upper, most), t;
     md_preimage s;
     int k, terms = 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        if (md_wide_is_zero(c->terms[k].coefficient)) continue;
-        *(c->terms[k].curve ? &leader : &follower) = &c->terms[k];
+        if (md_wide_is_zero(c->coefficient[k])) continue;
+        *(c->curve[k] ? &leader : &follower) = k;
         terms++;
     }
 
     /* one leader on a curve, and a follower that is not tied to it otherwise */
-    if (terms != 2 || !leader || !follower || !md_coupling_is_equality(c)
-        || !md_coupling_is_rigid(sim, c) || !sim->mark[md_dof_of(sim, leader->body)]
-        || sim->mark[md_dof_of(sim, follower->body)]) return;
-    s.curve = md_curve_of(sim, leader);
+    if (terms != 2 || leader < 0 || follower < 0 || !md_coupling_is_equality(c)
+        || !md_coupling_is_rigid(sim, c) || !sim->mark[md_dof_of(sim, c->body[leader])]
+        || sim->mark[md_dof_of(sim, c->body[follower])]) return;
+    s.curve = md_curve_of(sim, c->curve[leader]);
     if (s.curve->kind == MDYN_CURVE_COUPLER || (s.curve->kind == MDYN_CURVE_FUNCTION
         && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
-    x = sim->joint_force[md_dof_of(sim, leader->body)];
-    z = sim->dv[md_dof_of(sim, leader->body)];
+    x = sim->joint_force[md_dof_of(sim, c->body[leader])];
+    z = sim->dv[md_dof_of(sim, c->body[leader])];
     md_find_curve_bounds(sim, i, follower, leader, &s);
     md_tie_joints(sim, dof);
     from = md_add(md_mul(x, from), z);
@@ -19978,7 +19996,7 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
 
     /* the interval, and back to q; where it ends with the range of q, which the limits of other
        joints have given, nothing is narrowed, so that these keep their digits */
-    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, leader->body)]);
+    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, c->body[leader])]);
     md_find_preimage(&s, from, to);
     /* nothing is left */
     if (!s.found) {
@@ -20084,36 +20102,35 @@ MD_INLINE void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_
 
 #endif
 
-/* The largest that a term of a coupling may be in the interval of its joint if `up`, otherwise the
+/* The largest that term j of a coupling may be in the interval of its joint if `up`, otherwise the
    smallest; +-1e12 if it has no bound there. */
-MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
+MD_STATIC md_num md_reach(const mdyn_sim *sim, const md_coupling_values *c, int j, int up)
 {
-    const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(t->coefficient);
-    const int k = md_dof_of(sim, t->body), at_upper = up == !md_less(x, MD_K(0));
+    const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(c->coefficient[j]);
+    const int k = md_dof_of(sim, c->body[j]), at_upper = up == !md_less(x, MD_K(0));
     const md_reduced *r = &MD_SOLVE(sim)->reduced;
     const md_num q = at_upper ? r->size[k] : r->factor[k];
-    if (MD_HAS_CURVES && t->curve)
-        return md_reach_of_curve(md_curve_of(sim, t), r->factor[k], r->size[k], x, up);
+    if (MD_HAS_CURVES && c->curve[j])
+        return md_reach_of_curve(md_curve_of(sim, c->curve[j]), r->factor[k], r->size[k], x, up);
     if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
     return md_mul(x, q);
 }
 
 /* The interval of the joint of one term of coupling c, from those of the others. */
-MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, const mdyn_term *term)
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, int term)
 {
-    const int k = md_dof_of(sim, term->body);
-    const md_num none = MD_K(1e12), x = md_of_wide(term->coefficient);
+    const int k = md_dof_of(sim, c->body[term]);
+    const md_num none = MD_K(1e12), x = md_of_wide(c->coefficient[term]);
     const md_num offset = md_of_wide(c->offset);
     md_num lo = md_of_wide(c->lower), hi = md_of_wide(c->upper);
     int j, open_below = !md_has_lower(c->lower), open_above = !md_has_upper(c->upper);
 
     /* what the term may be, with the offset */
     for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
-        const mdyn_term *other = &c->terms[j];
         md_num most, least;
-        if (other == term || md_wide_is_zero(other->coefficient)) continue;
-        most = md_reach(sim, other, 1);
-        least = md_reach(sim, other, 0);
+        if (j == term || md_wide_is_zero(c->coefficient[j])) continue;
+        most = md_reach(sim, c, j, 1);
+        least = md_reach(sim, c, j, 0);
         open_below |= !md_less(most, none);
         open_above |= !md_less(md_neg(none), least);
         lo = md_sub(lo, most);
@@ -20122,8 +20139,8 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, const 
 
     if (open_below) lo = md_neg(none);
     if (open_above) hi = none;
-    if (MD_HAS_CURVES && term->curve)
-        md_narrow_by_image(sim, md_curve_of(sim, term), k, open_below ? lo : md_sub(lo, offset),
+    if (MD_HAS_CURVES && c->curve[term])
+        md_narrow_by_image(sim, md_curve_of(sim, c->curve[term]), k, open_below ? lo : md_sub(lo, offset),
                            open_above ? hi : md_sub(hi, offset), x);
     else
         md_narrow(&MD_SOLVE(sim)->reduced.factor[k], &MD_SOLVE(sim)->reduced.size[k], lo, hi, x,
@@ -20140,17 +20157,17 @@ MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
     for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
-        if (md_wide_is_zero(c->terms[j].coefficient)) continue;
-        k = md_dof_of(sim, c->terms[j].body);
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        k = md_dof_of(sim, c->body[j]);
         empty |= md_range_is_empty(lower[k], upper[k]);
     }
     for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
         md_num lo, hi;
-        if (md_wide_is_zero(c->terms[j].coefficient)) continue;
-        k = md_dof_of(sim, c->terms[j].body);
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        k = md_dof_of(sim, c->body[j]);
         lo = lower[k];
         hi = upper[k];
-        if (!empty) md_narrow_term(sim, c, &c->terms[j]);
+        if (!empty) md_narrow_term(sim, c, j);
         if (empty || md_range_is_empty(lower[k], upper[k])) {
             upper[k] = MD_K(-1e12);
             lower[k] = MD_K(1e12);
@@ -20169,7 +20186,7 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
     int i, k, several = 0, changed = 1;
     md_open_scratch(sim);
     for (i = 0; (MIMICDYN_MAX_TERMS > 2 || MD_HAS_CURVES) && i < n; i++)
-        several |= sim->term_count[i] > 2 || md_coupling_is_curved(sim, i);
+        several |= md_coupling_at(sim, i)->term_count > 2 || md_coupling_is_curved(sim, i);
     if (!several) return 0;
 
     for (k = 0; k < sim->dofs; k++) {
@@ -20347,7 +20364,7 @@ MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim, int velocities)
    Given:  a model that >>check has accepted; later, the numbers of a setter that it has accepted.
    Gives:  links and DoFs of the tree, the list of constraint rows, their plan (>>plan), and the
            warnings of mdyn_init. A sim is ready when all of this has succeeded.
-   Writes:  at init every byte of the sim; on replacement `coupling`, `term_count`, `released`, the
+   Writes:  at init every byte of the sim; on replacement `coupling`, `released`, the
            plan and the workspaces of the solve. An error on replacement restores the old coupling.
 
    A step reads the sim's own copy of every number: links, joint values, couplings, gravity, dt and
@@ -20423,7 +20440,7 @@ MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
 }
 
 /* The sum of the constants: the members of mdyn_sim from `bodies` to rows_meet, from `model` to
-   `term_count`, and of curves. */
+   `offset_rest`, and of curves. */
 MD_OWN_FRAME uint32_t md_sum_constants(const mdyn_sim *sim)
 {
     return md_sum_part(sim, &sim->bodies, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, bodies))
@@ -20719,7 +20736,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
         const md_coupling_values *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
-        if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
+        if (md_coupling_is_hard(c) && (!md_wide_is_zero(c->target_velocity)
             || (c->level == MDYN_VELOCITY
                 && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
             sim->has_target_velocity = 1;
@@ -20732,9 +20749,17 @@ MD_STATIC void md_take_coupling(md_coupling_values *to, const mdyn_coupling *c)
     size_t k;
     for (k = 0; k < sizeof *to; k++) ((unsigned char *)to)[k] = 0; /* what is between fields */
 
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) to->terms[k] = c->terms[k];
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        to->coefficient[k] = c->terms[k].coefficient;
+        to->body[k] = c->terms[k].body;
+        to->axis[k] = c->terms[k].axis;
+        to->curve[k] = c->terms[k].curve;
+        if (!md_wide_is_zero(to->coefficient[k])) to->term_count++;
+    }
     to->offset = c->offset;
-    to->softness = c->softness;
+    to->softness_kind = (uint8_t)c->softness.kind;
+    to->softness_a = c->softness.a;
+    to->softness_b = c->softness.b;
     to->lower = c->lower;
     to->upper = c->upper;
     to->target_velocity = c->target_velocity;
@@ -20749,14 +20774,10 @@ MD_STATIC void md_take_coupling(md_coupling_values *to, const mdyn_coupling *c)
     to->name = c->name;
 }
 
-/* What concerns all couplings, after coupling i has changed. */
-MD_STATIC void md_note_coupling(mdyn_sim *sim, int i)
+/* What concerns all couplings, after one has changed. */
+MD_STATIC void md_note_coupling(mdyn_sim *sim)
 {
-    int k;
     md_drop_factor(sim);
-    sim->term_count[i] = 0;
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-        if (!md_wide_is_zero(sim->coupling[i].terms[k].coefficient)) sim->term_count[i]++;
     md_lay_out_curves(sim);
     md_look_at_couplings(sim);
     md_find_leaders(sim);
@@ -20765,7 +20786,7 @@ MD_STATIC void md_note_coupling(mdyn_sim *sim, int i)
 MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values *c)
 {
     sim->coupling[i] = *c;
-    md_note_coupling(sim, i);
+    md_note_coupling(sim);
 }
 
 /* Appends a row to the list. */
@@ -20855,7 +20876,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     for (i = 0; i < sim->joint_row_count; i++) {
         const md_row *row = md_row_at(sim, i);
         if (row->kind != MDYN_ROW_DRIVE && (row->kind != MDYN_ROW_COUPLING
-            || md_softness_is_hard(&md_coupling_at(sim, row->index)->softness))) continue;
+            || md_coupling_is_hard(md_coupling_at(sim, row->index)))) continue;
         md_find_row_terms(sim, row, t);
         k = sim->springs[t->dof[0]];
         sim->dv[k] = md_add(sim->dv[k], MD_K(1));
@@ -20907,7 +20928,7 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
             return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
 
         /* the first of each kind, for the warning that comes first */
-        if (lock < 0 && locking >= 0 && sim->term_count[locking] > 1) lock = locking;
+        if (lock < 0 && locking >= 0 && md_coupling_at(sim, locking)->term_count > 1) lock = locking;
         if (locking >= 0 || frozen >= 0) continue;
         follower = md_find_narrowing_follower(sim, k, lower, upper);
         if (follower >= 0) frozen = md_body_of(sim, follower);
@@ -21082,7 +21103,7 @@ MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
         if (code == MDYN_OK) code = md_check_curves(sim, &model->couplings[i], i);
         if (code != MDYN_OK) return md_blame(sim, code, i);
         md_take_coupling(&sim->coupling[i], &model->couplings[i]);
-        md_note_coupling(sim, i);
+        md_note_coupling(sim);
     }
     md_build_rows(sim);
     sim->joint_row_count = sim->rows;
@@ -21129,6 +21150,12 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
 
 /* ---- replacing a coupling ---- */
 
+/* Whether term k of two couplings is of the same joint, in the same curve. */
+MD_STATIC int md_is_same_joint(const md_coupling_values *a, const md_coupling_values *b, int k)
+{
+    return a->body[k] == b->body[k] && a->axis[k] == b->axis[k] && a->curve[k] == b->curve[k];
+}
+
 #define MD_REPLACED UINT32_MAX /* last_step of a coupling whose terms were replaced since then */
 
 /* Whether the plan remains valid with *c in the place of coupling i. It does if both have the same
@@ -21144,13 +21171,11 @@ MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const md_coupling_valu
     if (md_has_mu(old) != md_has_mu(c)
         || (MIMICDYN_LOSSES && MD_LOSS(old)->mu_of != MD_LOSS(c)->mu_of)) return 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *a = &old->terms[k], *b = &c->terms[k];
-        if (md_wide_is_zero(a->coefficient) != md_wide_is_zero(b->coefficient)) return 0;
-        if (!md_wide_is_zero(a->coefficient)
-            && (a->body != b->body || a->axis != b->axis || a->curve != b->curve)) return 0;
+        const mdyn_wide a = old->coefficient[k], b = c->coefficient[k];
+        if (md_wide_is_zero(a) != md_wide_is_zero(b)) return 0;
+        if (!md_wide_is_zero(a) && !md_is_same_joint(old, c, k)) return 0;
         if ((rank < MD_RANK_COMPLIANT || sim->eliminated[i])
-            && !md_is_zero(md_sub(md_of_wide(a->coefficient), md_of_wide(b->coefficient))))
-            return 0;
+            && !md_is_zero(md_sub(md_of_wide(a), md_of_wide(b)))) return 0;
     }
 
     /* Boundedness and rank are read from sim->coupling, so *c stands there for these two calls */
@@ -21182,7 +21207,6 @@ MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
 {
     return md_sum_part(sim, &sim->coupling[i], sizeof sim->coupling[i])
         + md_sum_part(sim, &sim->offset_rest[i], sizeof sim->offset_rest[i])
-        + md_sum_part(sim, &sim->term_count[i], sizeof sim->term_count[i])
         + md_sum_curve_constants(sim) + md_sum_flags(sim);
 }
 
@@ -21231,11 +21255,9 @@ MD_STATIC int md_terms_are_equal(const md_coupling_values *a, const md_coupling_
 {
     int k;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *x = &a->terms[k], *y = &b->terms[k];
-        if (md_wide_less(x->coefficient, y->coefficient)
-            || md_wide_less(y->coefficient, x->coefficient)) return 0;
-        if (!md_wide_is_zero(x->coefficient)
-            && (x->body != y->body || x->axis != y->axis || x->curve != y->curve)) return 0;
+        const mdyn_wide x = a->coefficient[k], y = b->coefficient[k];
+        if (md_wide_less(x, y) || md_wide_less(y, x)) return 0;
+        if (!md_wide_is_zero(x) && !md_is_same_joint(a, b, k)) return 0;
     }
     return 1;
 }
@@ -21277,7 +21299,7 @@ MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling_values *c)
 {
     uint32_t before;
-    if (c->softness.kind == MDYN_DEFAULT || sim->redundant_count > 0)
+    if (c->softness_kind == MDYN_DEFAULT || sim->redundant_count > 0)
         return md_replace_coupling(sim, i, c, sim->released[i]);
 
     /* three numbers instead of the whole coupling: a motion is commanded before each step */
@@ -22040,8 +22062,8 @@ MD_STATIC int md_joint_has_curve(const mdyn_sim *sim, int body)
     int i, k;
     for (i = 0; MIMICDYN_MAX_CURVES > 0 && i < sim->couplings; i++)
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-            const mdyn_term *t = &md_coupling_at(sim, i)->terms[k];
-            if (t->curve && !md_wide_is_zero(t->coefficient) && t->body == body) return 1;
+            const md_coupling_values *c = md_coupling_at(sim, i);
+            if (md_term_is_curved(c, k) && c->body[k] == body) return 1;
         }
     return 0;
 }
@@ -22276,7 +22298,7 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
     const int first = md_first_term(c);
     int k;
     for (k = first; k < MIMICDYN_MAX_TERMS; k++) {
-        const md_num x = md_of_wide(c->terms[k].coefficient), size = md_abs(x);
+        const md_num x = md_of_wide(c->coefficient[k]), size = md_abs(x);
         if (md_is_zero(x)) continue;
 
         /* sign and coefficient; a coupler has those of its first term, and is written once with
@@ -22286,13 +22308,13 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
         if ((k == first || !coupler) && !md_is_zero(md_sub(size, MD_K(1))))
             md_print_value(out, "", size, " ");
         /* the curve by its index in the model */
-        if (c->terms[k].curve && (k == first || !coupler)) {
+        if (c->curve[k] && (k == first || !coupler)) {
             md_print(out, "curve ");
-            md_print_int(out, c->terms[k].curve - 1);
+            md_print_int(out, c->curve[k] - 1);
             md_print(out, "(");
         }
-        md_print_joint(out, sim, "q", md_dof_of(sim, c->terms[k].body));
-        if (c->terms[k].curve && !coupler) md_print(out, ")");
+        md_print_joint(out, sim, "q", md_dof_of(sim, c->body[k]));
+        if (c->curve[k] && !coupler) md_print(out, ")");
     }
     if (coupler) md_print(out, ")");
 }
@@ -22332,13 +22354,14 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_
                                  const md_terms *t)
 {
     const int velocity = c->level == MDYN_VELOCITY;
+    const mdyn_softness softness = md_softness_of(c);
     md_print_coupling_equation(out, sim, c, t);
     md_print(out, " [");
     md_print(out, md_unit_of_terms(sim, t, velocity));
     md_print(out, "]");
 
     /* behind the equation; a target velocity of 0, and bounds that do not exist, are left out */
-    md_print_softness(out, &c->softness);
+    md_print_softness(out, &softness);
     if (!velocity && !md_wide_is_zero(c->target_velocity))
         md_print_value(out, ", target velocity ", md_of_wide(c->target_velocity), "");
     md_print_effort(out, c->effort);
@@ -22786,19 +22809,19 @@ MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
     int first = 0, loss, k, place = 0;
     if (md_has_efficiency(c)) {
         loss = md_find_row(sim, MDYN_ROW_LOSS, coupling);
-        while (md_wide_is_zero(c->terms[first].coefficient)) first++;
+        while (md_wide_is_zero(c->coefficient[first])) first++;
         lambda = md_add(lambda, md_mul(first == term ? MD_K(0.5) : MD_K(-0.5),
                                        sim->row_result[loss].impulse));
     }
     /* a coefficient is its own slope */
     if (!md_coupling_is_curved(sim, coupling))
-        return md_mul(md_mul(sim->inverse_dt, lambda), md_of_wide(c->terms[term].coefficient));
+        return md_mul(md_mul(sim->inverse_dt, lambda), md_of_wide(c->coefficient[term]));
 
     /* with the slope of a curve in the last step; absent terms are not in t, so the place there is
        the number of present ones before this one */
-    if (md_wide_is_zero(c->terms[term].coefficient)) return MD_K(0);
+    if (md_wide_is_zero(c->coefficient[term])) return MD_K(0);
     md_find_step_terms(sim, md_row_at(sim, coupling), &t);
-    for (k = 0; k < term; k++) place += !md_wide_is_zero(c->terms[k].coefficient);
+    for (k = 0; k < term; k++) place += !md_wide_is_zero(c->coefficient[k]);
     return md_mul(md_mul(sim->inverse_dt, lambda), t.factor[place]);
 }
 
