@@ -24,7 +24,7 @@ import tempfile
 WORKSPACES = {
     "solve", "body_state", "shared", "bias_velocity", "dv", "joint_force", "off", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
-    "q_tail_start", "v_tail_start", "lambda_sum",
+    "tail_start", "lambda_sum",
 }
 # Addresses and what is found of them, which NAME_begin sets; rooms of closures and user rows.
 TABLES = {"model", "body_table", "coupling_table", "table_sum", "constants_sum"}
