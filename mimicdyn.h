@@ -1431,19 +1431,22 @@ typedef int8_t md_index;
 typedef int16_t md_index;
 #endif
 
+/* Of a body in a tree. */
+enum {
+    MD_OBLIQUE = 1,  /* z was rotated into another direction, that of the table */
+    MD_UNTURNED = 2, /* `rotation` is the identity */
+    MD_SINGLE = 4,   /* spherical or free, without parent or moving child: md_drift_single_body */
+    MD_ALONE = 8,    /* no other joint moves in its tree */
+    MD_CARRIES = 16, /* it is the parent of a body */
+    MD_ROTOR = 32    /* turns in the world about its mass center, carries nothing: >>kinematics */
+};
+
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
    there is no object: see MD_TREE. */
 #define MD_BODY_MEMBERS \
     uint8_t axis;                    /* 0, 1, 2 for x, y, z */ \
-    uint8_t is_oblique;              /* z was rotated into another direction, that of the table */ \
-    uint8_t rotation_is_identity; \
-    uint8_t is_single;               /* spherical or free, without parent or moving child: \
-                                        md_drift_single_body */ \
-    uint8_t is_alone;                /* no other joint moves in its tree */ \
+    uint8_t traits;                  /* MD_OBLIQUE, ... */ \
     md_index body_parent;            /* of the table */ \
-    uint8_t carries;                 /* it is the parent of a body */ \
-    uint8_t is_rotor;                /* turns in the world about its mass center, carries nothing: \
-                                        >>kinematics */ \
     md_index alone;                  /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
     md_mat rotation;                 /* of the joint in the parent's frame */ \
     md_vec position; \
@@ -1532,15 +1535,18 @@ typedef struct md_dof {
 
 /* A mdyn_coupling, in less memory. */
 typedef struct md_coupling_values {
-    mdyn_term terms[MIMICDYN_MAX_TERMS];
-    mdyn_wide offset;
-    mdyn_softness softness;
+    mdyn_wide coefficient[MIMICDYN_MAX_TERMS];
+    mdyn_wide offset, softness_a, softness_b;
     mdyn_wide lower, upper, target_velocity, effort;
 #if MIMICDYN_LOSSES
     MD_LOSS_MEMBERS
 #endif
-    uint8_t level, breaks;
     const char *name;
+    int16_t body[MIMICDYN_MAX_TERMS];
+    int8_t axis[MIMICDYN_MAX_TERMS];
+    uint8_t curve[MIMICDYN_MAX_TERMS];
+    uint8_t term_count;            /* terms whose coefficient is not 0 */
+    uint8_t softness_kind, level, breaks;
 } md_coupling_values;
 
 /* C' of a row on joints: sum of factor v. */
@@ -1554,9 +1560,7 @@ typedef struct md_terms {
 /* An eliminated coupling. */
 typedef struct md_tie {
     md_index coupling, dof; /* `dof` of its follower */
-    md_index leader;       /* the DoF of which the follower is `ratio` times; -1: not so simple */
-    md_num inverse;        /* 1/coefficient of the follower in C */
-    mdyn_wide ratio;
+    md_index leader;       /* the DoF of which the follower is tie_ratio times; -1: not so simple */
 } md_tie;
 
 /* A sum of factor v over independent DoFs, each once. */
@@ -1592,13 +1596,13 @@ typedef struct md_row {
     uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
     int8_t last_side;                 /* took part in */
     uint32_t last_step;               /* that it took part in */
+
+    /* From here on of the solve at hand, or with standing rows (md_row.standing) of all: a set-up
+       writes them before it reads them, and where bodies stand in between (md_row_slot) nothing of
+       them is left. What comes before outlives a step. */
     md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
                                          equality: tau of its first Householder reflection */
     md_num scale;
-
-    /* From here on of the solve at hand: a set-up writes them before it reads them, and where
-       bodies stand in between (md_row_slot) nothing of them is left. What comes before outlives a
-       step. */
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
     md_num lambda_given;              /* impulse that is part of the free motion */
@@ -1638,11 +1642,12 @@ typedef union md_row_slot {
     md_row row;
 #if MD_STATES_IN_ROWS
     struct {
-        unsigned char kept[offsetof(md_row, error)];
+        unsigned char kept[offsetof(md_row, along)];
         md_body_state state;
+        md_force wrench;
     } body;
     struct { /* of a body whose articulated inertia is known; its pose stays */
-        unsigned char kept[offsetof(md_row, error)], pose[offsetof(md_body_state, first_moment)];
+        unsigned char kept[offsetof(md_row, along)], pose[offsetof(md_body_state, first_moment)];
         md_force W;
     } articulated;
 #endif
@@ -1694,6 +1699,12 @@ typedef struct md_dantzig {
     md_unit free_du[MDYN_WHITENED_SIZE_]; /* sim->du without impulses of inequality rows */
 } md_dantzig;
 #endif
+
+/* Of all problems of a step: rows driven; problems left by pivoting; one has no solution. */
+typedef struct md_pivoting {
+    int32_t pivots;
+    int16_t unsolved, has_no_solution;
+} md_pivoting;
 
 /* A term with a curve: its value, its slope and its part of J' v where J was last taken, and the
    last two in the last step. All but `slope` contain the coefficient. */
@@ -1762,11 +1773,8 @@ typedef struct md_contact_cache {
     md_vec impulse; /* normal, two tangents */
 } md_contact_cache;
 
-/* Rows that may have substeps. */
-enum { MDYN_SUBSTEP_ROWS_ = MIMICDYN_SETTINGS ? MIMICDYN_MAX_ROWS : 1 };
-
-/* Rows whose gains stay: without a tree those of standing rows, in substeps all. */
-enum { MDYN_GAIN_ROWS_ = MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 1 : MIMICDYN_MAX_ROWS };
+/* Whether gains of rows stay: without a tree those of standing rows, in substeps all. */
+#define MD_GAINS_STAY (!MIMICDYN_TREE || MIMICDYN_SETTINGS)
 
 /* Room for the non-zeros of G. */
 enum { MDYN_G_SIZE_ = MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) };
@@ -1823,14 +1831,15 @@ typedef struct md_work {
                                            trees in the place of their L: md_is_deep */
 #endif
     } factor;
+#if !MD_STATES_IN_ROWS
     union {
-        md_force wrench[MDYN_STAGES_];        /* bias, momentum or impulse at a body's origin:
-                                                 MD_WRENCH, md_bias_wrenches, md_find_momenta */
+        md_force wrench[MDYN_STAGES_];        /* MD_WRENCH */
         md_mat turn[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_BODIES : 1]; /* of quaternions:
                                                  md_rotate_quaternion_joints */
         md_num mass_y[MDYN_BODY_ROWS_ > 0 ? MDYN_MASS_SIZE_ : 1];    /* room for md_shared.factor
                                                  beside the bias motions */
     } before;
+#endif
     union {
         md_stage body[MDYN_STAGES_];
         md_carry carry[MIMICDYN_MAX_DOFS];    /* of the body of a DoF: md_aba_solve */
@@ -1838,19 +1847,34 @@ typedef struct md_work {
     } stage;
 } md_work;
 
+/* How the row at hand yields: md_soft_mass, md_gains_of. */
+typedef struct md_compliance {
+    md_num soft_mass;
+    md_gains gains;
+} md_compliance;
+
+/* Of a row's set-up, one after the other; of the factor and of iterations. */
+typedef union md_scratch {
+    md_reduced reduced;                     /* its terms over independent DoFs */
+    md_compliance compliance;
+    md_unit whitened[MDYN_WHITENED_SIZE_];  /* MD_SCRATCH */
+} md_scratch;
+
 /* What a solve has beside rows and entries, and nothing needs in the next one. The flags
    has_displacement and has_error_displacement of the sim tell whether the first two are not 0. */
 typedef struct md_solve {
-    md_num displacement[MIMICDYN_MAX_DOFS]; /* from q to the middle of this substep */
+#if MIMICDYN_SETTINGS
+    md_num displacement[MIMICDYN_MAX_DOFS]; /* MD_DISPLACEMENT: from q to the middle of this
+                                               substep */
+#endif
     md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
     md_num y_force[MIMICDYN_MAX_DOFS];      /* G^T force */
     md_terms terms;                         /* of the row at hand; here to save stack */
     md_value value;                         /* its C */
-    md_reduced reduced;                     /* its terms over independent DoFs */
     md_vector vector;                       /* shared by parallel rows */
     md_unit du[MDYN_WHITENED_SIZE_];        /* change of velocity, whitened */
     md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
-    md_unit scratch[MDYN_WHITENED_SIZE_];
+    md_scratch scratch;
     md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
     md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
 } md_solve;
@@ -1858,12 +1882,12 @@ typedef struct md_solve {
 /* Whether that takes turns with computations on bodies too. Curves change G in between. */
 #define MD_SOLVE_IS_SHARED (MD_STATES_IN_ROWS && MIMICDYN_MAX_CURVES == 0)
 
-/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there. */
+/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there.
+   What comes before `terms` follows from M, and may stand where M_y ends. */
+#define MD_MASS_BYTES (MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)))
 #define MD_BEFORE_SOLVE \
-    (MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
-         > MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)) \
-     ? MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
-     : MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)))
+    (MD_MASS_BYTES > offsetof(md_solve, terms) + MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
+     ? MD_MASS_BYTES - offsetof(md_solve, terms) : MIMICDYN_MAX_ENTRIES * sizeof(md_unit))
 
 /* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
    afterwards. Only the rows of L stay, which stand first in each member and, without a tree, the
@@ -1965,6 +1989,7 @@ typedef struct mdyn_sim {
     uint8_t is_continued;                 /* v is that of the last step */
     uint8_t unconverged, was_unconverged; /* iterations ended early: in this step, in the last */
     uint8_t step_misses;                  /* a row misses its target in this step */
+    uint8_t kinematics_stale;             /* a call changed q or v; MD_KINEMATICS_OF_STEP */
 
     /* Constants, as those from `model` on: >>build. */
     int16_t bodies, dofs, coordinates, couplings, drives;
@@ -1981,14 +2006,11 @@ typedef struct mdyn_sim {
     int16_t redundant_count;              /* unbounded rows that depend on earlier ones */
     int16_t planned_count;                /* rows of `setup_order` laid out; -1: md_plan_iterated */
     int16_t plan_entries;                 /* entries that the plan uses */
-    int16_t unsolved, has_no_solution;    /* problems left by pivoting; one has none */
     int16_t coarse_dof;                   /* whose change of velocity lacks digits; -1: none */
     int32_t entries;                      /* entries in use */
     md_overflow overflow;                 /* of the blocks of md_unit in this solve */
-    uint32_t kinematics_stale;            /* a call changed q or v; MD_KINEMATICS_OF_STEP */
-    int32_t iterations, pivots;
+    int32_t iterations;
     uint32_t step_count;
-    md_unit free_motion;                  /* largest |du| without inequality rows */
 
     /* ---- Public. ---- */
 
@@ -2008,15 +2030,15 @@ typedef struct mdyn_sim {
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
     mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of the states */
     md_tail q_tail[MDYN_MAX_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];   /* digits beyond q, v */
-    md_tail q_tail_start[MDYN_MAX_COORDINATES]; /* in a midpoint step, whose start q_seen has */
-    md_tail v_tail_start[MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_DOFS : 1];
+    /* in a midpoint step, whose start q_seen has: those of q, then, with quaternions, of v */
+    md_tail tail_start[MDYN_MAX_COORDINATES + (MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_DOFS : 0)];
 #if MD_FLOATING_TREES
     MD_MOMENTUM_MEMBERS
 #endif
 
     /* Constants: >>build, from the tables and what replaces them. A step reads these, never a table
        but those of curves, closures and user rows, which it checks. constants_sum is over the
-       members from `model` to `term_count`, what belongs to curves, and the constants
+       members from `model` to `M_first`, what belongs to curves, and the constants
        among the counts. */
     const mdyn_model *model;
     const mdyn_body *body_table;
@@ -2028,42 +2050,51 @@ typedef struct mdyn_sim {
     mdyn_wide3 gravity;
     mdyn_wide dt_wide;                   /* duration of a step with all digits */
     md_num dt, inverse_dt, h, inverse_h; /* duration of a step; of a substep */
-    mdyn_wide half_dt;
     md_settings solver;
     md_joint_values joint_values[MDYN_JOINTS_]; /* md_values_of_body */
     md_link link[MIMICDYN_MAX_BODIES];
-    md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
-    md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
     md_coupling_values coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
-    uint8_t term_count[MIMICDYN_MAX_COUPLINGS]; /* terms whose coefficient is not 0 */
+    md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
+    md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
 
-    /* Ready or busy; couplings that take no part: mdyn_engage, a step in which one breaks. */
     volatile uint32_t ready_mark;        /* MD_READY, MD_BUSY, MD_IN_CALLBACK */
     uint32_t constants_sum;
+    md_unit free_motion;                 /* largest |du| without inequality rows */
     md_num step_damping[MIMICDYN_MAX_DOFS]; /* what damping adds to a joint's inertia in a step */
-    md_place_if_any springs[MIMICDYN_MAX_DOFS]; /* soft rows on the trees that rows tie a DoF to */
     md_dof dof[MIMICDYN_MAX_DOFS];
-    uint8_t released[MIMICDYN_MAX_COUPLINGS];
 
 #if MIMICDYN_TREE
     MD_TREE_MEMBERS               /* kinematics: >>kinematics, >>dynamics */
 #endif
 
-    md_mass mass;                 /* >>dynamics */
-    md_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
-    md_shared shared;             /* entries, and what is never used at the same time */
-
-    /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
+    /* Small numbers, together: there are no gaps. Plan: >>plan, >>build. `released`, couplings that
+       take no part: mdyn_engage, a step in which one breaks. */
+    int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
+    uint8_t released[MIMICDYN_MAX_COUPLINGS];
     uint8_t eliminated[MIMICDYN_MAX_COUPLINGS];
     md_tie tie[MIMICDYN_MAX_COUPLINGS];   /* each follower after those that it follows */
     md_place_if_any tie_of[MIMICDYN_MAX_DOFS]; /* the tie of a follower; -1: an independent DoF */
     md_index G_first[MIMICDYN_MAX_DOFS];  /* the numbers of each DoF in G */
     md_index G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
-    md_num G[MDYN_G_SIZE_];
     md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
-    int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
+    md_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
+    md_place_if_any springs[MIMICDYN_MAX_DOFS]; /* soft rows on the trees that rows tie a DoF to */
+    md_place setup_order[MIMICDYN_MAX_ROWS];   /* rows in the order in which they are set up */
+    md_place_if_any pivot_owner[MDYN_WHITENED_SIZE_]; /* row that owns a coordinate; -1: none */
+    md_place_if_any last_use[MIMICDYN_MAX_DOFS]; /* place in `setup_order` of a DoF's last row */
+    uint8_t mark[MDYN_WHITENED_SIZE_];         /* coordinates of the row at hand */
+    md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
+    md_place entry_column[MIMICDYN_MAX_ENTRIES]; /* of shared.entry */
+
+    md_mass mass;                 /* >>dynamics */
+    md_shared shared;             /* entries, and what is never used at the same time */
+
+    /* Reduction v = G y': >>plan (which joints, G, elimination tree), >>constraints (off). */
+    md_num tie_inverse[MIMICDYN_MAX_COUPLINGS]; /* 1/coefficient of a tie's follower in C */
+    mdyn_wide tie_ratio[MIMICDYN_MAX_COUPLINGS];
+    md_num G[MDYN_G_SIZE_];
     md_num off[MIMICDYN_MAX_DOFS];        /* by how much followers differ from G y' */
 #if MIMICDYN_MAX_CURVES > 0
     md_curves curve_part;                 /* >>curves */
@@ -2078,22 +2109,21 @@ typedef struct mdyn_sim {
 
     /* Constraint rows: >>constraints, >>closures, >>contacts, >>whiten, >>equality, >>plan. */
     md_row_slot slot[MIMICDYN_MAX_ROWS];
-    md_num soft_mass[MIMICDYN_TREE ? 1 : MIMICDYN_MAX_ROWS]; /* md_soft_mass */
-    md_gains gains[MDYN_GAIN_ROWS_];      /* md_gains_of */
-    md_num lambda_sum[MDYN_SUBSTEP_ROWS_]; /* impulses of the substeps before */
-    md_place active[MIMICDYN_MAX_ROWS];   /* rows of this solve, equality rows first */
+#if !MIMICDYN_TREE
+    md_num soft_mass[MIMICDYN_MAX_ROWS];  /* md_soft_mass */
+#endif
+#if MD_GAINS_STAY
+    md_gains gains[MIMICDYN_MAX_ROWS];    /* md_gains_of */
+#endif
+#if MIMICDYN_SETTINGS
+    md_num lambda_sum[MIMICDYN_MAX_ROWS]; /* impulses of the substeps before */
+#endif
 #if MDYN_BODY_ROWS_ > 0
     MD_BODY_ROW_MEMBERS
 #endif
 #if MIMICDYN_MAX_CONTACTS > 0
     MD_CONTACT_MEMBERS
 #endif
-
-    /* Plan: >>plan, >>build. */
-    md_place setup_order[MIMICDYN_MAX_ROWS];   /* rows in the order in which they are set up */
-    md_place_if_any pivot_owner[MDYN_WHITENED_SIZE_]; /* row that owns a coordinate; -1: none */
-    md_place_if_any last_use[MIMICDYN_MAX_DOFS]; /* place in `setup_order` of a DoF's last row */
-    uint8_t mark[MDYN_WHITENED_SIZE_];         /* coordinates of the row at hand */
 
     /* Solve: >>dynamics (dv, joint_force, scratch), >>whiten to >>step. */
     mdyn_wide residual;
@@ -2107,9 +2137,9 @@ typedef struct mdyn_sim {
     MD_SAVED_MEMBERS                 /* state to restore after an error of mdyn_project */
 #endif
 
-    md_place entry_column[MIMICDYN_MAX_ENTRIES]; /* of shared.entry: >>plan */
 #if MIMICDYN_MAX_DANTZIG > 0
     md_dantzig dantzig; /* >>dantzig */
+    md_pivoting pivoting;
 #endif
 } mdyn_sim;
 
@@ -2127,7 +2157,6 @@ typedef md_dof md_column;
 #define MD_WORK(sim) (&(sim)->shared.work)
 #define MD_STAGE(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].work)
 #define MD_BIAS_MOTION(sim, i) (&(sim)->shared.work.stage.body[md_stage_of(sim, i)].bias)
-#define MD_WRENCH(sim, i) (&(sim)->shared.work.before.wrench[md_stage_of(sim, i)])
 #define MD_CARRY(sim) ((sim)->mass.carry)
 #define MD_BODY(link) (link)
 #define MD_COLUMN(dof) (dof)
@@ -2143,7 +2172,6 @@ typedef struct md_column { MD_COLUMN_MEMBERS } md_column;
 #define MD_WORK(sim) ((void)(sim), (md_work *)0)
 #define MD_STAGE(sim, i) ((void)(sim), (void)(i), (md_body_work *)0)
 #define MD_BIAS_MOTION(sim, i) ((void)(sim), (void)(i), (md_bias_motion *)0)
-#define MD_WRENCH(sim, i) ((void)(sim), (void)(i), (md_force *)0)
 #define MD_CARRY(sim) ((void)(sim), (md_carry *)0)
 #define MD_BODY(link) ((void)(link), (md_body_part *)0)
 #define MD_COLUMN(dof) ((void)(dof), (md_column *)0)
@@ -2161,10 +2189,34 @@ typedef struct md_shape {
 #define MD_HAS_MATTER(body) ((body)->matter != 0)
 #define MD_FIRST_NUMBER armature
 #endif
+#if MIMICDYN_QUATERNIONS
+#define MD_TURN(sim, i) (&MD_WORK(sim)->before.turn[i])
+#else
+#define MD_TURN(sim, i) ((void)(sim), (void)(i), (md_mat *)0)
+#endif
 #if MD_SOLVE_IS_SHARED
 #define MD_SOLVE(sim) (&(sim)->shared.rows.solve)
 #else
 #define MD_SOLVE(sim) (&(sim)->solve)
+#endif
+#define MD_REDUCED(sim) (MD_SOLVE(sim)->scratch.reduced)
+#define MD_SCRATCH(sim) (MD_SOLVE(sim)->scratch.whitened)
+#if MIMICDYN_SETTINGS
+#define MD_DISPLACEMENT(sim) (MD_SOLVE(sim)->displacement)
+#define MD_LAMBDA_SUM(sim, k) (&(sim)->lambda_sum[k])
+#else /* no substeps: all of the displacement corrects errors */
+#define MD_DISPLACEMENT(sim) (MD_SOLVE(sim)->error_displacement)
+#define MD_LAMBDA_SUM(sim, k) ((void)(sim), (void)(k), (md_num *)0)
+#endif
+#if MIMICDYN_TREE
+#define MD_SOFT_MASS(sim, k) ((void)(k), &MD_SOLVE(sim)->scratch.compliance.soft_mass)
+#else
+#define MD_SOFT_MASS(sim, k) (&(sim)->soft_mass[k])
+#endif
+#if MD_GAINS_STAY
+#define MD_GAINS(sim, k) (&(sim)->gains[k])
+#else
+#define MD_GAINS(sim, k) ((void)(k), &MD_SOLVE(sim)->scratch.compliance.gains)
 #endif
 #if MIMICDYN_LOSSES
 #define MD_LOSS(coupling) (coupling)
@@ -2178,10 +2230,13 @@ typedef struct md_loss { MD_LOSS_MEMBERS } md_loss;
 #define MD_WRENCHES(sim) ((void)(sim), (mdyn_wrench *)0)
 #endif
 #if MD_STATES_IN_ROWS
+/* MD_WRENCH: bias, momentum or impulse at a body's origin (md_bias_wrenches, md_find_momenta) */
 #define MD_STATE(sim, i) (&(sim)->slot[md_stage_of(sim, i)].body.state)
+#define MD_WRENCH(sim, i) (&(sim)->slot[md_stage_of(sim, i)].body.wrench)
 #define MD_W(sim, k) (&(sim)->slot[md_stage_of(sim, md_body_of(sim, k))].articulated.W)
 #else
 #define MD_STATE(sim, i) (&MD_TREE(sim)->body_state[md_stage_of(sim, i)])
+#define MD_WRENCH(sim, i) (&MD_WORK(sim)->before.wrench[md_stage_of(sim, i)])
 #define MD_W(sim, k) (&MD_WORK(sim)->factor.W[k])
 #endif
 #if MD_FLOATING_TREES
@@ -2209,6 +2264,11 @@ typedef struct md_contacts { MD_CONTACT_MEMBERS } md_contacts;
 #else
 typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
 #define MD_SAVED(sim) ((void)(sim), (md_saved *)0)
+#endif
+#if MIMICDYN_MAX_DANTZIG > 0
+#define MD_PIVOTING(sim) (&(sim)->pivoting)
+#else
+#define MD_PIVOTING(sim) ((void)(sim), (md_pivoting *)0)
 #endif
 #if MIMICDYN_MAX_CURVES > 0
 #define MD_CURVES(sim) (&(sim)->curve_part)
@@ -6568,6 +6628,18 @@ MD_INLINE int md_first_of_M(const mdyn_sim *sim, int k)
     return MIMICDYN_TREE ? sim->M_first[k] : k;
 }
 
+/* Whether a body has a trait, MD_OBLIQUE and so on; sets or clears some. */
+MD_INLINE int md_link_is(const md_link *link, int trait)
+{
+    return (MD_BODY(link)->traits & trait) != 0;
+}
+
+MD_INLINE void md_set_trait(md_link *link, int traits, int on)
+{
+    const int others = MD_BODY(link)->traits & ~traits;
+    MD_BODY(link)->traits = (uint8_t)(on ? others | traits : others);
+}
+
 /* The place of a moving body among those that move: its own number or, where there are fewer DoFs
    than bodies, that of its first DoF. Of a welded body then 0, for it has none. */
 MD_INLINE int md_joint_place(const mdyn_sim *sim, int i)
@@ -6638,7 +6710,7 @@ MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
 MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
 {
     md_mat_of_quaternion(Q, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
-    if (body >= 0 && MD_BODY(&sim->link[body])->is_oblique
+    if (body >= 0 && md_link_is(&sim->link[body], MD_OBLIQUE)
         && md_wides_in_range(&MD_SHAPE(&sim->body_table[body])->axis.x, 3))
         md_axis_frame(&sim->body_table[body], Q);
 }
@@ -6737,6 +6809,22 @@ MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 MD_SHARED const md_coupling_values *md_coupling_at(const mdyn_sim *sim, int i)
 {
     return &sim->coupling[i];
+}
+
+/* The softness of a coupling; whether it has no compliance. */
+MD_STATIC mdyn_softness md_softness_of(const md_coupling_values *c)
+{
+    mdyn_softness s;
+    s.kind = (mdyn_softness_kind)c->softness_kind;
+    s.a = c->softness_a;
+    s.b = c->softness_b;
+    return s;
+}
+
+MD_STATIC int md_coupling_is_hard(const md_coupling_values *c)
+{
+    const mdyn_softness s = md_softness_of(c);
+    return md_softness_is_hard(&s);
 }
 
 /* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
@@ -6878,7 +6966,7 @@ MD_INLINE int md_is_world_hinge(const md_link *link)
 
 MD_INLINE int md_has_constant_inertia(const md_link *link)
 {
-    return md_is_world_hinge(link) && MD_BODY(link)->is_alone;
+    return md_is_world_hinge(link) && md_link_is(link, MD_ALONE);
 }
 
 /* Whether the present solve can ignore rotors; whether it can ignore all bodies, because all are
@@ -6906,7 +6994,7 @@ MD_OWN_FRAME void md_rotate_quaternion_joints(mdyn_sim *sim)
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const mdyn_real *q = sim->q;
         k = md_quaternion_index(&sim->link[i]);
-        if (k >= 0) md_mat_of_quaternion(&MD_WORK(sim)->before.turn[i], md_of_real(q[k]),
+        if (k >= 0) md_mat_of_quaternion(MD_TURN(sim, i), md_of_real(q[k]),
             md_of_real(q[k + 1]), md_of_real(q[k + 2]), md_of_real(q[k + 3]));
     }
 }
@@ -6932,7 +7020,7 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
 
     /* The velocities are in the body's axes: its columns are the axes of the DoF. */
     *before = *R;
-    md_mat_mul(R, before, &MD_WORK(sim)->before.turn[i]);
+    md_mat_mul(R, before, MD_TURN(sim, i));
     for (k = 0; k < link->dofs; k++)
         md_mat_column(&MD_COLUMN(&sim->dof[link->dof + k])->axis, R, k % 3);
 }
@@ -6954,7 +7042,7 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
     } else {
         md_mat_vec(arm, &parent->rotation, &MD_BODY(link)->position);
         from = &parent->rotation;
-        if (!MD_BODY(link)->rotation_is_identity) {
+        if (!md_link_is(link, MD_UNTURNED)) {
             md_mat_mul(R, &parent->rotation, &MD_BODY(link)->rotation);
             from = R;
         }
@@ -7013,7 +7101,7 @@ MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 MD_INLINE void md_rotate_hinge_inertia(const md_link *link, md_body_state *p)
 {
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
-    if (MD_BODY(link)->is_alone) return;
+    if (md_link_is(link, MD_ALONE)) return;
     md_sym_of_scalar(&p->inertia, md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis));
 }
 
@@ -7049,7 +7137,7 @@ MD_STATIC void md_find_welded_state(const mdyn_sim *sim, int i, md_body_state *p
         const md_body_state *on = MD_STATE(sim, link->parent);
         md_mat_vec(&p->arm, &on->rotation, &MD_BODY(link)->position);
         md_mat_mul(&p->rotation, &on->rotation, &MD_BODY(link)->rotation);
-        if (MD_BODY(link)->rotation_is_identity) p->rotation = on->rotation;
+        if (md_link_is(link, MD_UNTURNED)) p->rotation = on->rotation;
         p->omega = on->omega;
     }
     md_rotate_inertia(link, p);
@@ -7135,7 +7223,8 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         md_bias_motion *b;
         md_motion joint; /* (w, u) */
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
-        if (no_rotors && (MD_BODY(link)->is_rotor || (md_is_welded(link) && !md_has_wrench(sim))))
+        if (no_rotors && (md_link_is(link, MD_ROTOR)
+                          || (md_is_welded(link) && !md_has_wrench(sim))))
             continue;
         p = MD_STATE(sim, i);
         b = MD_BIAS_MOTION(sim, i);
@@ -7165,7 +7254,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         /* h, I and B; one that moves alone has no B */
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
-            if (MD_BODY(link)->is_alone) continue;
+            if (md_link_is(link, MD_ALONE)) continue;
         } else {
             md_rotate_inertia(link, p);
         }
@@ -7493,7 +7582,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         md_num *row = sim->mass.M + sim->M_first[k];
         md_force f;
         i = d->body;
-        sim->has_constant_mass &= MD_BODY(&sim->link[i])->is_rotor;
+        sim->has_constant_mass &= (uint8_t)md_link_is(&sim->link[i], MD_ROTOR);
         if (md_has_constant_inertia(&sim->link[i])) {
             const md_body_part *alone = MD_BODY(&sim->link[i]);
             const md_num inertia = md_sym_diagonal(&alone->inertia, alone->axis);
@@ -7602,7 +7691,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         md_force *f = MD_WRENCH(sim, i);
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         MD_OPAQUE(f); /* or gcc finds its place anew for each use */
-        if (MD_BODY(link)->is_rotor || md_is_welded(link)) {
+        if (md_link_is(link, MD_ROTOR) || md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
             continue;
@@ -7614,7 +7703,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
         }
-        if (turns && MD_BODY(link)->is_single) {
+        if (turns && md_link_is(link, MD_SINGLE)) {
             md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->acc);
             md_cross(&f->ang, &p->first_moment, &b->acc);
             continue;
@@ -7961,7 +8050,7 @@ MD_STATIC int md_find_unit_response(mdyn_sim *sim, int i)
 MD_INLINE int md_is_floating_root(const mdyn_sim *sim, int i)
 {
     const md_link *link = &sim->link[i];
-    return link->joint == MDYN_FREE && link->parent < 0 && !MD_BODY(link)->is_single;
+    return link->joint == MDYN_FREE && link->parent < 0 && !md_link_is(link, MD_SINGLE);
 }
 
 /* The momentum of the tree of free root i. Two free joints are at least six DoF apart. */
@@ -8047,7 +8136,7 @@ MD_OWN_FRAME void md_set_root_position(mdyn_sim *sim, int i)
     for (k = 0; k < 3; k++) {
         md_sum moved;
         md_sum_set_real(&moved, sim->q[c + k], sim->q_tail[c + k]);
-        md_sum_add_product(&moved, MDYN_C(-1), sim->q_seen[c + k], sim->q_tail_start[c + k]);
+        md_sum_add_product(&moved, MDYN_C(-1), sim->q_seen[c + k], sim->tail_start[c + k]);
         md_accumulate(&sim->q[c + k], &sim->q_tail[c + k],
                       md_sub(md_vec_get(&travel, k), md_sum_to_num(&moved)));
     }
@@ -8421,17 +8510,17 @@ MD_STATIC int md_find_level(const mdyn_curve *c, md_num from, md_num to, md_num 
     return 0;
 }
 
-/* The curve of a term, whose number was checked; NULL: none, f(q) = q. */
-MD_INLINE const mdyn_curve *md_curve_of(const mdyn_sim *sim, const mdyn_term *t)
+/* The curve that a term names, whose number was checked; NULL: none, f(q) = q. */
+MD_INLINE const mdyn_curve *md_curve_of(const mdyn_sim *sim, int number)
 {
-    return t->curve ? MD_CURVES(sim)->table + (t->curve - 1) : NULL;
+    return number ? MD_CURVES(sim)->table + (number - 1) : NULL;
 }
 
-/* Whether a term is present and names a curve. The other fields of an absent one may hold anything,
+/* Whether term k is present and names a curve. The other fields of an absent one may hold anything,
    the index of a body that does not exist among them. */
-MD_INLINE int md_term_is_curved(const mdyn_term *t)
+MD_INLINE int md_term_is_curved(const md_coupling_values *c, int k)
 {
-    return t->curve && !md_wide_is_zero(t->coefficient);
+    return c->curve[k] && !md_wide_is_zero(c->coefficient[k]);
 }
 
 /* Whether coupling i has a curve. */
@@ -8456,7 +8545,7 @@ MD_INLINE md_bend *md_bends_of(mdyn_sim *sim, int i)
 MD_STATIC int md_first_term(const md_coupling_values *c)
 {
     int k = 0;
-    while (md_wide_is_zero(c->terms[k].coefficient)) k++;
+    while (md_wide_is_zero(c->coefficient[k])) k++;
     return k;
 }
 
@@ -8465,7 +8554,7 @@ MD_STATIC int md_first_term(const md_coupling_values *c)
 MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const mdyn_curve *curve = md_curve_of(sim, &c->terms[md_first_term(c)]);
+    const mdyn_curve *curve = md_curve_of(sim, c->curve[md_first_term(c)]);
     return curve && curve->kind == MDYN_CURVE_COUPLER ? curve : NULL;
 }
 
@@ -8496,8 +8585,8 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
         const md_link *link;
         q[k] = v[k] = 0;
         p->gradient[k] = MDYN_C(0);
-        if (md_wide_is_zero(c->terms[k].coefficient)) continue;
-        link = &sim->link[c->terms[k].body];
+        if (md_wide_is_zero(c->coefficient[k])) continue;
+        link = &sim->link[c->body[k]];
         q[k] = sim->q[link->coordinate];
         v[k] = md_to_real(md_velocity_on_curve(sim, link->dof));
     }
@@ -8507,9 +8596,9 @@ MD_STATIC int md_evaluate_coupler(const mdyn_sim *sim, int i, const mdyn_curve *
     ok = md_in_range(p->value) && md_wide_in_range(p->rate)
         && md_wides_in_range(p->gradient, MIMICDYN_MAX_TERMS);
     for (k = 0; ok && k < MIMICDYN_MAX_TERMS; k++)
-        if (!md_wide_is_zero(c->terms[k].coefficient))
+        if (!md_wide_is_zero(c->coefficient[k]))
             md_accumulate(&p->value, tail, md_mul(md_of_wide(p->gradient[k]),
-                md_of_tail(sim->q_tail[md_coordinate_of(sim, c->terms[k].body)])));
+                md_of_tail(sim->q_tail[md_coordinate_of(sim, c->body[k])])));
     return ok;
 }
 
@@ -8519,7 +8608,7 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
     const int first = md_first_term(c);
-    const md_num scale = md_of_wide(c->terms[first].coefficient);
+    const md_num scale = md_of_wide(c->coefficient[first]);
     md_bend *bend = md_bends_of(sim, i);
     mdyn_coupler_point p;
     md_tail tail;
@@ -8529,11 +8618,11 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 
     /* md_find_row_terms multiplies slopes by the coefficients of their own terms */
     for (k = first; k < MIMICDYN_MAX_TERMS; k++) {
-        if (md_wide_is_zero(c->terms[k].coefficient)) continue;
+        if (md_wide_is_zero(c->coefficient[k])) continue;
         bend->slope = md_of_wide(p.gradient[k]);
         if (k > first)
             bend->slope = md_mul(bend->slope,
-                                 md_div(scale, md_of_wide(c->terms[k].coefficient)));
+                                 md_div(scale, md_of_wide(c->coefficient[k])));
         bend->value = k == first ? md_mul(scale, md_of_real(p.value)) : MD_K(0);
         bend->rate = k == first ? md_mul(scale, md_of_wide(p.rate)) : MD_K(0);
         bend++;
@@ -8558,15 +8647,14 @@ MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
 
         /* term by term; those without a curve have no bend */
         for (k = 0; !coupler && k < MIMICDYN_MAX_TERMS; k++) {
-            const mdyn_term *t = &c->terms[k];
-            const md_num coefficient = md_of_wide(t->coefficient);
+            const md_num coefficient = md_of_wide(c->coefficient[k]);
             const md_link *link;
             md_num v;
             int q;
-            if (!md_term_is_curved(t)) continue;
-            link = &sim->link[t->body];
+            if (!md_term_is_curved(c, k)) continue;
+            link = &sim->link[c->body[k]];
             q = link->coordinate;
-            if (!md_find_curve_value(md_curve_of(sim, t), sim->q[q], sim->q_tail[q], &p))
+            if (!md_find_curve_value(md_curve_of(sim, c->curve[k]), sim->q[q], sim->q_tail[q], &p))
                 return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
             v = md_velocity_on_curve(sim, link->dof);
             /* c f, f', c f'' v^2 */
@@ -8592,20 +8680,20 @@ MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
     if (coupler) {
         mdyn_coupler_point all;
         (void)md_evaluate_coupler(sim, i, coupler, &all, &p.tail);
-        md_sum_add_product(C, c->terms[md_first_term(c)].coefficient, all.value, p.tail);
+        md_sum_add_product(C, c->coefficient[md_first_term(c)], all.value, p.tail);
         return;
     }
 
     /* a sum: coordinates themselves, and curves of coordinates */
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *t = &c->terms[k];
         int q;
-        if (md_wide_is_zero(t->coefficient)) continue;
-        q = md_coordinate_of(sim, t->body);
+        if (md_wide_is_zero(c->coefficient[k])) continue;
+        q = md_coordinate_of(sim, c->body[k]);
         p.value = sim->q[q];
         p.tail = sim->q_tail[q];
-        if (t->curve) (void)md_find_curve_value(md_curve_of(sim, t), p.value, p.tail, &p);
-        md_sum_add_product(C, t->coefficient, p.value, p.tail);
+        if (c->curve[k])
+            (void)md_find_curve_value(md_curve_of(sim, c->curve[k]), p.value, p.tail, &p);
+        md_sum_add_product(C, c->coefficient[k], p.value, p.tail);
     }
 }
 
@@ -8647,7 +8735,7 @@ MD_STATIC void md_lay_out_curves(mdyn_sim *sim)
     for (i = 0; i < sim->couplings; i++) {
         MD_CURVES(sim)->first[i] = (int16_t)n;
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-            n += md_term_is_curved(&md_coupling_at(sim, i)->terms[k]);
+            n += md_term_is_curved(md_coupling_at(sim, i), k);
     }
     MD_CURVES(sim)->first[i] = (int16_t)n;
 }
@@ -8772,14 +8860,14 @@ MD_ALWAYS_INLINE int md_y_of_G(const mdyn_sim *sim, int i)
 /* Empties sim->reduced. */
 MD_INLINE md_reduced *md_clear_reduced(mdyn_sim *sim)
 {
-    MD_SOLVE(sim)->reduced.count = 0;
-    return &MD_SOLVE(sim)->reduced;
+    MD_REDUCED(sim).count = 0;
+    return &MD_REDUCED(sim);
 }
 
 /* Adds s v_k to a sum over independent DoFs. O(numbers of k in G, times those in the sum) */
 MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
 {
-    md_reduced *r = &MD_SOLVE(sim)->reduced;
+    md_reduced *r = &MD_REDUCED(sim);
     int i, j;
 
     /* of an independent DoF the number in G is 1 */
@@ -8800,7 +8888,7 @@ MD_STATIC void md_add_reduced(mdyn_sim *sim, int k, md_num s)
    to such noise, which a row scaled to unit length would magnify. */
 MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 {
-    md_reduced *r = &MD_SOLVE(sim)->reduced;
+    md_reduced *r = &MD_REDUCED(sim);
     int j, n = 0;
     for (j = 0; j < r->count; j++) {
         const md_num rounding = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), r->size[j]);
@@ -8844,7 +8932,7 @@ MD_STATIC void md_reduce_force(const mdyn_sim *sim, md_num *f)
         const int k = tie->dof, to = tie->leader;
         const md_num f_k = f[k];
         f[k] = MD_K(0);
-        if (to >= 0) f[to] = md_add(f[to], md_mul_wide(tie->ratio, f_k));
+        if (to >= 0) f[to] = md_add(f[to], md_mul_wide(sim->tie_ratio[i], f_k));
         else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
             f[sim->G_y[j]] = md_add(f[sim->G_y[j]], md_mul_ratio(sim->G[j], f_k));
     }
@@ -8859,7 +8947,7 @@ MD_STATIC void md_expand(const mdyn_sim *sim, md_num *v)
         const int k = tie->dof;
         md_num sum = sim->has_off ? md_neg(sim->off[k]) : MD_K(0);
         if (tie->leader >= 0 && !sim->has_off)
-            sum = md_mul_wide(tie->ratio, v[tie->leader]);
+            sum = md_mul_wide(sim->tie_ratio[i], v[tie->leader]);
         else for (j = sim->G_first[k]; j < sim->G_end[k]; j++)
             sum = md_add(sum, md_mul_ratio(sim->G[j], v[sim->G_y[j]]));
         v[k] = sum;
@@ -8872,7 +8960,7 @@ MD_STATIC int md_number_independent(mdyn_sim *sim)
 {
     int k, m = 0;
     for (k = 0; k < sim->dofs; k++)
-        MD_SOLVE(sim)->reduced.dof[k] = (int16_t)(md_is_follower(sim, k) ? -1 : m++);
+        MD_REDUCED(sim).dof[k] = (int16_t)(md_is_follower(sim, k) ? -1 : m++);
     return m;
 }
 
@@ -8945,12 +9033,11 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
         /* the follower's row: what its leaders' rows are, by the ratios of the slopes */
         for (j = sim->G_first[tie->dof]; j < sim->G_end[tie->dof]; j++) sim->G[j] = MD_K(0);
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-            const mdyn_term *t = &c->terms[k];
-            md_num s = md_neg(md_mul(tie->inverse, md_of_wide(t->coefficient)));
+            md_num s = md_neg(md_mul(sim->tie_inverse[i], md_of_wide(c->coefficient[k])));
             if (md_is_zero(s)) continue;
-            if (t->curve) s = md_mul(s, (bend++)->slope);
-            if (md_dof_of(sim, t->body) != tie->dof)
-                md_add_to_G(sim, tie->dof, md_dof_of(sim, t->body), s);
+            if (c->curve[k]) s = md_mul(s, (bend++)->slope);
+            if (md_dof_of(sim, c->body[k]) != tie->dof)
+                md_add_to_G(sim, tie->dof, md_dof_of(sim, c->body[k]), s);
         }
     }
 }
@@ -9059,7 +9146,7 @@ MD_STATIC void md_scale_mass(mdyn_sim *sim)
         }
         e = md_set_dof_scale(&sim->dof[k], *m);
         *to = md_unit_of(*m++, 2 * e);
-        MD_SOLVE(sim)->scratch[k] = md_unit_rounding(*to++);
+        MD_SCRATCH(sim)[k] = md_unit_rounding(*to++);
         for (j = md_parent_y(sim, k); j >= 0; j = md_parent_y(sim, j))
             *to++ = md_unit_of(*m++, e + md_dof_scale(&sim->dof[j]));
     }
@@ -9118,7 +9205,7 @@ MD_STATIC int md_factor_rows(mdyn_sim *sim, md_num dt)
         const md_place *at = sim->entry_column + sim->L_first[k];
         md_num inverse;
         if (md_is_follower(sim, k)) continue;
-        if (!md_unit_less(MD_SOLVE(sim)->scratch[k], row[0]) || md_has_overflowed(overflow))
+        if (!md_unit_less(MD_SCRATCH(sim)[k], row[0]) || md_has_overflowed(overflow))
             return md_blame(sim, MDYN_ERR_SINGULAR, k);
         n = md_L_length(sim, k);
         inverse = md_rsqrt(md_of_unit(row[0], 0));
@@ -9406,7 +9493,7 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
         mdyn_real *q = sim->q + link->coordinate;
         md_tail *tail = sim->q_tail + link->coordinate;
         const md_num *d = u + link->dof;
-        md_mat *R = &MD_WORK(sim)->before.turn[i];
+        md_mat *R = MD_TURN(sim, i);
         md_vec shift;
         if (link->dofs < 3) continue;
 
@@ -9624,7 +9711,7 @@ MD_OWN_FRAME void md_drift_quaternions(mdyn_sim *sim)
     int i;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         if (sim->link[i].dofs < 3) continue;
-        if (MD_BODY(&sim->link[i])->is_single) md_drift_single_body(sim, &sim->link[i], half);
+        if (md_link_is(&sim->link[i], MD_SINGLE)) md_drift_single_body(sim, &sim->link[i], half);
         else md_drift_joint(sim, &sim->link[i], half);
     }
 }
@@ -10954,7 +11041,7 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
     const md_num lambda = md_row_at(sim, k)->lambda;
-    return md_substeps(sim) > 1 ? md_add(sim->lambda_sum[k], lambda) : lambda;
+    return md_substeps(sim) > 1 ? md_add(*MD_LAMBDA_SUM(sim, k), lambda) : lambda;
 }
 
 /* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
@@ -10987,14 +11074,13 @@ MD_INLINE int md_row_is_soft(const md_row *row) { return MD_HAS(SOFT) && !md_is_
    with one it is that of the row at hand, which every solve sets up. */
 MD_INLINE md_num *md_soft_mass(const mdyn_sim *sim, const md_row *row)
 {
-    return (md_num *)sim->soft_mass + (MIMICDYN_TREE ? 0 : md_number_of(sim, row));
+    return (md_num *)MD_SOFT_MASS(sim, md_number_of(sim, row));
 }
 
 /* The gains of a row; where they need not stay, those of the row at hand. */
 MD_INLINE md_gains *md_gains_of(const mdyn_sim *sim, const md_row *row)
 {
-    const md_gains *first = sim->gains;
-    return (md_gains *)first + (MIMICDYN_TREE && !MIMICDYN_SETTINGS ? 0 : md_number_of(sim, row));
+    return (md_gains *)MD_GAINS(sim, md_number_of(sim, row));
 }
 
 /* Whether it is a spring, with kp and kd at the middle of the step. */
@@ -11007,8 +11093,8 @@ MD_INLINE int md_row_is_spring(const md_row *row) { return MD_HAS(SOFT) && row->
    1 on its DoF. */
 MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md_terms *t)
 {
-    const mdyn_term *term;
-    int k = 0;
+    const md_coupling_values *c;
+    int j, k = 0;
 
     if (!md_is_coupling_row(row)) {
         t->count = 1;
@@ -11018,12 +11104,13 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
         return;
     }
 
-    t->count = sim->term_count[row->index];
-    for (term = md_coupling_at(sim, row->index)->terms; k < t->count; term++) {
-        if (md_wide_is_zero(term->coefficient)) continue;
-        t->dof[k] = (int16_t)(md_dof_of(sim, term->body) + (MIMICDYN_TREE ? term->axis : 0));
-        t->coefficient[k] = term->coefficient;
-        t->factor[k++] = md_of_wide(term->coefficient);
+    c = md_coupling_at(sim, row->index);
+    t->count = c->term_count;
+    for (j = 0; k < t->count; j++) {
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        t->dof[k] = (int16_t)(md_dof_of(sim, c->body[j]) + (MIMICDYN_TREE ? c->axis[j] : 0));
+        t->coefficient[k] = c->coefficient[j];
+        t->factor[k++] = md_of_wide(c->coefficient[j]);
     }
 
     /* Transmission loss: Coulomb friction on the first joint's share of C', which by C' = 0 is
@@ -11039,16 +11126,16 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
    md_update_curves, or, for reports, of the last step. */
 MD_STATIC void md_bend_terms(const mdyn_sim *sim, const md_row *row, md_terms *t, int of_step)
 {
-    const mdyn_term *term;
+    const md_coupling_values *c = md_coupling_at(sim, row->index);
     const md_bend *bend;
-    int k = 0;
+    int j, k = 0;
     if (!md_row_is_curved(sim, row)) return;
 
     /* bends are in the order of the terms that have one */
     bend = &MD_CURVES(sim)->bend[MD_CURVES(sim)->first[row->index]];
-    for (term = md_coupling_at(sim, row->index)->terms; k < t->count; term++) {
-        if (md_wide_is_zero(term->coefficient)) continue;
-        if (term->curve) {
+    for (j = 0; k < t->count; j++) {
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        if (c->curve[j]) {
             t->factor[k] = md_mul(t->factor[k], of_step ? bend->step_slope : bend->slope);
             t->coefficient[k] = md_to_wide(t->factor[k]);
             bend++;
@@ -11131,7 +11218,7 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     md_num shift = MD_K(0);
     int k;
     for (k = 0; md_has_displacement(sim) && k < t->count; k++)
-        shift = md_add(shift, md_mul(t->factor[k], MD_SOLVE(sim)->displacement[t->dof[k]]));
+        shift = md_add(shift, md_mul(t->factor[k], MD_DISPLACEMENT(sim)[t->dof[k]]));
     MD_SOLVE(sim)->value.displacement = shift;
     md_sum_position(sim, row, t, &MD_SOLVE(sim)->value.sum);
 }
@@ -11169,7 +11256,8 @@ MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
     if (MD_ROW_IS(row, COUPLING)) {
         const md_coupling_values *c = md_coupling_at(sim, row->index);
-        if (md_softness_is_forceless(&c->softness)) return 0;
+        const mdyn_softness softness = md_softness_of(c);
+        if (md_softness_is_forceless(&softness)) return 0;
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
     }
@@ -11220,7 +11308,7 @@ MD_INLINE void md_specify_effort(md_spec *s, md_num effort)
 MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    s->softness = c->softness;
+    s->softness = md_softness_of(c);
     s->lower = c->lower;
     s->upper = c->upper;
     s->target_velocity = md_of_wide(c->target_velocity);
@@ -11378,7 +11466,7 @@ MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
         const md_tie *tie = &sim->tie[i];
         md_num miss = md_tie_miss(sim, tie, mode);
         miss = md_sub(miss, md_terms_dot(md_find_tie_terms(sim, tie), sim->off));
-        sim->off[tie->dof] = md_mul(miss, tie->inverse);
+        sim->off[tie->dof] = md_mul(miss, sim->tie_inverse[i]);
         if (!md_is_zero(miss))
             sim->has_off = mode == MD_MODE_POSITION ? MD_OFF_POSITION : MD_OFF_VELOCITY;
     }
@@ -11398,8 +11486,8 @@ MD_STATIC int md_place_followers(mdyn_sim *sim, md_num *dq, md_num *dv)
             const int c = md_coordinate_of_dof(sim, tie->dof);
             const int code = md_has_curved_ties(sim) ? md_update_curves(sim) : MDYN_OK;
             const md_tie_values miss = md_evaluate_tie(sim, tie);
-            const md_num q = md_neg(md_mul(miss.error, tie->inverse));
-            const md_num v = md_neg(md_mul(miss.velocity, tie->inverse));
+            const md_num q = md_neg(md_mul(miss.error, sim->tie_inverse[i]));
+            const md_num v = md_neg(md_mul(miss.velocity, sim->tie_inverse[i]));
             if (code != MDYN_OK) return code;
             if (!md_stays_in_range(sim->q[c], q)) return md_blame(sim, MDYN_ERR_OVERFLOW, c);
             if (!md_stays_in_range(sim->v[tie->dof], v))
@@ -11447,24 +11535,26 @@ MD_STATIC void md_note_curved_ties(mdyn_sim *sim)
 MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
 {
     return md_mul(md_sub(md_mul(MD_K(0.8), MD_CURVES(sim)->tie_error[i]), error),
-                  sim->tie[i].inverse);
+                  sim->tie_inverse[i]);
 }
 
-/* Sets leader and ratio of a tie. It has a leader if C is q of the follower, or -q, and the term of
+/* The leader of tie i, and its ratio. It has one if C is q of the follower, or -q, and the term of
    one other joint. */
-MD_STATIC void md_find_leader(const mdyn_sim *sim, md_tie *tie)
+MD_STATIC int md_find_leader(const mdyn_sim *sim, int i, mdyn_wide *ratio)
 {
+    const md_tie *tie = &sim->tie[i];
     const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
-    const mdyn_term *t = c->terms;
-    tie->leader = -1;
-    tie->ratio = MDYN_C(0);
-    if (sim->term_count[tie->coupling] != 2 || md_coupling_is_curved(sim, tie->coupling)
-        || !md_is_one(md_abs(tie->inverse)) || !md_wide_is_zero(c->offset)
-        || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower)) return;
+    int k = 0;
+    *ratio = MDYN_C(0);
+    if (c->term_count != 2 || md_coupling_is_curved(sim, tie->coupling)
+        || !md_is_one(md_abs(sim->tie_inverse[i])) || !md_wide_is_zero(c->offset)
+        || !md_wide_is_zero(sim->offset_rest[tie->coupling]) || !md_wide_is_zero(c->lower))
+        return -1;
 
-    while (md_wide_is_zero(t->coefficient) || md_dof_of(sim, t->body) == tie->dof) t++;
-    tie->leader = (md_index)md_dof_of(sim, t->body);
-    tie->ratio = md_less(MD_K(0), tie->inverse) ? md_wide_neg(t->coefficient) : t->coefficient;
+    while (md_wide_is_zero(c->coefficient[k]) || md_dof_of(sim, c->body[k]) == tie->dof) k++;
+    *ratio = c->coefficient[k];
+    if (md_less(MD_K(0), sim->tie_inverse[i])) *ratio = md_wide_neg(*ratio);
+    return md_dof_of(sim, c->body[k]);
 }
 
 /* After a change of a coupling or of the ties. A DoF that is led has q and v of its leader, by a
@@ -11474,7 +11564,7 @@ MD_STATIC void md_find_leaders(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < md_tie_count(sim); i++) {
-        md_find_leader(sim, &sim->tie[i]);
+        sim->tie[i].leader = (md_index)md_find_leader(sim, i, &sim->tie_ratio[i]);
         sim->dof[sim->tie[i].dof].is_led = sim->tie[i].leader >= 0;
     }
     sim->q_may_be_off = 1;
@@ -11487,11 +11577,11 @@ MD_INLINE void md_place_follower(mdyn_sim *sim, int k, int leader, mdyn_wide rat
     md_real_set_product(&sim->q[to], &sim->q_tail[to], ratio, sim->q[from], sim->q_tail[from]);
 }
 
-/* q and v of the follower of a tie with a leader. */
-MD_STATIC void md_set_follower(mdyn_sim *sim, const md_tie *tie)
+/* q and v of the follower of tie i, which has a leader. */
+MD_STATIC void md_set_follower(mdyn_sim *sim, int i)
 {
-    const int k = tie->dof, leader = tie->leader;
-    const mdyn_wide ratio = tie->ratio;
+    const int k = sim->tie[i].dof, leader = sim->tie[i].leader;
+    const mdyn_wide ratio = sim->tie_ratio[i];
     md_place_follower(sim, k, leader, ratio);
     md_real_set_product(&sim->v[k], &sim->v_tail[k], ratio, sim->v[leader], sim->v_tail[leader]);
 }
@@ -11502,10 +11592,10 @@ MD_INLINE void md_drift_to_middle(mdyn_sim *sim)
 {
     const int leads = MD_LEADS_TO_MIDDLE && !sim->q_may_be_off && !sim->may_be_off;
     int i;
-    md_drift_q(sim, sim->half_dt, leads);
+    md_drift_q(sim, md_wide_half(sim->dt_wide), leads);
     for (i = 0; i < md_tie_count(sim) && leads; i++)
         if (sim->tie[i].leader >= 0)
-            md_place_follower(sim, sim->tie[i].dof, sim->tie[i].leader, sim->tie[i].ratio);
+            md_place_follower(sim, sim->tie[i].dof, sim->tie[i].leader, sim->tie_ratio[i]);
 }
 
 /* q and v of the follower of tie i by what C and C' miss. On curves v stays as the solve gave it,
@@ -11518,11 +11608,11 @@ MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
     const md_tie *tie = &sim->tie[i];
     const int c = md_coordinate_of_dof(sim, tie->dof), curved = md_tie_is_curved(sim, i);
     const md_tie_values miss = md_evaluate_tie(sim, tie);
-    md_num back = md_neg(md_mul(miss.error, tie->inverse));
+    md_num back = md_neg(md_mul(miss.error, sim->tie_inverse[i]));
     int was_off = 0;
     if (!curved)
         md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
-                      md_neg(md_mul(miss.velocity, tie->inverse)));
+                      md_neg(md_mul(miss.velocity, sim->tie_inverse[i])));
     if (md_is_zero(miss.error)) return 0;
 
     /* what is more than rounding, as after a change of q, goes back in parts */
@@ -11544,7 +11634,7 @@ MD_OWN_FRAME void md_follow(mdyn_sim *sim)
     const int leads = !sim->q_may_be_off;
     int i, off = 0;
     for (i = 0; i < md_tie_count(sim); i++) {
-        if (leads && sim->tie[i].leader >= 0) md_set_follower(sim, &sim->tie[i]);
+        if (leads && sim->tie[i].leader >= 0) md_set_follower(sim, i);
         else off |= md_lead_back(sim, i);
     }
     sim->q_may_be_off = (uint8_t)off;
@@ -12189,7 +12279,7 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
     md_sum_set(&MD_SOLVE(sim)->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
     MD_SOLVE(sim)->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
-        MD_SOLVE(sim)->value.displacement = md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement);
+        MD_SOLVE(sim)->value.displacement = md_body_row_dot(sim, row, MD_DISPLACEMENT(sim));
     if (row->kind == MDYN_ROW_CONTACT) /* its depth is that of the start of the step */
         MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement,
                                          md_mul(md_time_to_middle(sim), row->Jv));
@@ -12253,7 +12343,7 @@ MD_INLINE int md_row_is_released(const mdyn_sim *sim, const md_row *row)
 /* Whether a coupling holds its joints exactly: on positions, hard, engaged, of unlimited force. */
 MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling_values *c)
 {
-    return !md_is_of_velocity(c) && md_softness_is_hard(&c->softness)
+    return !md_is_of_velocity(c) && md_coupling_is_hard(c)
         && md_wide_is_zero(c->effort) && !md_has_mu(c) && !sim->released[c - sim->coupling];
 }
 
@@ -13810,7 +13900,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
-    if (MIMICDYN_SETTINGS) sim->lambda_sum[k] = MD_K(0);
+    if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = MD_K(0);
     if (!md_is_body_row(row)) md_look_at_row(sim, row, s);
 
     /* what does not change from step to step */
@@ -13921,17 +14011,17 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
         md_overflow_reset(&sim->overflow, before);
         for (j = 0; j < k; j++) {
             row = md_active_row(sim, j);
-            if (row->in_equality) MD_SOLVE(sim)->scratch[row->pivot] = MD_U(0);
+            if (row->in_equality) MD_SCRATCH(sim)[row->pivot] = MD_U(0);
         }
         row = md_active_row(sim, k);
-        md_axpy_owned(sim, row, md_unit_of(MD_K(1), e), MD_SOLVE(sim)->scratch);
+        md_axpy_owned(sim, row, md_unit_of(MD_K(1), e), MD_SCRATCH(sim));
         size = md_mul(row->scale, row->scale);
         for (j = k; j-- > 0;) {
             row = md_active_row(sim, j);
             if (!row->in_equality) continue;
-            row->lambda = md_mul(md_of_unit(MD_SOLVE(sim)->scratch[row->pivot], e),
+            row->lambda = md_mul(md_of_unit(MD_SCRATCH(sim)[row->pivot], e),
                                  row->inverse_rest);
-            md_axpy_owned(sim, row, md_unit_of(md_neg(row->lambda), e), MD_SOLVE(sim)->scratch);
+            md_axpy_owned(sim, row, md_unit_of(md_neg(row->lambda), e), MD_SCRATCH(sim));
             weight = md_mul(row->lambda, row->scale);
             size = md_add(size, md_mul(weight, weight));
         }
@@ -14026,9 +14116,9 @@ MD_OWN_FRAME void md_unwhiten(mdyn_sim *sim, md_scale e)
     int room = 0, tries = 0;
     do {
         md_overflow_reset(&sim->overflow, before);
-        md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, sim->dofs + sim->rows, room);
-        md_apply_Q(sim, MD_SOLVE(sim)->scratch);
-        md_solve_L(sim, MD_SOLVE(sim)->scratch, (md_scale)(e + room));
+        md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, sim->dofs + sim->rows, room);
+        md_apply_Q(sim, MD_SCRATCH(sim));
+        md_solve_L(sim, MD_SCRATCH(sim), (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, before, &tries));
 }
@@ -14043,11 +14133,11 @@ MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
     for (k = md_equality_count(sim) - 1; k >= 0; k--) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_equality) continue;
-        row->u_lambda = md_unit_mul_num(MD_SOLVE(sim)->scratch[row->pivot], row->inverse_rest);
+        row->u_lambda = md_unit_mul_num(MD_SCRATCH(sim)[row->pivot], row->inverse_rest);
         sim->overflow |= md_overflow_of(row->u_lambda);
         row->lambda = md_add(row->lambda, md_mul(row->scale, md_of_unit(row->u_lambda, e)));
         row->warm_start = row->lambda;
-        md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), MD_SOLVE(sim)->scratch);
+        md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), MD_SCRATCH(sim));
     }
 }
 
@@ -14070,13 +14160,13 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             if (!row->in_equality) continue;
             row->lambda = row->lambda_given;
             d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
-            MD_SOLVE(sim)->scratch[row->pivot] = md_unit_ldexp(d, -room);
+            MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(d, -room);
         }
         for (; k < md_active_count(sim); k++) {
             row = md_active_row(sim, k);
             if (!row->in_inequality) continue;
             d = md_unit_mul_num(row->u_lambda, md_ldexp(row->inverse_rest, -room));
-            md_axpy_owned(sim, row, md_unit_neg(d), MD_SOLVE(sim)->scratch);
+            md_axpy_owned(sim, row, md_unit_neg(d), MD_SCRATCH(sim));
         }
         md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
@@ -14097,7 +14187,7 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
             md_row *row = md_active_row(sim, k);
             row->lambda = row->Jv;
             if (row->in_equality)
-                MD_SOLVE(sim)->scratch[row->pivot]
+                MD_SCRATCH(sim)[row->pivot]
                     = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
         }
         md_back_substitute(sim, (md_scale)(e + room));
@@ -14237,7 +14327,7 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
     sim->has_displacement = (uint8_t)(sim->kinematics_stale == MD_KINEMATICS_OF_STEP
                                       && md_substeps(sim) > 1);
     for (k = 0; sim->has_displacement && k < sim->dofs; k++)
-        MD_SOLVE(sim)->displacement[k] = md_mul(back, md_of_real(sim->v[k]));
+        MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
 /* Rows become active as they are set up: the reflections of the equality rows so far, which are the
@@ -14733,7 +14823,7 @@ enum { MD_ELIMINATION_OPEN = 2 }; /* sim->eliminated while it is found */
 MD_STATIC int md_is_eliminable(const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    return md_eliminates(sim) && c->softness.kind == MDYN_DEFAULT && !md_is_of_velocity(c)
+    return md_eliminates(sim) && c->softness_kind == MDYN_DEFAULT && !md_is_of_velocity(c)
         && md_wide_is_zero(c->target_velocity) && md_row_is_unbounded(sim, md_row_at(sim, i));
 }
 
@@ -14761,8 +14851,8 @@ MD_STATIC int md_is_straight_in(const mdyn_sim *sim, int i, int dof)
 {
     int k;
     for (k = 0; MD_HAS_CURVES && k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *t = &md_coupling_at(sim, i)->terms[k];
-        if (md_term_is_curved(t) && md_dof_of(sim, t->body) == dof) return 0;
+        const md_coupling_values *c = md_coupling_at(sim, i);
+        if (md_term_is_curved(c, k) && md_dof_of(sim, c->body[k]) == dof) return 0;
     }
     return 1;
 }
@@ -14820,7 +14910,7 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     /* the numbers of f in G stand behind all others */
     tie->coupling = (md_index)i;
     tie->dof = (md_index)dof;
-    tie->inverse = md_inverse(t->factor[k]);
+    sim->tie_inverse[sim->tie_count] = md_inverse(t->factor[k]);
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
         if (curved) MD_CURVES(sim)->has_ties = 1;
@@ -14864,7 +14954,7 @@ MD_STATIC void md_tie_followers(mdyn_sim *sim, int by_share)
    O(terms + n) */
 MD_STATIC int md_choose_independent(mdyn_sim *sim)
 {
-    int16_t *uses = MD_SOLVE(sim)->reduced.dof;
+    int16_t *uses = MD_REDUCED(sim).dof;
     const md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, best = -1;
     for (k = 0; k < sim->dofs; k++) uses[k] = 0;
@@ -14896,7 +14986,7 @@ MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
         const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
         md_num C = md_terms_dot(md_find_tie_terms(sim, tie), sim->dv);
         C = md_add(C, md_sub(md_of_wide(c->offset), md_of_wide(c->lower)));
-        sim->dv[tie->dof] = md_neg(md_mul(C, tie->inverse));
+        sim->dv[tie->dof] = md_neg(md_mul(C, sim->tie_inverse[i]));
     }
 }
 
@@ -14933,7 +15023,7 @@ MD_STATIC int md_depends_on_later(mdyn_sim *sim, int i)
         const md_num part = left[tie->dof];
         if (!md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), largest), md_abs(part))) continue;
         if (tie->coupling > i) return 1;
-        md_add_terms(md_find_tie_terms(sim, tie), md_neg(md_mul(part, tie->inverse)), left);
+        md_add_terms(md_find_tie_terms(sim, tie), md_neg(md_mul(part, sim->tie_inverse[k])), left);
     }
     return 0;
 }
@@ -14948,7 +15038,7 @@ MD_STATIC int md_ties_are_refuted(mdyn_sim *sim)
     for (i = 0; i < sim->couplings; i++) {
         const md_row *row = md_row_at(sim, i);
         if (sim->eliminated[i] || !md_row_is_unbounded(sim, row)
-            || !md_softness_is_hard(&md_coupling_at(sim, i)->softness)) continue;
+            || !md_coupling_is_hard(md_coupling_at(sim, i))) continue;
         md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
 
         /* whether one on curves depends on others is found in each step */
@@ -16253,17 +16343,17 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
     int i, k, from;
 
     /* without the impulses of the inequality rows */
-    md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, n, room);
+    md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, room);
     for (i = md_equality_count(sim); i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
         if (!row->in_inequality) continue;
         overflow |= md_axpy_free(sim, row, md_unit_ldexp(
-            md_unit_neg(md_unit_mul(row->along, row->u_lambda)), -room), MD_SOLVE(sim)->scratch);
+            md_unit_neg(md_unit_mul(row->along, row->u_lambda)), -room), MD_SCRATCH(sim));
     }
     for (k = 0; k < n; k++) {
-        MD_SOLVE(sim)->scratch[k] = md_unit_add(md_unit_abs(MD_SOLVE(sim)->scratch[k]),
+        MD_SCRATCH(sim)[k] = md_unit_add(md_unit_abs(MD_SCRATCH(sim)[k]),
                                       md_unit_ldexp(md_unit_abs(MD_SOLVE(sim)->du[k]), -room));
-        overflow |= md_overflow_of(MD_SOLVE(sim)->scratch[k]);
+        overflow |= md_overflow_of(MD_SCRATCH(sim)[k]);
     }
 
     /* All directions of a body count with its largest change: the friction of stacked boxes, at
@@ -16272,8 +16362,8 @@ MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
         md_unit largest;
         from = md_dof_of(sim, i);
         if (sim->link[i].dofs < 2) continue;
-        largest = md_units_max_abs(MD_SOLVE(sim)->scratch + from, sim->link[i].dofs);
-        for (k = from; k < from + sim->link[i].dofs; k++) MD_SOLVE(sim)->scratch[k] = largest;
+        largest = md_units_max_abs(MD_SCRATCH(sim) + from, sim->link[i].dofs);
+        for (k = from; k < from + sim->link[i].dofs; k++) MD_SCRATCH(sim)[k] = largest;
     }
     return overflow;
 }
@@ -16296,7 +16386,7 @@ MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
     /* if the changes do not fit the block, some row counts as missing its target */
     if (md_has_overflowed(md_find_changes(sim, room))) sim->step_misses = 1;
     if (md_is_zero(accuracy)) accuracy = MD_K(1e-3);
-    size = md_of_unit(md_units_max_abs(MD_SOLVE(sim)->scratch, sim->dofs + sim->rows), room);
+    size = md_of_unit(md_units_max_abs(MD_SCRATCH(sim), sim->dofs + sim->rows), room);
     noise = md_add(md_mul(MD_K(64 * MD_EPSILON), size),
                    md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 4), 0));
     noise = md_add(noise, MD_K(1e-30)); /* products of smaller floats may be denormal */
@@ -16305,7 +16395,7 @@ MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
         if (!row->in_inequality) continue;
         for (size = MD_K(0), j = row->first + row->owned_count; j < row->end; j++)
             size = md_add(size, md_abs(md_mul(md_of_unit(sim->shared.entry[j], 0),
-                md_of_unit(MD_SOLVE(sim)->scratch[sim->entry_column[j]], room))));
+                md_of_unit(MD_SCRATCH(sim)[sim->entry_column[j]], room))));
         size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
         size = md_add(size, md_abs(md_mul(md_of_unit(row->beside, 0),
                                           md_of_unit(row->u_lambda, 0))));
@@ -16528,7 +16618,7 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
         row->u_before = row->u_lambda;
         row->u_direction = MD_U(0);
     }
-    md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
+    md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     md_clear_row_x(sim);
 }
 
@@ -16621,8 +16711,8 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
     for (k = 0; k < n; k++) {
         const md_unit step = goes_on ? md_unit_mul(part, MD_SOLVE(sim)->row_x[k]) : MD_U(0);
         MD_SOLVE(sim)->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
-                                                      MD_SOLVE(sim)->scratch[k]));
-        MD_SOLVE(sim)->scratch[k] = MD_SOLVE(sim)->du[k] = md_unit_add(MD_SOLVE(sim)->du[k], step);
+                                                      MD_SCRATCH(sim)[k]));
+        MD_SCRATCH(sim)[k] = MD_SOLVE(sim)->du[k] = md_unit_add(MD_SOLVE(sim)->du[k], step);
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
     }
 }
@@ -16939,7 +17029,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
    Given:   the inequality rows as >>pgs has them, all with impulse 0: vectors of length 1, targets
             and bounds in the block sim->du.
    Gives:   their impulses by the pivoting of >>lcp, verified by PGS visits; or that it failed.
-   Writes:  as >>pgs, and sim->dantzig, scratch, pivots, has_no_solution, and the flag
+   Writes:  as >>pgs, and sim->dantzig, pivoting, scratch, and the flag
             MDYN_ROW_CONTRADICTORY of rows whose impulse nothing bounds.
    Cost:    O(entries) for each row to build the matrix, then that of mdyn_lcp_dantzig.
 
@@ -17055,7 +17145,7 @@ MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
 MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 {
     int i, j, e;
-    for (e = 0; e < sim->dofs + sim->rows; e++) MD_SOLVE(sim)->scratch[e] = MD_U(0);
+    for (e = 0; e < sim->dofs + sim->rows; e++) MD_SCRATCH(sim)[e] = MD_U(0);
     for (i = 0; i < s->n; i++) {
         const md_row *row = &sim->slot[sim->dantzig.row[i]].row;
         md_num *a = s->a + md_triangle_row(i);
@@ -17065,7 +17155,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
         /* the row, and its range of columns */
         for (e = first; e < end; e++) {
             const int c = sim->entry_column[e];
-            MD_SOLVE(sim)->scratch[c] = sim->shared.entry[e];
+            MD_SCRATCH(sim)[c] = sim->shared.entry[e];
             if (c < low) low = c;
             if (c > high) high = c;
         }
@@ -17078,11 +17168,11 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
             md_unit x;
             a[j] = MD_K(0);
             if (s->last[j] < low || high < s->first[j]) continue;
-            x = md_row_dot(sim, other, MD_SOLVE(sim)->scratch);
+            x = md_row_dot(sim, other, MD_SCRATCH(sim));
             a[j] = md_of_unit(md_unit_mul(row->along, x), 0);
         }
         a[i] = md_add(a[i], md_of_unit(row->beside, 0));
-        for (e = first; e < end; e++) MD_SOLVE(sim)->scratch[sim->entry_column[e]] = MD_U(0);
+        for (e = first; e < end; e++) MD_SCRATCH(sim)[sim->entry_column[e]] = MD_U(0);
     }
 }
 
@@ -17181,7 +17271,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
         largest = md_max(largest, md_max(s.two_sided[i].b_positive,
                                          md_neg(s.two_sided[i].b_negative)));
     }
-    sim->pivots += md_lcp_solve(&s, &p);
+    MD_PIVOTING(sim)->pivots += md_lcp_solve(&s, &p);
 
     /* an impulse above 1/(10000 MD_EPSILON) times the largest velocity or target fails */
     for (i = 0; i < n; i++)
@@ -17429,8 +17519,8 @@ MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
-    if (sim->unsolved < INT16_MAX) sim->unsolved++;
-    if (solved) return sim->has_no_solution = 1;
+    if (MD_PIVOTING(sim)->unsolved < INT16_MAX) MD_PIVOTING(sim)->unsolved++;
+    if (solved) return MD_PIVOTING(sim)->has_no_solution = 1;
 
     /* not by subtraction, which leaves the rounding of impulses that may be huge */
     md_clear_impulses(sim);
@@ -17625,7 +17715,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     md_see_if_rows_meet(sim);
     warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet);
     n = warm ? md_whitened_count(sim) : 0;
-    md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, n, 0);
+    md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
@@ -17634,7 +17724,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     }
 
     if (!md_cost_is_positive(cost)) return;
-    md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->scratch, n, 0);
+    md_copy_units(MD_SOLVE(sim)->du, MD_SCRATCH(sim), n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
 }
@@ -17673,7 +17763,7 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     for (k = 0; k < sim->dofs; k++) {
         md_num u = md_mul(time, md_add(md_of_real(sim->v[k]), sim->dv[k]));
         if (sim->has_error_displacement) u = md_add(u, MD_SOLVE(sim)->error_displacement[k]);
-        MD_SOLVE(sim)->displacement[k] = started ? md_add(MD_SOLVE(sim)->displacement[k], u) : u;
+        MD_DISPLACEMENT(sim)[k] = started ? md_add(MD_DISPLACEMENT(sim)[k], u) : u;
     }
     sim->has_displacement = 1;
     sim->has_error_displacement = 0;
@@ -17873,7 +17963,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     md_scale coarsest, need;
     int k;
     md_apply_Q(sim, MD_SOLVE(sim)->du);
-    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, sim->h, MD_SOLVE(sim)->scratch);
+    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, sim->h, MD_SCRATCH(sim));
     sim->overflow |= before;
 
     /* If the block is a little too small, the step is repeated in a coarser one, which keeps more
@@ -17885,7 +17975,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
                                                                     md_final_bias_mode(sim)), e));
     for (k = 0; k < sim->dofs; k++) {
         MD_SOLVE(sim)->du[k] = md_unit_add(md_unit_ldexp(MD_SOLVE(sim)->du[k], last - e),
-                                 md_unit_ldexp(MD_SOLVE(sim)->scratch[k], coarsest - e));
+                                 md_unit_ldexp(MD_SCRATCH(sim)[k], coarsest - e));
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
     }
     for (; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
@@ -17921,7 +18011,8 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         md_row *row = md_row_at(sim, k);
         const md_spec *s;
         md_spec room;
-        sim->lambda_sum[MIMICDYN_SETTINGS ? k : 0] = restart ? MD_K(0) : md_row_impulse(sim, k);
+        if (MIMICDYN_SETTINGS)
+            *MD_LAMBDA_SUM(sim, k) = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
         else row->flags |= md_saturation(row);
         if (restart && MIMICDYN_WARM) row->warm_start = sim->row_result[k].warm_start;
@@ -18125,11 +18216,11 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     /* no earlier coupling has this follower among its joints */
     for (i = md_tie_count(sim) - 1; i >= 0; i--) {
         const md_tie *tie = &sim->tie[i];
-        const md_num lambda = md_mul_ratio(tie->inverse, miss[tie->dof]);
+        const md_num lambda = md_mul_ratio(sim->tie_inverse[i], miss[tie->dof]);
         k = tie->leader;
         if (k < 0) md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
         else if (md_is_follower(sim, k))
-            miss[k] = md_add(miss[k], md_mul_wide(tie->ratio, miss[tie->dof]));
+            miss[k] = md_add(miss[k], md_mul_wide(sim->tie_ratio[i], miss[tie->dof]));
         miss[tie->dof] = lambda;
     }
 }
@@ -18169,12 +18260,18 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
 }
 
+/* Whether pivoting has left a problem of this step unsolved. */
+MD_INLINE int md_has_unsolved(const mdyn_sim *sim)
+{
+    return MIMICDYN_MAX_DANTZIG > 0 && MD_PIVOTING(sim)->unsolved;
+}
+
 /* Refines sim->dv of a solve in a block of exponent e. Finds the DoF whose digits are too few. */
 MD_INLINE void md_refine(mdyn_sim *sim, enum md_mode mode, md_scale e)
 {
     const int steps = mode == MD_MODE_STEP, exact = md_equality_count(sim) > 0;
     if (steps) sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_HELD_DV));
-    if (steps && sim->coarse_dof >= 0 && !sim->unsolved && !sim->step_misses)
+    if (steps && sim->coarse_dof >= 0 && !md_has_unsolved(sim) && !sim->step_misses)
         md_refine_momentum(sim);
     if (exact) md_refine_equalities(sim, e);
 
@@ -18207,7 +18304,10 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 
         sim->iterations = 0;
         sim->step_misses = 0;
-        if (MIMICDYN_MAX_DANTZIG > 0) sim->pivots = sim->unsolved = sim->has_no_solution = 0;
+        if (MIMICDYN_MAX_DANTZIG > 0) {
+            MD_PIVOTING(sim)->pivots = 0;
+            MD_PIVOTING(sim)->unsolved = MD_PIVOTING(sim)->has_no_solution = 0;
+        }
         for (substep = 1; substep < substeps; substep++) {
             md_solve_pass(sim, mode, e);
             sim->substep = (int16_t)substep;
@@ -18288,7 +18388,7 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
     if (!md_uses_midpoint(sim)) return r->spec.value;
     if (row->kind == MDYN_ROW_CONTACT) value = md_add(value, md_mul(half, row->Jv));
     if (sim->has_displacement)
-        value = md_add(value, md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement));
+        value = md_add(value, md_body_row_dot(sim, row, MD_DISPLACEMENT(sim)));
     return md_add(value, md_mul(md_mul(MD_K(0.5), md_mul(half, half)), r->spec.bias_acceleration));
 }
 
@@ -18379,8 +18479,9 @@ MD_INLINE void md_report_counts(mdyn_sim *sim)
 {
     sim->report.iterations = (int16_t)(sim->iterations < INT16_MAX ? sim->iterations : INT16_MAX);
     if (MIMICDYN_MAX_DANTZIG > 0) {
-        sim->report.pivots = (int16_t)(sim->pivots < INT16_MAX ? sim->pivots : INT16_MAX);
-        sim->report.unsolved = sim->unsolved;
+        const int32_t pivots = MD_PIVOTING(sim)->pivots;
+        sim->report.pivots = (int16_t)(pivots < INT16_MAX ? pivots : INT16_MAX);
+        sim->report.unsolved = MD_PIVOTING(sim)->unsolved;
     }
     sim->report.residual = sim->residual;
     sim->report.redundant = sim->report.contradictory = sim->report.broken = 0;
@@ -18605,7 +18706,7 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
 
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
-        if (md_is_welded(&sim->link[i]) || MD_BODY(&sim->link[i])->is_alone) continue;
+        if (md_is_welded(&sim->link[i]) || md_link_is(&sim->link[i], MD_ALONE)) continue;
         if (md_less(most2, md_dot(omega, omega))) return i;
     }
     return -1;
@@ -18790,9 +18891,9 @@ MD_STATIC int md_check_drift(mdyn_sim *sim)
 /* MDYN_OK, or the gravest warning of a solve. */
 MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 {
-    if (MIMICDYN_MAX_DANTZIG > 0 && sim->has_no_solution)
+    if (MIMICDYN_MAX_DANTZIG > 0 && MD_PIVOTING(sim)->has_no_solution)
         return md_blame(sim, MDYN_WARN_NO_SOLUTION, -1);
-    if (sim->step_misses || (MIMICDYN_MAX_DANTZIG > 0 && sim->unsolved))
+    if (sim->step_misses || md_has_unsolved(sim))
         return md_blame(sim, MDYN_WARN_NOT_CONVERGED, -1);
     if (MD_REFINES_EQUALITIES && sim->coarse_dof >= 0)
         return md_blame(sim, MDYN_WARN_DIGITS, sim->coarse_dof);
@@ -18816,7 +18917,7 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
         if (simple && md_surely_stays_in_range(sim->q[md_coordinate_of_dof(sim, k)], sim->v[k], dv,
                                                dt)) continue;
         u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
-        if (apart) u[k] = md_add(u[k], MD_SOLVE(sim)->displacement[k]);
+        if (apart) u[k] = md_add(u[k], MD_DISPLACEMENT(sim)[k]);
         if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
             return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
@@ -18841,13 +18942,13 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     /* v, and q from the middle of the step, or from its start; what the rows and trees need of the
        change of v at these poses. Followers are set below, where no row on bodies reads their v. */
     if (MD_FLOATING_TREES && floating) md_advance_momenta(sim);
-    md_move_dofs(sim, sim->dv, midpoint ? sim->half_dt : sim->dt_wide,
+    md_move_dofs(sim, sim->dv, midpoint ? md_wide_half(sim->dt_wide) : sim->dt_wide,
                  !sim->q_may_be_off && !md_has_body_rows(sim));
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
-    if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, MD_SOLVE(sim)->displacement);
+    if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, MD_DISPLACEMENT(sim));
     if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
-    else if (sim->has_displacement) md_integrate_quaternions(sim, MD_SOLVE(sim)->displacement);
+    else if (sim->has_displacement) md_integrate_quaternions(sim, MD_DISPLACEMENT(sim));
     if (midpoint) md_drift_quaternions(sim);
     md_follow(sim);
 
@@ -18882,8 +18983,9 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     int code;
     if (md_has_curved_ties(sim)) md_note_curved_ties(sim);
     md_open_momenta(sim);
-    md_copy_tails(sim->q_tail_start, sim->q_tail, sim->coordinates);
-    if (md_has_quaternions(sim)) md_copy_tails(sim->v_tail_start, sim->v_tail, sim->dofs);
+    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
+    if (md_has_quaternions(sim))
+        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
     md_drift_to_middle(sim);
     md_drift_quaternions(sim);
     sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
@@ -18899,10 +19001,10 @@ MD_STATIC void md_leave_middle(mdyn_sim *sim)
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP) return;
     sim->q_may_be_off = 1;
     md_copy(sim->q, sim->q_seen, sim->coordinates);
-    md_copy_tails(sim->q_tail, sim->q_tail_start, sim->coordinates);
+    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
     if (!md_has_quaternions(sim)) return;
     md_copy(sim->v, sim->v_seen, sim->dofs);
-    md_copy_tails(sim->v_tail, sim->v_tail_start, sim->dofs);
+    md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
 }
 
 /* Checks inputs and state, opens the contacts set for this step, and brings the poses to the place
@@ -19222,13 +19324,13 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
         /* each is a valid one of joints with a position; a coupler is that of all terms: the first
            one tells whether there is one */
         if (t->curve < 1 || t->curve > curves->count || c->level != MDYN_POSITION
-            || !md_curve_is_valid(md_curve_of(sim, t))) return MDYN_ERR_CURVE;
-        if (k == first) coupler = md_curve_of(sim, t)->kind == MDYN_CURVE_COUPLER;
+            || !md_curve_is_valid(md_curve_of(sim, t->curve))) return MDYN_ERR_CURVE;
+        if (k == first) coupler = md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER;
         if (coupler ? t->curve != c->terms[first].curve
-                    : md_curve_of(sim, t)->kind == MDYN_CURVE_COUPLER) return MDYN_ERR_CURVE;
+                    : md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER) return MDYN_ERR_CURVE;
         /* the follower */
         if (k == first && !coupler
-            && md_is_level(md_curve_of(sim, t), md_values_of_body(sim, t->body), &place)) {
+            && md_is_level(md_curve_of(sim, t->curve), md_values_of_body(sim, t->body), &place)) {
 #if MIMICDYN_MAX_CURVES > 0
             sim->culprit.place = md_to_real(place);
 #endif
@@ -19887,21 +19989,22 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 }
 
 /* The bounds of f in coupling i, c_f q_f + c f(q) + offset = lower, by the limits of its follower f
-   and of the joints that couplings without a curve tie to it. Writes sim->mark, ... of that. */
-MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follower,
-                                    const mdyn_term *leader, md_preimage *s)
+   (the numbers of both terms) and of the joints that couplings without a curve tie to it. Writes
+   sim->mark, ... of that. */
+MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, int follower, int leader,
+                                    md_preimage *s)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const md_num ratio = md_neg(md_div(md_of_wide(follower->coefficient),
-                                       md_of_wide(leader->coefficient)));
+    const md_num ratio = md_neg(md_div(md_of_wide(c->coefficient[follower]),
+                                       md_of_wide(c->coefficient[leader])));
     const md_num rest = md_div(md_sub(md_of_wide(c->lower), md_of_wide(c->offset)),
-                               md_of_wide(leader->coefficient));
+                               md_of_wide(c->coefficient[leader]));
     int k;
 
     /* of the follower, from all that is tied to it */
     s->hi = MD_K(1e12);
     s->lo = md_neg(s->hi);
-    md_tie_joints(sim, md_dof_of(sim, follower->body));
+    md_tie_joints(sim, md_dof_of(sim, c->body[follower]));
     for (k = 0; k < sim->dofs; k++) md_narrow_by_limits(sim, k, &s->lo, &s->hi);
 
     /* f = ratio q_f + rest; no bound stays none */
@@ -19923,28 +20026,28 @@ MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, const mdyn_term *follo
 MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const mdyn_term *leader = NULL, *follower = NULL;
+    int leader = -1, follower = -1;
     const md_num most = MD_K(8388600);
     md_num x, z, from = md_max(*lower, md_neg(most)), to = md_min(*upper, most), t;
     md_preimage s;
     int k, terms = 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        if (md_wide_is_zero(c->terms[k].coefficient)) continue;
-        *(c->terms[k].curve ? &leader : &follower) = &c->terms[k];
+        if (md_wide_is_zero(c->coefficient[k])) continue;
+        *(c->curve[k] ? &leader : &follower) = k;
         terms++;
     }
 
     /* one leader on a curve, and a follower that is not tied to it otherwise */
-    if (terms != 2 || !leader || !follower || !md_coupling_is_equality(c)
-        || !md_coupling_is_rigid(sim, c) || !sim->mark[md_dof_of(sim, leader->body)]
-        || sim->mark[md_dof_of(sim, follower->body)]) return;
-    s.curve = md_curve_of(sim, leader);
+    if (terms != 2 || leader < 0 || follower < 0 || !md_coupling_is_equality(c)
+        || !md_coupling_is_rigid(sim, c) || !sim->mark[md_dof_of(sim, c->body[leader])]
+        || sim->mark[md_dof_of(sim, c->body[follower])]) return;
+    s.curve = md_curve_of(sim, c->curve[leader]);
     if (s.curve->kind == MDYN_CURVE_COUPLER || (s.curve->kind == MDYN_CURVE_FUNCTION
         && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
-    x = sim->joint_force[md_dof_of(sim, leader->body)];
-    z = sim->dv[md_dof_of(sim, leader->body)];
+    x = sim->joint_force[md_dof_of(sim, c->body[leader])];
+    z = sim->dv[md_dof_of(sim, c->body[leader])];
     md_find_curve_bounds(sim, i, follower, leader, &s);
     md_tie_joints(sim, dof);
     from = md_add(md_mul(x, from), z);
@@ -19957,7 +20060,7 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
 
     /* the interval, and back to q; where it ends with the range of q, which the limits of other
        joints have given, nothing is narrowed, so that these keep their digits */
-    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, leader->body)]);
+    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, c->body[leader])]);
     md_find_preimage(&s, from, to);
     /* nothing is left */
     if (!s.found) {
@@ -20022,7 +20125,7 @@ MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, 
 MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
                                   md_num x)
 {
-    md_num *lower = &MD_SOLVE(sim)->reduced.factor[k], *upper = &MD_SOLVE(sim)->reduced.size[k];
+    md_num *lower = &MD_REDUCED(sim).factor[k], *upper = &MD_REDUCED(sim).size[k];
     const md_num most = MD_K(8388600);
     const md_num from = md_max(*lower, md_neg(most)), to = md_min(*upper, most);
     const int reversed = md_less(x, MD_K(0));
@@ -20063,36 +20166,35 @@ MD_INLINE void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_
 
 #endif
 
-/* The largest that a term of a coupling may be in the interval of its joint if `up`, otherwise the
+/* The largest that term j of a coupling may be in the interval of its joint if `up`, otherwise the
    smallest; +-1e12 if it has no bound there. */
-MD_STATIC md_num md_reach(const mdyn_sim *sim, const mdyn_term *t, int up)
+MD_STATIC md_num md_reach(const mdyn_sim *sim, const md_coupling_values *c, int j, int up)
 {
-    const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(t->coefficient);
-    const int k = md_dof_of(sim, t->body), at_upper = up == !md_less(x, MD_K(0));
-    const md_reduced *r = &MD_SOLVE(sim)->reduced;
+    const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(c->coefficient[j]);
+    const int k = md_dof_of(sim, c->body[j]), at_upper = up == !md_less(x, MD_K(0));
+    const md_reduced *r = &MD_REDUCED(sim);
     const md_num q = at_upper ? r->size[k] : r->factor[k];
-    if (MD_HAS_CURVES && t->curve)
-        return md_reach_of_curve(md_curve_of(sim, t), r->factor[k], r->size[k], x, up);
+    if (MD_HAS_CURVES && c->curve[j])
+        return md_reach_of_curve(md_curve_of(sim, c->curve[j]), r->factor[k], r->size[k], x, up);
     if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
     return md_mul(x, q);
 }
 
 /* The interval of the joint of one term of coupling c, from those of the others. */
-MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, const mdyn_term *term)
+MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, int term)
 {
-    const int k = md_dof_of(sim, term->body);
-    const md_num none = MD_K(1e12), x = md_of_wide(term->coefficient);
+    const int k = md_dof_of(sim, c->body[term]);
+    const md_num none = MD_K(1e12), x = md_of_wide(c->coefficient[term]);
     const md_num offset = md_of_wide(c->offset);
     md_num lo = md_of_wide(c->lower), hi = md_of_wide(c->upper);
     int j, open_below = !md_has_lower(c->lower), open_above = !md_has_upper(c->upper);
 
     /* what the term may be, with the offset */
     for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
-        const mdyn_term *other = &c->terms[j];
         md_num most, least;
-        if (other == term || md_wide_is_zero(other->coefficient)) continue;
-        most = md_reach(sim, other, 1);
-        least = md_reach(sim, other, 0);
+        if (j == term || md_wide_is_zero(c->coefficient[j])) continue;
+        most = md_reach(sim, c, j, 1);
+        least = md_reach(sim, c, j, 0);
         open_below |= !md_less(most, none);
         open_above |= !md_less(md_neg(none), least);
         lo = md_sub(lo, most);
@@ -20101,11 +20203,12 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, const 
 
     if (open_below) lo = md_neg(none);
     if (open_above) hi = none;
-    if (MD_HAS_CURVES && term->curve)
-        md_narrow_by_image(sim, md_curve_of(sim, term), k, open_below ? lo : md_sub(lo, offset),
+    if (MD_HAS_CURVES && c->curve[term])
+        md_narrow_by_image(sim, md_curve_of(sim, c->curve[term]), k,
+                           open_below ? lo : md_sub(lo, offset),
                            open_above ? hi : md_sub(hi, offset), x);
     else
-        md_narrow(&MD_SOLVE(sim)->reduced.factor[k], &MD_SOLVE(sim)->reduced.size[k], lo, hi, x,
+        md_narrow(&MD_REDUCED(sim).factor[k], &MD_REDUCED(sim).size[k], lo, hi, x,
                   offset, md_abs(x));
 }
 
@@ -20114,22 +20217,22 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, const 
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    md_num *lower = MD_SOLVE(sim)->reduced.factor, *upper = MD_SOLVE(sim)->reduced.size;
+    md_num *lower = MD_REDUCED(sim).factor, *upper = MD_REDUCED(sim).size;
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
     for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
-        if (md_wide_is_zero(c->terms[j].coefficient)) continue;
-        k = md_dof_of(sim, c->terms[j].body);
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        k = md_dof_of(sim, c->body[j]);
         empty |= md_range_is_empty(lower[k], upper[k]);
     }
     for (j = 0; j < MIMICDYN_MAX_TERMS; j++) {
         md_num lo, hi;
-        if (md_wide_is_zero(c->terms[j].coefficient)) continue;
-        k = md_dof_of(sim, c->terms[j].body);
+        if (md_wide_is_zero(c->coefficient[j])) continue;
+        k = md_dof_of(sim, c->body[j]);
         lo = lower[k];
         hi = upper[k];
-        if (!empty) md_narrow_term(sim, c, &c->terms[j]);
+        if (!empty) md_narrow_term(sim, c, j);
         if (empty || md_range_is_empty(lower[k], upper[k])) {
             upper[k] = MD_K(-1e12);
             lower[k] = MD_K(1e12);
@@ -20148,14 +20251,14 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
     int i, k, several = 0, changed = 1;
     md_open_scratch(sim);
     for (i = 0; (MIMICDYN_MAX_TERMS > 2 || MD_HAS_CURVES) && i < n; i++)
-        several |= sim->term_count[i] > 2 || md_coupling_is_curved(sim, i);
+        several |= md_coupling_at(sim, i)->term_count > 2 || md_coupling_is_curved(sim, i);
     if (!several) return 0;
 
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         const int limited = !md_wides_are_zero(&b->lower, 2);
-        MD_SOLVE(sim)->reduced.factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
-        MD_SOLVE(sim)->reduced.size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
+        MD_REDUCED(sim).factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
+        MD_REDUCED(sim).size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
     }
     for (k = 0; k < n && changed; k++)
         for (changed = i = 0; i < n; i++) changed |= md_narrow_terms(sim, k % 2 ? n - 1 - i : i);
@@ -20167,7 +20270,7 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
-    const md_num lo = MD_SOLVE(sim)->reduced.factor[dof], hi = MD_SOLVE(sim)->reduced.size[dof];
+    const md_num lo = MD_REDUCED(sim).factor[dof], hi = MD_REDUCED(sim).size[dof];
     if (md_less(md_mul(rounding, md_add(one, md_abs(lo))), md_sub(lo, *lower))) *lower = lo;
     if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
 }
@@ -20326,7 +20429,7 @@ MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim, int velocities)
    Given:  a model that >>check has accepted; later, the numbers of a setter that it has accepted.
    Gives:  links and DoFs of the tree, the list of constraint rows, their plan (>>plan), and the
            warnings of mdyn_init. A sim is ready when all of this has succeeded.
-   Writes:  at init every byte of the sim; on replacement `coupling`, `term_count`, `released`, the
+   Writes:  at init every byte of the sim; on replacement `coupling`, `released`, the
            plan and the workspaces of the solve. An error on replacement restores the old coupling.
 
    A step reads the sim's own copy of every number: links, joint values, couplings, gravity, dt and
@@ -20402,7 +20505,7 @@ MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
 }
 
 /* The sum of the constants: the members of mdyn_sim from `bodies` to rows_meet, from `model` to
-   `term_count`, and of curves. */
+   `M_first`, and of curves. */
 MD_OWN_FRAME uint32_t md_sum_constants(const mdyn_sim *sim)
 {
     return md_sum_part(sim, &sim->bodies, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, bodies))
@@ -20427,7 +20530,7 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
     md_mat_vec(&p, &MD_BODY(on)->rotation, &l->position);
     md_vec_add(&l->position, &MD_BODY(on)->position, &p);
     md_mat_mul(&l->rotation, &MD_BODY(on)->rotation, &R);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    md_set_trait(link, MD_UNTURNED, md_mat_is_identity(&l->rotation));
 }
 
 /* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
@@ -20443,7 +20546,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
 
     /* From the parent's internal frame: position P^T p, rotation P^T R Q */
     l->axis = (uint8_t)md_axis_frame(b, &Q);
-    l->is_oblique = (uint8_t)!md_mat_is_identity(&Q);
+    md_set_trait(link, MD_OBLIQUE, !md_mat_is_identity(&Q));
     md_joint_frame(sim, b->parent, &P);
     md_mat_transpose(&P, &P);
     md_vec_of_wide(&position, &s->position);
@@ -20453,7 +20556,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
     md_mat_mul(&t, &P, &R);
     md_mat_mul(&l->rotation, &t, &Q);
-    l->rotation_is_identity = (uint8_t)md_mat_is_identity(&l->rotation);
+    md_set_trait(link, MD_UNTURNED, md_mat_is_identity(&l->rotation));
     l->body_parent = (md_index)b->parent;
     md_move_off_welded(sim, link);
 
@@ -20471,8 +20574,9 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
     md_sym_add_shift(&l->inertia, &com, &l->first_moment);
 
     k = md_next_axis[l->axis];
-    l->is_rotor = (uint8_t)(b->joint == MDYN_REVOLUTE && b->parent < 0 && !l->carries
-        && md_is_zero(md_vec_get(&com, k)) && md_is_zero(md_vec_get(&com, md_next_axis[k])));
+    md_set_trait(link, MD_ROTOR, b->joint == MDYN_REVOLUTE && b->parent < 0
+        && !md_link_is(link, MD_CARRIES) && md_is_zero(md_vec_get(&com, k))
+        && md_is_zero(md_vec_get(&com, md_next_axis[k])));
 }
 
 /* md_dof.pitch: of a helical joint its pitch; of a free joint the inertia about the mass center. */
@@ -20596,18 +20700,18 @@ MD_STATIC uint8_t md_dof_kind(mdyn_joint joint, int k)
         : joint == MDYN_HELICAL ? MD_HELICAL : MD_ANGULAR);
 }
 
-/* is_single and is_alone of link i, and what it takes from its parent: another joint moves in that
+/* MD_SINGLE and MD_ALONE of link i, and what it takes from its parent: another joint moves in that
    tree, a rotor carries nothing. */
 MD_STATIC void md_build_place(mdyn_sim *sim, int i)
 {
-    md_link *link = &sim->link[i];
-    md_body_part *l = MD_BODY(link), *on = MD_BODY(&sim->link[link->parent < 0 ? i : link->parent]);
-    l->is_single = (uint8_t)(link->dofs >= 3 && link->parent < 0);
-    l->is_alone = link->parent < 0;
+    md_link *link = &sim->link[i], *on;
+    md_set_trait(link, MD_SINGLE, link->dofs >= 3 && link->parent < 0);
+    md_set_trait(link, MD_ALONE, link->parent < 0);
     if (link->parent < 0) return;
-    if (!md_is_welded(link)) on->is_single = on->is_alone = 0;
-    on->carries = 1;
-    on->is_rotor = 0;
+    on = &sim->link[link->parent];
+    if (!md_is_welded(link)) md_set_trait(on, MD_SINGLE | MD_ALONE, 0);
+    md_set_trait(on, MD_CARRIES, 1);
+    md_set_trait(on, MD_ROTOR, 0);
 }
 
 /* Link i with its DoFs, coordinates and frame. */
@@ -20702,7 +20806,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
     for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
         const md_coupling_values *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
-        if (md_softness_is_hard(&c->softness) && (!md_wide_is_zero(c->target_velocity)
+        if (md_coupling_is_hard(c) && (!md_wide_is_zero(c->target_velocity)
             || (c->level == MDYN_VELOCITY
                 && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
             sim->has_target_velocity = 1;
@@ -20715,9 +20819,17 @@ MD_STATIC void md_take_coupling(md_coupling_values *to, const mdyn_coupling *c)
     size_t k;
     for (k = 0; k < sizeof *to; k++) ((unsigned char *)to)[k] = 0; /* what is between fields */
 
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) to->terms[k] = c->terms[k];
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        to->coefficient[k] = c->terms[k].coefficient;
+        to->body[k] = c->terms[k].body;
+        to->axis[k] = c->terms[k].axis;
+        to->curve[k] = c->terms[k].curve;
+        if (!md_wide_is_zero(to->coefficient[k])) to->term_count++;
+    }
     to->offset = c->offset;
-    to->softness = c->softness;
+    to->softness_kind = (uint8_t)c->softness.kind;
+    to->softness_a = c->softness.a;
+    to->softness_b = c->softness.b;
     to->lower = c->lower;
     to->upper = c->upper;
     to->target_velocity = c->target_velocity;
@@ -20732,14 +20844,10 @@ MD_STATIC void md_take_coupling(md_coupling_values *to, const mdyn_coupling *c)
     to->name = c->name;
 }
 
-/* What concerns all couplings, after coupling i has changed. */
-MD_STATIC void md_note_coupling(mdyn_sim *sim, int i)
+/* What concerns all couplings, after one has changed. */
+MD_STATIC void md_note_coupling(mdyn_sim *sim)
 {
-    int k;
     md_drop_factor(sim);
-    sim->term_count[i] = 0;
-    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
-        if (!md_wide_is_zero(sim->coupling[i].terms[k].coefficient)) sim->term_count[i]++;
     md_lay_out_curves(sim);
     md_look_at_couplings(sim);
     md_find_leaders(sim);
@@ -20748,7 +20856,7 @@ MD_STATIC void md_note_coupling(mdyn_sim *sim, int i)
 MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values *c)
 {
     sim->coupling[i] = *c;
-    md_note_coupling(sim, i);
+    md_note_coupling(sim);
 }
 
 /* Appends a row to the list. */
@@ -20838,7 +20946,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     for (i = 0; i < sim->joint_row_count; i++) {
         const md_row *row = md_row_at(sim, i);
         if (row->kind != MDYN_ROW_DRIVE && (row->kind != MDYN_ROW_COUPLING
-            || md_softness_is_hard(&md_coupling_at(sim, row->index)->softness))) continue;
+            || md_coupling_is_hard(md_coupling_at(sim, row->index)))) continue;
         md_find_row_terms(sim, row, t);
         k = sim->springs[t->dof[0]];
         sim->dv[k] = md_add(sim->dv[k], MD_K(1));
@@ -20890,7 +20998,8 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
             return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
 
         /* the first of each kind, for the warning that comes first */
-        if (lock < 0 && locking >= 0 && sim->term_count[locking] > 1) lock = locking;
+        if (lock < 0 && locking >= 0 && md_coupling_at(sim, locking)->term_count > 1)
+            lock = locking;
         if (locking >= 0 || frozen >= 0) continue;
         follower = md_find_narrowing_follower(sim, k, lower, upper);
         if (follower >= 0) frozen = md_body_of(sim, follower);
@@ -20980,7 +21089,6 @@ MD_STATIC void md_set_time_step(mdyn_sim *sim)
     sim->inverse_dt = md_inverse(sim->dt);
     sim->h = sim->dt;
     if (md_substeps(sim) > 1) sim->h = md_div(sim->dt, md_of_int(md_substeps(sim)));
-    sim->half_dt = md_wide_half(sim->dt_wide);
     sim->inverse_h = md_inverse(sim->h);
 }
 
@@ -21065,7 +21173,7 @@ MD_OWN_FRAME int md_build_parts(mdyn_sim *sim, const mdyn_model *model)
         if (code == MDYN_OK) code = md_check_curves(sim, &model->couplings[i], i);
         if (code != MDYN_OK) return md_blame(sim, code, i);
         md_take_coupling(&sim->coupling[i], &model->couplings[i]);
-        md_note_coupling(sim, i);
+        md_note_coupling(sim);
     }
     md_build_rows(sim);
     sim->joint_row_count = sim->rows;
@@ -21112,6 +21220,12 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
 
 /* ---- replacing a coupling ---- */
 
+/* Whether term k of two couplings is of the same joint, in the same curve. */
+MD_STATIC int md_is_same_joint(const md_coupling_values *a, const md_coupling_values *b, int k)
+{
+    return a->body[k] == b->body[k] && a->axis[k] == b->axis[k] && a->curve[k] == b->curve[k];
+}
+
 #define MD_REPLACED UINT32_MAX /* last_step of a coupling whose terms were replaced since then */
 
 /* Whether the plan remains valid with *c in the place of coupling i. It does if both have the same
@@ -21127,13 +21241,11 @@ MD_STATIC int md_plan_fits_coupling(mdyn_sim *sim, int i, const md_coupling_valu
     if (md_has_mu(old) != md_has_mu(c)
         || (MIMICDYN_LOSSES && MD_LOSS(old)->mu_of != MD_LOSS(c)->mu_of)) return 0;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *a = &old->terms[k], *b = &c->terms[k];
-        if (md_wide_is_zero(a->coefficient) != md_wide_is_zero(b->coefficient)) return 0;
-        if (!md_wide_is_zero(a->coefficient)
-            && (a->body != b->body || a->axis != b->axis || a->curve != b->curve)) return 0;
+        const mdyn_wide a = old->coefficient[k], b = c->coefficient[k];
+        if (md_wide_is_zero(a) != md_wide_is_zero(b)) return 0;
+        if (!md_wide_is_zero(a) && !md_is_same_joint(old, c, k)) return 0;
         if ((rank < MD_RANK_COMPLIANT || sim->eliminated[i])
-            && !md_is_zero(md_sub(md_of_wide(a->coefficient), md_of_wide(b->coefficient))))
-            return 0;
+            && !md_is_zero(md_sub(md_of_wide(a), md_of_wide(b)))) return 0;
     }
 
     /* Boundedness and rank are read from sim->coupling, so *c stands there for these two calls */
@@ -21165,7 +21277,6 @@ MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
 {
     return md_sum_part(sim, &sim->coupling[i], sizeof sim->coupling[i])
         + md_sum_part(sim, &sim->offset_rest[i], sizeof sim->offset_rest[i])
-        + md_sum_part(sim, &sim->term_count[i], sizeof sim->term_count[i])
         + md_sum_curve_constants(sim) + md_sum_flags(sim);
 }
 
@@ -21214,11 +21325,9 @@ MD_STATIC int md_terms_are_equal(const md_coupling_values *a, const md_coupling_
 {
     int k;
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        const mdyn_term *x = &a->terms[k], *y = &b->terms[k];
-        if (md_wide_less(x->coefficient, y->coefficient)
-            || md_wide_less(y->coefficient, x->coefficient)) return 0;
-        if (!md_wide_is_zero(x->coefficient)
-            && (x->body != y->body || x->axis != y->axis || x->curve != y->curve)) return 0;
+        const mdyn_wide x = a->coefficient[k], y = b->coefficient[k];
+        if (md_wide_less(x, y) || md_wide_less(y, x)) return 0;
+        if (!md_wide_is_zero(x) && !md_is_same_joint(a, b, k)) return 0;
     }
     return 1;
 }
@@ -21260,7 +21369,7 @@ MD_STATIC uint32_t md_sum_target(const mdyn_sim *sim, int i)
 MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling_values *c)
 {
     uint32_t before;
-    if (c->softness.kind == MDYN_DEFAULT || sim->redundant_count > 0)
+    if (c->softness_kind == MDYN_DEFAULT || sim->redundant_count > 0)
         return md_replace_coupling(sim, i, c, sim->released[i]);
 
     /* three numbers instead of the whole coupling: a motion is commanded before each step */
@@ -22023,8 +22132,8 @@ MD_STATIC int md_joint_has_curve(const mdyn_sim *sim, int body)
     int i, k;
     for (i = 0; MIMICDYN_MAX_CURVES > 0 && i < sim->couplings; i++)
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-            const mdyn_term *t = &md_coupling_at(sim, i)->terms[k];
-            if (t->curve && !md_wide_is_zero(t->coefficient) && t->body == body) return 1;
+            const md_coupling_values *c = md_coupling_at(sim, i);
+            if (md_term_is_curved(c, k) && c->body[k] == body) return 1;
         }
     return 0;
 }
@@ -22259,7 +22368,7 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
     const int first = md_first_term(c);
     int k;
     for (k = first; k < MIMICDYN_MAX_TERMS; k++) {
-        const md_num x = md_of_wide(c->terms[k].coefficient), size = md_abs(x);
+        const md_num x = md_of_wide(c->coefficient[k]), size = md_abs(x);
         if (md_is_zero(x)) continue;
 
         /* sign and coefficient; a coupler has those of its first term, and is written once with
@@ -22269,13 +22378,13 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
         if ((k == first || !coupler) && !md_is_zero(md_sub(size, MD_K(1))))
             md_print_value(out, "", size, " ");
         /* the curve by its index in the model */
-        if (c->terms[k].curve && (k == first || !coupler)) {
+        if (c->curve[k] && (k == first || !coupler)) {
             md_print(out, "curve ");
-            md_print_int(out, c->terms[k].curve - 1);
+            md_print_int(out, c->curve[k] - 1);
             md_print(out, "(");
         }
-        md_print_joint(out, sim, "q", md_dof_of(sim, c->terms[k].body));
-        if (c->terms[k].curve && !coupler) md_print(out, ")");
+        md_print_joint(out, sim, "q", md_dof_of(sim, c->body[k]));
+        if (c->curve[k] && !coupler) md_print(out, ")");
     }
     if (coupler) md_print(out, ")");
 }
@@ -22315,13 +22424,14 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_
                                  const md_terms *t)
 {
     const int velocity = c->level == MDYN_VELOCITY;
+    const mdyn_softness softness = md_softness_of(c);
     md_print_coupling_equation(out, sim, c, t);
     md_print(out, " [");
     md_print(out, md_unit_of_terms(sim, t, velocity));
     md_print(out, "]");
 
     /* behind the equation; a target velocity of 0, and bounds that do not exist, are left out */
-    md_print_softness(out, &c->softness);
+    md_print_softness(out, &softness);
     if (!velocity && !md_wide_is_zero(c->target_velocity))
         md_print_value(out, ", target velocity ", md_of_wide(c->target_velocity), "");
     md_print_effort(out, c->effort);
@@ -22647,7 +22757,7 @@ MD_STATIC int md_find_expanded(mdyn_sim *sim, const mdyn_wide *y, enum md_mode m
 MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 {
     const md_num *M_y = md_tie_count(sim) ? sim->shared.factor.mass_y : sim->mass.M;
-    const int16_t *number = MD_SOLVE(sim)->reduced.dof;
+    const int16_t *number = MD_REDUCED(sim).dof;
     const int m = md_number_independent(sim);
     int j, k;
     if (md_tie_count(sim)) md_reduce_mass(sim);
@@ -22768,19 +22878,19 @@ MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
     int first = 0, loss, k, place = 0;
     if (md_has_efficiency(c)) {
         loss = md_find_row(sim, MDYN_ROW_LOSS, coupling);
-        while (md_wide_is_zero(c->terms[first].coefficient)) first++;
+        while (md_wide_is_zero(c->coefficient[first])) first++;
         lambda = md_add(lambda, md_mul(first == term ? MD_K(0.5) : MD_K(-0.5),
                                        sim->row_result[loss].impulse));
     }
     /* a coefficient is its own slope */
     if (!md_coupling_is_curved(sim, coupling))
-        return md_mul(md_mul(sim->inverse_dt, lambda), md_of_wide(c->terms[term].coefficient));
+        return md_mul(md_mul(sim->inverse_dt, lambda), md_of_wide(c->coefficient[term]));
 
     /* with the slope of a curve in the last step; absent terms are not in t, so the place there is
        the number of present ones before this one */
-    if (md_wide_is_zero(c->terms[term].coefficient)) return MD_K(0);
+    if (md_wide_is_zero(c->coefficient[term])) return MD_K(0);
     md_find_step_terms(sim, md_row_at(sim, coupling), &t);
-    for (k = 0; k < term; k++) place += !md_wide_is_zero(c->terms[k].coefficient);
+    for (k = 0; k < term; k++) place += !md_wide_is_zero(c->coefficient[k]);
     return md_mul(md_mul(sim->inverse_dt, lambda), t.factor[place]);
 }
 
@@ -22806,13 +22916,13 @@ MD_STATIC int md_dofs_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
-/* The leader of a tie is that of its coupling. */
-MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, const md_tie *tie)
+/* The leader of tie i is that of its coupling. */
+MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, int i)
 {
-    md_tie t = *tie;
-    if (!md_are_nums(&t.inverse, 1)) return 0;
-    md_find_leader(sim, &t);
-    return t.leader == tie->leader && md_wide_compare(t.ratio, tie->ratio) == 0;
+    mdyn_wide ratio;
+    return md_are_nums(&sim->tie_inverse[i], 1)
+        && md_find_leader(sim, i, &ratio) == sim->tie[i].leader
+        && md_wide_compare(ratio, sim->tie_ratio[i]) == 0;
 }
 
 /* DoF k is led if it is the follower of a tie with a leader. */
@@ -22833,7 +22943,7 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
         ok = md_is_between(0, sim->tie[k].coupling, sim->couplings - 1)
             && sim->eliminated[sim->tie[k].coupling] == 1
             && md_is_between(0, sim->tie[k].dof, sim->dofs - 1)
-            && sim->tie_of[sim->tie[k].dof] == k && md_leader_is_valid(sim, &sim->tie[k]);
+            && sim->tie_of[sim->tie[k].dof] == k && md_leader_is_valid(sim, k);
 
     /* a path leads to lower numbers, and a row of L is as long as its path */
     for (k = 0; ok && k < sim->dofs; k++) {
@@ -22979,7 +23089,7 @@ MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
         && MD_ARE_NUMS(sim->inverse_diagonal)
         && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
     if (!MD_SOLVE_IS_SHARED)
-        ok = ok && MD_ARE_NUMS(MD_SOLVE(sim)->displacement)
+        ok = ok && MD_ARE_NUMS(MD_DISPLACEMENT(sim))
             && MD_ARE_NUMS(MD_SOLVE(sim)->error_displacement)
             && MD_ARE_NUMS(MD_SOLVE(sim)->y_force);
     if (!MIMICDYN_TREE) return ok;
@@ -23022,16 +23132,18 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 /* Numbers of rows and curves. */
 MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
 {
-    int k, ok = MD_ARE_NUMS(sim->soft_mass) && MD_ARE_NUMS(sim->lambda_sum);
+    int k, ok = 1;
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) {
         const md_row *row = &sim->slot[k].row;
-        ok &= md_are_nums(&row->scale, 1) && MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
+        if (!MIMICDYN_TREE) ok &= md_are_nums(MD_SOFT_MASS(sim, k), 1);
+        if (MD_GAINS_STAY) ok &= MD_ARE_FIELDS(MD_GAINS(sim, k), erp, of_target);
+        if (MIMICDYN_SETTINGS) ok &= md_are_nums(MD_LAMBDA_SUM(sim, k), 1);
+        ok &= MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
 #if MIMICDYN_SETTINGS
         ok &= md_are_nums(&sim->row_result[k].error, 1);
 #endif
-        if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, error, length);
+        if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, scale, length);
     }
-    for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], erp, of_target);
     if (!MD_HAS_CURVES) return ok;
 
     for (k = 0; k < MIMICDYN_MAX_CURVES; k++)
@@ -23151,7 +23263,7 @@ MD_OWN_FRAME void md_add_drift(const mdyn_sim *sim, const md_link *link, md_num 
     for (k = 0; k < 3; k++) turn[k] = c[k] = MD_K(0);
 
     /* w' of a single body: I w' = I w x w */
-    if (MD_BODY(link)->is_single) {
+    if (md_link_is(link, MD_SINGLE)) {
         md_single_inertia(sim, link, in, &com);
         for (k = 0; k < 3; k++) {
             c[k] = md_vec_get(&com, k);
@@ -23184,12 +23296,13 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     const int midpoint = md_uses_midpoint(sim);
     const md_num part = midpoint ? MD_K(0.5) : MD_K(1);
     int k;
-    md_copy_tails(sim->q_tail_start, sim->q_tail, sim->coordinates);
-    if (md_has_quaternions(sim)) md_copy_tails(sim->v_tail_start, sim->v_tail, sim->dofs);
+    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
+    if (md_has_quaternions(sim))
+        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
     for (k = 0; k < sim->dofs; k++) sim->v[k] = md_to_real(md_neg(md_of_real(sim->v[k])));
 
     /* the drift of a step, which is the same forwards and backwards */
-    md_drift_q(sim, midpoint ? sim->half_dt : sim->dt_wide, 0);
+    md_drift_q(sim, midpoint ? md_wide_half(sim->dt_wide) : sim->dt_wide, 0);
     if (midpoint) md_drift_quaternions(sim);
     for (k = 0; k < sim->dofs && !midpoint; k++)
         sim->joint_force[k] = md_mul(sim->dt, md_of_real(sim->v[k]));
@@ -23211,8 +23324,9 @@ MD_STATIC void md_return_to_end(mdyn_sim *sim)
 {
     md_copy(sim->q, sim->q_seen, sim->coordinates);
     md_copy(sim->v, sim->v_seen, sim->dofs);
-    md_copy_tails(sim->q_tail, sim->q_tail_start, sim->coordinates);
-    if (md_has_quaternions(sim)) md_copy_tails(sim->v_tail, sim->v_tail_start, sim->dofs);
+    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
+    if (md_has_quaternions(sim))
+        md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
     sim->kinematics_stale = 1;
 }
 

@@ -87,7 +87,7 @@ static void test_frames(void) {
             md_joint_frame(&sim, i, &Q);
             of_table = md_axis_frame(&tree_body[i], &Q);
             CHECK_EQUAL(of_table, inside);
-            CHECK_EQUAL(sim.link[i].is_oblique, i == 4 || i == 5);
+            CHECK_EQUAL(md_link_is(&sim.link[i], MD_OBLIQUE), i == 4 || i == 5);
             md_joint_frame(&sim, i, &Q);
             for (int k = 0; k < 3; k++) {
                 CHECK_NEAR(number(md_mat_get(&Q, 3 * k + inside)), axis[k] / length, FRAME);

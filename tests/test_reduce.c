@@ -523,8 +523,8 @@ static void test_wheels(void) {
         make_wheels(40000 + (uint64_t)n, arm, 0);
         CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
         CHECK_EQUAL(mdyn_init(&other, &welded.model), MDYN_OK);
-        CHECK_EQUAL(sim.link[0].is_rotor, 1);
-        CHECK_EQUAL(other.link[0].is_rotor, 0);
+        CHECK_EQUAL(sim.link[0].traits & MD_ROTOR, MD_ROTOR);
+        CHECK_EQUAL(other.link[0].traits & MD_ROTOR, 0);
         for (int step = 0; step < 200; step++) {
             for (int k = 0; k < mdyn_dofs(&sim); k++) {
                 sim.tau[k] = other.tau[k] = real(random_in(-1, 1));
@@ -535,7 +535,7 @@ static void test_wheels(void) {
                 mech.body[0].com = welded.body[0].com = wide3(0, 0.01, 0.02);
                 CHECK_EQUAL(mdyn_set_body(&sim, 0, &mech.body[0]), MDYN_OK);
                 CHECK_EQUAL(mdyn_set_body(&other, 0, &welded.body[0]), MDYN_OK);
-                CHECK_EQUAL(sim.link[0].is_rotor, 0);
+                CHECK_EQUAL(sim.link[0].traits & MD_ROTOR, 0);
             }
             CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
             CHECK_EQUAL(mdyn_step(&other), MDYN_OK);

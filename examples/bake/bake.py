@@ -24,7 +24,7 @@ import tempfile
 WORKSPACES = {
     "solve", "body_state", "shared", "bias_velocity", "dv", "joint_force", "off", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
-    "q_tail_start", "v_tail_start", "lambda_sum",
+    "tail_start", "lambda_sum",
 }
 # Addresses and what is found of them, which NAME_begin sets; rooms of closures and user rows.
 TABLES = {"model", "body_table", "coupling_table", "table_sum", "constants_sum"}
@@ -81,7 +81,7 @@ static long bake_has(const mdyn_sim *sim)
         if (c->level == MDYN_VELOCITY || !md_wide_is_zero(c->target_velocity))
             has |= MDYN_HAS_VELOCITY;
         if (c->breaks) has |= MDYN_HAS_BREAKS;
-        if (!md_softness_is_hard(&c->softness)) has |= MDYN_HAS_SOFT | MDYN_HAS_SPRING;
+        if (!md_coupling_is_hard(c)) has |= MDYN_HAS_SOFT | MDYN_HAS_SPRING;
     }
     for (k = 0; k < sim->rows; k++) {
         const md_row *row = &sim->slot[k].row;

@@ -35,9 +35,10 @@ function check_stack(board, scalar,    key, part) {
 function formula(board, scalar,    c) {
     split(sizeof[board, scalar], c, " ")
     return sprintf("%d + %d B + %d [B/2] + %d D + %d [D/6] + %d J + C (%d + %d T) + %d T + %d R" \
-                   " + %d M + %d E + max(%d E, max(%d M, %d D) + %d B + max(%d, %d J))", c[1], c[2], c[15], \
-                   c[3], c[16], c[9], c[4], c[6], c[8], c[5], c[10], c[7], c[11], c[11], c[12], \
-                   c[13], c[17], c[14])
+                   " + %d M + %d E + max(%d (D + R), %d D)" \
+                   " + max(%d E, max(%d M, %d D) + %d B + %d J)", c[1], c[2], c[15], c[3], c[16], \
+                   c[9], c[4], c[6], c[8], c[5], c[10], c[7], c[11], c[17], c[11], c[11], c[12], \
+                   c[13], c[14])
 }
 
 END {
@@ -72,8 +73,8 @@ END {
             if (step[b, s, "planetary"] == "") fail(b " " s ": no steps were counted")
         }
     }
-    print "\n| `sizeof(mdyn_sim)`, at most; J = min(B, D), M = min(E, D (D + 1)/2) | scalar |" \
-          " bytes |\n| --- | --- | --- |"
+    print "\n| `sizeof(mdyn_sim)`, from D = 16 on, at most; J = min(B, D)," \
+          " M = min(E, D (D + 1)/2) | scalar | bytes |\n| --- | --- | --- |"
     n = split("F32 F64 FIXED", scalar, " ")
     for (k = 1; k <= n; k++) {
         s = scalar[k]

@@ -126,23 +126,34 @@ sizeof() { # sizeof BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
     size "$out.o" | awk 'NR == 2 { print $3 }'
 }
 
+# What a sim has beside scratch: that is a whitened vector, or the terms of a row with three
+# numbers for each DoF, whichever is larger.
+plain() { # plain BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
+    terms_at=$(((int + 2 * $2 + align - 1) / align * align + 2 * num * $2))
+    echo $(($(sizeof "$@") - $(most $((unit * ($2 + $4))) $terms_at)))
+}
+
 least() { if [ "$1" -lt "$2" ]; then echo "$1"; else echo "$2"; fi; }
 most() { if [ "$1" -gt "$2" ]; then echo "$1"; else echo "$2"; fi; }
 
-# What is added up by differences of 12 units, so that padding and the third coordinate of three
-# speeds even out; what takes turns in shared memory by making each part the larger one:
+# What is added up by differences of 6 or 12 units, so that padding and the third coordinate of
+# three speeds even out; what takes turns in shared memory by making each part the larger one:
 #    sizeof = constant + body B + pair [B/2] + dof D + tree [D/6] + joint J + C (coupling + term T)
 #             + terms T + row R + mass M + entry E
-#             + max(unit E, max(unit M, column D) + wrench B + max(turning, stage J))
+#             + max(unit (D + R), reduced D)
+#             + max(unit E, max(unit M, column D) + wrench B + stage J)
 # with the joints J = min(B, D) and the numbers of the mass matrix M = min(E, D (D + 1)/2). It may
-# be above what the compiler says, by padding, but never below. Lines "sizeof BOARD SCALAR CONSTANT
-# BODY DOF COUPLING ROW TERM ENTRY TERMS JOINT MASS UNIT COLUMN WRENCH STAGE PAIR TREE TURNING"
+# be above what the compiler says, by padding, but never below, for sims of 16 DoFs or more. In
+# smaller ones places have a byte less, and other parts of unions are the larger ones. Lines
+# "sizeof BOARD SCALAR CONSTANT BODY DOF COUPLING ROW TERM ENTRY TERMS JOINT MASS UNIT COLUMN
+# WRENCH STAGE PAIR TREE REDUCED"
 says() { # says BODIES DOFS COUPLINGS ROWS TERMS ENTRIES: by the formula
     j=$(least "$1" "$2")
     m=$(least "$6" $(($2 * ($2 + 1) / 2)))
-    work=$(($(most $((unit * m)) $((column * $2))) + wrench * $1 + $(most $turning $((stage * j)))))
+    work=$(($(most $((unit * m)) $((column * $2))) + wrench * $1 + stage * j))
     echo $((constant + $1 * body + $1 / 2 * pair + $2 * dof + $2 / 6 * tree + j * joint + \
         $3 * (coupling + $5 * term) + $5 * terms + $4 * row + m * mass + $6 * entry + \
+        $(most $((unit * ($2 + $4))) $((reduced * $2))) + \
         $(most $((unit * $6)) $work)))
 }
 
@@ -157,34 +168,37 @@ sizes() { # sizes BUILD BOARD
         mass=10 # and the place of each element
         [ "$scalar" != F64 ] || unit=8
         [ "$scalar" != F32 ] || mass=6
+        num=8
+        [ "$scalar" != F32 ] || num=4
+        reduced=$((2 + 2 * num))
+        int=4
+        align=$num
+        [ "$name" != avr ] || { int=2; align=1; }
 
         # entries are the larger part
-        base=$(sizeof 12 12 12 12 4 1200)
-        pair=$(($(sizeof 14 12 12 12 4 1200) - 2 * $(sizeof 13 12 12 12 4 1200) + base))
-        tree=$(($(sizeof 12 18 12 12 4 1200) - 2 * $(sizeof 12 15 12 12 4 1200) + base - 9 * mass))
-        body=$((($(sizeof 24 12 12 12 4 1200) - base - 6 * pair) / 12))
-        row=$((($(sizeof 12 12 12 24 4 1200) - base) / 12))
-        terms=$((($(sizeof 12 12 12 12 16 1200) - base) / 12)) # of 12 couplings, and of a row
-        term=$((($(sizeof 12 12 24 12 16 1200) - $(sizeof 12 12 24 12 4 1200)) / 12 - terms))
+        base=$(plain 18 18 12 12 4 1200)
+        pair=$(($(plain 20 18 12 12 4 1200) - 2 * $(plain 19 18 12 12 4 1200) + base))
+        tree=$(($(plain 18 24 12 12 4 1200) - 2 * $(plain 18 21 12 12 4 1200) + base - 9 * mass))
+        body=$((($(plain 30 18 12 12 4 1200) - base - 6 * pair) / 12))
+        row=$((($(plain 18 18 12 24 4 1200) - base) / 12))
+        terms=$((($(plain 18 18 12 12 10 1200) - base) / 6)) # of 12 couplings, and of a row
+        term=$((($(plain 18 18 24 12 10 1200) - $(plain 18 18 24 12 4 1200)) / 6 - terms))
         term=$((term / 12))
         terms=$((terms - 12 * term))
-        coupling=$((($(sizeof 12 12 24 12 4 1200) - base) / 12 - 4 * term))
-        entry=$((($(sizeof 12 12 12 12 4 1212) - base) / 12 - unit))
-        joint=$((($(sizeof 24 24 12 12 4 1200) - $(sizeof 12 24 12 12 4 1200) - 6 * pair) / 12))
+        coupling=$((($(plain 18 18 24 12 4 1200) - base) / 12 - 4 * term))
+        entry=$((($(plain 18 18 12 12 4 1212) - base) / 12 - unit))
+        joint=$((($(plain 24 24 12 12 4 1200) - $(plain 18 24 12 12 4 1200) - 3 * pair) / 6))
         joint=$((joint - body))
-        dof=$((($(sizeof 12 24 12 12 4 1200) - base - mass * (300 - 78) - 2 * tree) / 12))
+        dof=$((($(plain 18 24 12 12 4 1200) - base - mass * (300 - 171) - tree) / 6))
 
         # bodies are the larger part, and DoFs of what stands before the bodies
-        few=$(sizeof 36 12 12 12 4 12)
-        wrench=$((($(sizeof 48 12 12 12 4 12) - few - 6 * pair) / 12 - body))
-        column=$((($(sizeof 24 36 12 12 4 12) - $(sizeof 24 24 12 12 4 12) - 2 * tree) / 12))
-        column=$((column - dof))
-        stage=$((($(sizeof 36 24 12 12 4 12) - few - 2 * tree) / 12 - dof - joint - column))
-        constant=$((base - 12 * (body + dof + joint + coupling + row) - 48 * term - 4 * terms - \
-            78 * mass - 1200 * (entry + unit) - 6 * pair - 2 * tree))
-        turning=0
-        turning=$(($(sizeof 2 3 1 1 2 6) - $(says 2 3 1 1 2 6) + 2 * stage))
-        constant=$((constant + 32))
+        few=$(plain 30 24 12 12 4 130)
+        wrench=$((($(plain 42 24 12 12 4 130) - few - 6 * pair) / 12 - body))
+        column=$((($(plain 24 30 12 12 4 130) - $(plain 24 24 12 12 4 130) - tree) / 6 - dof))
+        stage=$((($(plain 30 30 12 12 4 130) - few - tree) / 6 - dof - joint - column))
+        constant=$((base - 18 * (body + dof + joint) - 12 * (coupling + row) - 48 * term - \
+            4 * terms - 171 * mass - 1200 * (entry + unit) - 9 * pair - 3 * tree))
+        constant=$((constant + 42)) # padding, and what comes before the numbers in `reduced`
         while read -r b d c r t e; do
             is=$(sizeof "$b" "$d" "$c" "$r" "$t" "$e")
             says=$(says "$b" "$d" "$c" "$r" "$t" "$e")
@@ -193,16 +207,13 @@ sizes() { # sizes BUILD BOARD
                 exit 1
             fi
         done <<'END'
-2 2 1 1 2 16
-3 3 2 5 3 64
-4 4 4 5 4 72
-9 6 6 8 2 112
 16 16 16 32 4 384
 20 23 10 30 4 500
-7 13 5 11 3 99
+24 16 6 40 2 300
+9 18 5 11 3 150
 END
         echo "sizeof $name $scalar $constant $body $dof $coupling $row $term $entry $terms" \
-            "$joint $mass $unit $column $wrench $stage $pair $tree $turning"
+            "$joint $mass $unit $column $wrench $stage $pair $tree $reduced"
     done
 }
 
