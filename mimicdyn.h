@@ -1650,7 +1650,7 @@ typedef union md_row_slot {
 
 /* How a row corrects its error: what its targets are made of. */
 typedef struct md_gains {
-    md_num erp;              /* fraction of `error` in a step */
+    md_num rate;             /* fraction erp of `error` in a substep h, over h */
     md_num of_v, of_target;  /* spring: parts of J v and of the target in v_lo = v_hi */
 } md_gains;
 
@@ -9091,16 +9091,16 @@ MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
     return md_aba_factor(sim, dt, NULL);
 }
 
-/* u = L^-T (s f) and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude:
-   the scale of u, which is returned, follows from the result. */
-MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
+/* u = L^-T f and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude: the
+   scale of u, which is returned, follows from the result. */
+MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
 {
     md_scale e = MD_MIN_SCALE;
     int k;
     md_overflow_reset(&sim->overflow, 0);
     md_aba_inward(sim, f);
-    for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, md_mul(s, sim->dv[k]), 0);
-    for (k = 0; k < sim->dofs; k++) u[k] = md_unit_of(md_mul(s, sim->dv[k]), e);
+    for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, sim->dv[k], 0);
+    for (k = 0; k < sim->dofs; k++) u[k] = md_unit_of(sim->dv[k], e);
     return e;
 }
 
@@ -9172,25 +9172,24 @@ MD_INLINE void md_sub_ancestors(mdyn_sim *sim, int k, md_unit s, md_unit *u)
     sim->overflow |= overflow;
 }
 
-/* u = L^-T (s f) for f = G^T f, in a block whose scale is returned; u and f do not overlap. In
-   fixed point the solve is repeated at a coarser scale when a number overflows the block.
-   Overwrites sim->dv. */
-MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
+/* u = L^-T f for f = G^T f, in a block whose scale is returned; u and f do not overlap. In fixed
+   point the solve is repeated at a coarser scale when a number overflows the block. Overwrites
+   sim->dv. */
+MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
 
-    if (md_is_deep(sim)) return md_solve_deep_Lt(sim, f, s, u);
+    if (md_is_deep(sim)) return md_solve_deep_Lt(sim, f, u);
 
-    /* the finest scale that holds s f */
-    for (k = 0; k < sim->dofs; k++)
-        e = md_scale_to_hold(e, md_mul(s, f[k]), md_dof_scale(&sim->dof[k]));
+    /* the finest scale that holds f */
+    for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, f[k], md_dof_scale(&sim->dof[k]));
 
     do {
         md_overflow_reset(&sim->overflow, 0);
-        /* u_k = (s f_k - sum over descendants i of L_ik u_i) / L_kk */
+        /* u_k = (f_k - sum over descendants i of L_ik u_i) / L_kk */
         for (k = 0; k < sim->dofs; k++)
-            u[k] = md_unit_of(md_mul(s, f[k]), e + md_dof_scale(&sim->dof[k]));
+            u[k] = md_unit_of(f[k], e + md_dof_scale(&sim->dof[k]));
         for (k = sim->dofs - 1; k >= 0; k--) {
             if (md_is_follower(sim, k)) continue;
             u[k] = md_unit_mul_num(u[k], sim->inverse_diagonal[k]);
@@ -10960,8 +10959,8 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 /* The impulse of row k in all of the step: lambda, and that of the substeps before. */
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
-    const md_num before = MIMICDYN_SETTINGS ? sim->lambda_sum[k] : MD_K(0);
-    return md_add(before, md_row_at(sim, k)->lambda);
+    const md_num lambda = md_row_at(sim, k)->lambda;
+    return MIMICDYN_SETTINGS ? md_add(sim->lambda_sum[k], lambda) : lambda;
 }
 
 /* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
@@ -11143,11 +11142,15 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     md_sum_position(sim, row, t, &MD_SOLVE(sim)->value.sum);
 }
 
+/* Whether C may have a part beside q and its tails: in substeps, by J' v, of rows on bodies. */
+#define MD_VALUE_MOVES (MIMICDYN_SETTINGS || MD_HAS_CURVES || MD_HAS_BODY_ROWS)
+
 /* C - x for the C in sim->value. The difference is taken before it is rounded, so that C near x
    keeps the digits of q_tail. */
 MD_INLINE md_num md_value_minus(const mdyn_sim *sim, mdyn_wide x)
 {
-    return md_add(md_sum_minus(&MD_SOLVE(sim)->value.sum, x), MD_SOLVE(sim)->value.displacement);
+    const md_num value = md_sum_minus(&MD_SOLVE(sim)->value.sum, x);
+    return MD_VALUE_MOVES ? md_add(value, MD_SOLVE(sim)->value.displacement) : value;
 }
 
 /* ---- bounds of force ---- */
@@ -11671,11 +11674,11 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
    in each substep. */
 MD_INLINE md_num md_error_rate(const mdyn_sim *sim, const md_row *row)
 {
-    const md_num erp = md_gains_of(sim, row)->erp;
-    md_num rate = md_mul(erp, sim->inverse_h), rest;
+    const md_num rate = md_gains_of(sim, row)->rate;
+    md_num done;
     if (md_substeps(sim) == 1 || !md_uses_midpoint(sim) || md_row_is_soft(row)) return rate;
-    rest = md_sub(md_of_int(md_substeps(sim)), md_mul(md_of_int(sim->substep), erp));
-    return md_div(rate, rest);
+    done = md_mul(md_of_int(sim->substep), md_mul(sim->h, rate));
+    return md_div(rate, md_sub(md_of_int(md_substeps(sim)), done));
 }
 
 /* Whether a solve leaves out the bias of a row. cfm > 0 marks a compliant row. */
@@ -11764,7 +11767,7 @@ MD_INLINE md_num md_present_velocity(const mdyn_sim *sim, const md_row *row)
 MD_OWN_FRAME void md_target_spring(const mdyn_sim *sim, md_row *row, md_num target)
 {
     const md_gains *gains = md_gains_of(sim, row);
-    md_num correction = md_mul(md_mul(gains->erp, sim->inverse_h), row->error);
+    md_num correction = md_mul(gains->rate, row->error);
     md_num spring_part = md_mul(gains->of_v, md_present_velocity(sim, row));
     row->v_lo = row->v_hi = md_add(md_sub(spring_part, correction),
                                    md_mul(gains->of_target, target));
@@ -12272,15 +12275,17 @@ MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling_values
    of J in the step counts as a part of the error and of the velocity. */
 MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    md_num turn, error, velocity = s->target_velocity;
+    md_num turn = MD_K(0), error, velocity = s->target_velocity;
     row->error = row->position_bias = MD_K(0);
     if (s->level == MDYN_VELOCITY) {
         md_target_velocity(row, s);
         return;
     }
 
-    turn = md_curvature_target(sim, s, &error);
-    MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
+    if (MD_VALUE_MOVES) {
+        turn = md_curvature_target(sim, s, &error);
+        MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
+    }
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
         if (!md_is_zero(turn)) md_turn_range(row, turn);
@@ -12293,8 +12298,10 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
         md_target_spring(sim, row, velocity);
         return;
     }
-    if (md_is_drive(s)) velocity = md_mul(md_sub(MD_K(1), md_gains_of(sim, row)->erp), velocity);
-    md_target_equality(sim, row, s, md_add(velocity, turn));
+    if (md_is_drive(s))
+        velocity = md_mul(md_sub(MD_K(1), md_mul(sim->h, md_gains_of(sim, row)->rate)), velocity);
+    if (!md_is_zero(turn)) velocity = md_add(velocity, turn);
+    md_target_equality(sim, row, s, velocity);
 }
 
 /* The target of a row in a mode. The targets of modes other than MD_MODE_STEP are those of enum
@@ -13015,9 +13022,9 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
         al = be = md_spring_spread(s, md_springs_at(sim, row));
     }
 
-    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B, of which the first
+    /* cfm = 1/(h B), rate = kp/B; parts of v and of the target velocity over B, of which the first
        follows from the other numbers:
-          of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) erp */
+          of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) h kp/B */
     part = md_mul(al, h_kp);
     if (md_is_zero(kd)) {
         part = md_inverse(part);
@@ -13026,14 +13033,15 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
         part = md_div(six, md_add(md_mul(six, part), md_mul(md_add(three, y), kd)));
     }
     row->cfm = md_mul(sim->inverse_h, part);
-    gains->erp = md_mul(h_kp, part);
+    gains->rate = md_mul(kp, part);
     gains->of_target = md_mul(kd, part);
     gains->of_v = md_sub(one, gains->of_target);
-    if (md_less(one, s)) gains->of_v = md_sub(gains->of_v, md_mul(md_sub(al, be), gains->erp));
+    if (md_less(one, s))
+        gains->of_v = md_sub(gains->of_v, md_mul(md_sub(al, be), md_mul(h_kp, part)));
     row->is_spring = 1;
 }
 
-/* erp and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
+/* Rate and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
 MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     md_num both;
@@ -13043,11 +13051,10 @@ MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_nu
         return 1;
     }
 
-    /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
-    kp = md_mul(sim->h, kp);
-    both = md_add(kp, kd);
+    /* implicit Euler: rate = kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
+    both = md_add(md_mul(sim->h, kp), kd);
     if (md_is_zero(both)) return 0; /* h kp has no digits */
-    md_gains_of(sim, row)->erp = md_div(kp, both);
+    md_gains_of(sim, row)->rate = md_div(kp, both);
     row->cfm = md_div(sim->inverse_h, both);
     return 1;
 }
@@ -13064,19 +13071,19 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
     return 1;
 }
 
-/* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
+/* Rate and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; -1: md_soft_mass is known. Returns 0 if the row exerts no force: gains of zero, or a
    frequency on a row that moves no mass. */
 MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
                                    int free)
 {
-    md_num *erp = &md_gains_of(sim, row)->erp, a, b;
-    *erp = MD_K(0.2);
+    md_num *rate = &md_gains_of(sim, row)->rate, a = MD_K(0.2), b;
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
     if (md_softness_is_hard(s)) {
-        if (md_softness_has_erp(s)) *erp = md_of_wide(s->a);
+        if (md_softness_has_erp(s)) a = md_of_wide(s->a);
+        *rate = md_mul(a, sim->inverse_h);
         return 1;
     }
 
@@ -13086,7 +13093,7 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, 
     if (md_uses_midpoint(sim) && free >= 0)
         *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     if (MD_HAS(SPRING) && md_softness_has_erp(s)) {
-        *erp = a;
+        *rate = md_mul(a, sim->inverse_h);
         row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
@@ -17875,7 +17882,7 @@ MD_OWN_FRAME md_scale md_block_scale(const mdyn_sim *sim, enum md_mode mode, md_
     return e < all - 4 * MD_HEADROOM ? (md_scale)(all - 4 * MD_HEADROOM) : e;
 }
 
-/* The free motion of the next substep: du := Q du + h L^-T y_force. Returns its exponent, which
+/* The free motion of the next substep: du := Q du + L^-T y_force. Returns its exponent, which
    grows if a row that was not needed before demands far more than the earlier substeps. */
 MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
 {
@@ -17884,7 +17891,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     md_scale coarsest, need;
     int k;
     md_apply_Q(sim, MD_SOLVE(sim)->du);
-    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, sim->h, MD_SOLVE(sim)->scratch);
+    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SOLVE(sim)->scratch);
     sim->overflow |= before;
 
     /* If the block is a little too small, the step is repeated in a coarser one, which keeps more
@@ -18019,7 +18026,7 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
     int k;
     for (k = 0; k < sim->dofs; k++) {
         const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
-        md_num own, digit = md_mul(md_of_unit(MD_U(MD_EPSILON), e), inverse);
+        md_num own, digit = md_ldexp(inverse, e - 30);
         if (md_is_follower(sim, k) || md_less(digit, most)) continue;
         own = md_mul(md_mul(sim->h, sim->joint_force[k]), md_mul(inverse, inverse));
         own = md_max(md_abs(own), md_abs(sim->dv[k]));
@@ -18074,36 +18081,29 @@ MD_STATIC void md_give_impulses(mdyn_sim *sim)
     int i;
     for (i = 0; i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
-        md_num force;
-        if (md_is_zero(row->lambda_given)) continue;
-        if (!(row->in_equality | row->in_inequality)) continue;
-
-        force = md_mul(row->lambda_given, sim->inverse_h);
-        md_add_row_force(sim, row, force, MD_SOLVE(sim)->y_force);
+        if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
+            md_add_row_force(sim, row, row->lambda_given, MD_SOLVE(sim)->y_force);
     }
 }
 
-/* sim->y_force := G^T of the force of the free motion: sim->joint_force, what rows give to it, and
-   with `off` over a substep what brings v of the followers to G y'. Overwrites sim->dv. */
-MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
+/* sim->y_force := G^T of the impulse of the free motion, in a step over a substep: of
+   sim->joint_force, what rows give to it, and with `off` what brings v of the followers to G y'. */
+MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off)
 {
-    const md_num rate = mode == MD_MODE_STEP ? sim->inverse_h : MD_K(1);
+    md_num *y = MD_SOLVE(sim)->y_force;
     int k;
-    md_copy_scalars(MD_SOLVE(sim)->y_force, sim->joint_force, sim->dofs);
+    md_copy_scalars(y, sim->joint_force, sim->dofs);
+    for (k = 0; mode == MD_MODE_STEP && k < sim->dofs; k++) y[k] = md_mul(sim->h, y[k]);
     if (mode == MD_MODE_STEP) md_give_impulses(sim);
-    if (off && sim->has_off) {
-        for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_mul(rate, sim->off[k]);
-        md_add_mass_product(sim, sim->dv, MD_SOLVE(sim)->y_force, 0);
-    }
-    md_reduce_force(sim, MD_SOLVE(sim)->y_force);
+    if (off && sim->has_off) md_add_mass_product(sim, sim->off, y, 0);
+    md_reduce_force(sim, y);
 }
 
-/* sim->du := the free motion h L^-T y_force. Returns its exponent: `room` above what all rows
+/* sim->du := the free motion L^-T y_force. Returns its exponent: `room` above what all rows
    need. */
 MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
 {
-    const md_num h = mode == MD_MODE_STEP ? sim->h : MD_K(1);
-    const md_scale free_scale = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, h, MD_SOLVE(sim)->du);
+    const md_scale free_scale = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SOLVE(sim)->du);
     const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
     md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, sim->dofs, e - free_scale);
     md_clear_private_coordinates(sim);
@@ -18176,7 +18176,7 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     md_reduce_force(sim, miss);
 
     /* dv += M^-1 of that */
-    e = md_solve_Lt(sim, miss, MD_K(1), MD_SOLVE(sim)->du);
+    e = md_solve_Lt(sim, miss, MD_SOLVE(sim)->du);
     md_copy_scalars(miss, sim->dv, sim->dofs);
     md_solve_L(sim, MD_SOLVE(sim)->du, e);
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
@@ -18213,7 +18213,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 
     do {
         if (mode == MD_MODE_STEP && tries > 0) md_end_substep(sim, 1);
-        md_find_free_force(sim, mode, 1);
+        md_find_free_impulse(sim, mode, 1);
         e = md_find_free_motion(sim, mode, room);
 
         sim->iterations = 0;
@@ -18223,7 +18223,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
             md_solve_pass(sim, mode, e);
             sim->substep = (int16_t)substep;
             md_end_substep(sim, 0);
-            if (substep == 1 && sim->has_off) md_find_free_force(sim, mode, 0);
+            if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
             e = md_begin_substep(sim, e, room);
         }
         md_solve_pass(sim, mode, e);
@@ -23033,7 +23033,7 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
 #endif
         if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, error, length);
     }
-    for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], erp, of_target);
+    for (k = 0; k < MDYN_GAIN_ROWS_; k++) ok &= MD_ARE_FIELDS(&sim->gains[k], rate, of_target);
     if (!MD_HAS_CURVES) return ok;
 
     for (k = 0; k < MIMICDYN_MAX_CURVES; k++)
