@@ -3474,7 +3474,8 @@ MD_ALWAYS_INLINE int md_less(md_num a, md_num b)
     return md_less_of_any(a, b);
 }
 
-/* Whether a is -b. */
+/* Whether a is b, or -b. */
+MD_INLINE int md_is_equal(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(b); }
 MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(md_neg(b)); }
 
 /* |a|; a = 0; a = 1, which has one representation. */
@@ -3482,7 +3483,7 @@ MD_INLINE md_num md_abs(md_num a) { return md_mantissa(MD_RAW(a)) < 0 ? md_neg(a
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == md_pack(0x40000000, -30); }
 
-/* The product with a ratio of joints, which is 1 or -1 mostly. */
+/* The product with a ratio, as of joints, which is 1 or -1 mostly. */
 MD_SHARED md_num md_mul_ratio(md_num ratio, md_num a)
 {
     if (MD_RAW(ratio) == md_pack(0x40000000, -30)) return a;
@@ -3969,6 +3970,9 @@ MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b)
     MD_OPAQUE(x); /* else gcc may extend it to 64 bits first and multiply 64 by 64 bits */
     return MD_UNIT(md_round_product(md_mul_s32(MD_RAW(a), x), 30));
 }
+
+/* a/2, rounded */
+MD_INLINE md_unit md_unit_half(md_unit a) { return MD_UNIT((MD_RAW(a) >> 1) + (MD_RAW(a) & 1)); }
 
 /* a b + c d for |a|, |c| <= 1, rounded once, clamped. */
 MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
@@ -5160,6 +5164,7 @@ MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b
 MD_INLINE md_num md_inverse(md_num b) { return MD_NUM(1 / MD_RAW(b)); }
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
+MD_INLINE int md_is_equal(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(b); }
 MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == -MD_RAW(b); }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
@@ -5392,6 +5397,7 @@ MD_INLINE md_num md_of_unit(md_unit u, int e) { (void)e; return MD_NUM(MD_RAW(u)
 MD_INLINE md_unit md_unit_add(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) + MD_RAW(b)); }
 MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) - MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
+MD_INLINE md_unit md_unit_half(md_unit a) { return md_unit_mul(MD_U(0.5), a); }
 MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
 {
     return MD_UNIT(MD_RAW(a) * MD_RAW(b) + MD_RAW(c) * MD_RAW(d));
@@ -9200,8 +9206,8 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
     return e;
 }
 
-/* sim->dv = G L^-1 u for a block u of scale e, which is overwritten. */
-MD_STATIC void md_solve_L(mdyn_sim *sim, md_unit *u, md_scale e)
+/* sim->dv = G L^-1 u for a block u of scale e; L^-1 u goes to `to`, which may be u. */
+MD_STATIC void md_solve_L(mdyn_sim *sim, const md_unit *u, md_unit *to, md_scale e)
 {
     md_overflow overflow = sim->overflow;
     md_num *z = sim->dv;
@@ -9212,17 +9218,17 @@ MD_STATIC void md_solve_L(mdyn_sim *sim, md_unit *u, md_scale e)
         return;
     }
 
-    /* u_k := (u_k - sum over ancestors j of L_kj u_j) / L_kk, and z_k from its units */
+    /* to_k = (u_k - sum over ancestors j of L_kj to_j) / L_kk, and z_k from its units */
     for (k = 0; k < sim->dofs; k++) {
         const md_unit *row = sim->shared.entry + sim->L_first[k];
         const md_dof *d = &sim->dof[k];
         md_unit x = u[k];
         if (md_is_follower(sim, k)) continue;
         for (j = md_parent_y(sim, k); j >= 0; j = md_parent_y(sim, j))
-            overflow |= md_sub_product(&x, *++row, u[j]);
-        u[k] = md_unit_mul_num(x, sim->inverse_diagonal[k]);
-        overflow |= md_overflow_of(u[k]);
-        z[k] = md_of_unit(u[k], e - md_dof_scale(d));
+            overflow |= md_sub_product(&x, *++row, to[j]);
+        to[k] = md_unit_mul_num(x, sim->inverse_diagonal[k]);
+        overflow |= md_overflow_of(to[k]);
+        z[k] = md_of_unit(to[k], e - md_dof_scale(d));
     }
     sim->overflow = overflow;
     md_expand(sim, z);
@@ -11229,15 +11235,16 @@ MD_INLINE void md_specify_effort(md_spec *s, mdyn_wide effort)
 
 /* C lies between its bounds, which are equal but in a range, or C' does (MDYN_VELOCITY). Where the
    coupling is curved, J' v counts too. */
-MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
+MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s, int stands)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    s->softness = c->softness;
     s->lower = c->lower;
     s->upper = c->upper;
     s->target_velocity = md_of_wide(c->target_velocity);
     if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
     s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
+    if (stands) return;
+    s->softness = c->softness;
     md_specify_effort(s, c->effort);
 }
 
@@ -11265,10 +11272,11 @@ MD_INLINE void md_specify_limit(const mdyn_sim *sim, int dof, md_spec *s)
 }
 
 /* Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its leader. */
-MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_spec *s)
+MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_spec *s, int stands)
 {
     s->level = MDYN_VELOCITY;
-    if (MD_ROW_IS(row, FRICTION)) md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
+    if (MD_ROW_IS(row, FRICTION) && !stands)
+        md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
 }
 
 /* |lambda| <= mu |lambda of the leader| of a coupling or loss. A loss of efficiency e is Coulomb
@@ -11303,15 +11311,17 @@ MD_INLINE void md_clear_spec(md_spec *s)
     s->form = MD_FORM_EQUALITY;
 }
 
-/* What a row on joints demands, one function for each kind. */
-MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s)
+/* What a row on joints demands, one function for each kind; of one that `stands` without softness
+   and force, but for a drive. */
+MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s,
+                                              int stands)
 {
     md_clear_spec(s);
     if (md_row_has_range(sim, row)) s->form = MD_FORM_RANGE;
-    if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s);
+    if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s, stands);
     else if (MD_ROW_IS(row, DRIVE)) md_specify_drive(sim, row->index, s);
     else if (MD_ROW_IS(row, LIMIT)) md_specify_limit(sim, row->index, s);
-    else md_specify_friction(sim, row, s);
+    else md_specify_friction(sim, row, s, stands);
     return s;
 }
 
@@ -11319,7 +11329,7 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
 MD_INLINE const md_spec *md_spec_of(const mdyn_sim *sim, const md_row *row, md_spec *s)
 {
     return md_is_body_row(row) ? &md_body_row_at(sim, row)->spec
-                               : md_specify_joint_row(sim, row, s);
+                               : md_specify_joint_row(sim, row, s, 0);
 }
 
 MD_INLINE int md_is_drive(const md_spec *s)
@@ -11681,6 +11691,9 @@ MD_INLINE md_num md_error_rate(const mdyn_sim *sim, const md_row *row)
     return md_div(rate, md_sub(md_of_int(md_substeps(sim)), done));
 }
 
+/* Whether v_lo < v_hi; else they are one target. */
+MD_INLINE int md_has_two_targets(const md_row *row) { return !md_is_equal(row->v_lo, row->v_hi); }
+
 /* Whether a solve leaves out the bias of a row. cfm > 0 marks a compliant row. */
 MD_INLINE int md_omits_bias(const md_row *row, enum md_bias_mode bias_mode)
 {
@@ -11692,14 +11705,14 @@ MD_INLINE int md_omits_bias(const md_row *row, enum md_bias_mode bias_mode)
 MD_INLINE md_num md_target_lo(const md_row *row, enum md_bias_mode bias_mode)
 {
     if (!md_omits_bias(row, bias_mode)) return row->v_lo;
-    if (md_less(row->v_lo, row->v_hi) && !md_less(MD_K(0), row->position_bias)) return row->v_lo;
+    if (md_has_two_targets(row) && !md_less(MD_K(0), row->position_bias)) return row->v_lo;
     return md_sub(row->v_lo, row->position_bias);
 }
 
 MD_INLINE md_num md_target_hi(const md_row *row, enum md_bias_mode bias_mode)
 {
     if (!md_omits_bias(row, bias_mode)) return row->v_hi;
-    if (md_less(row->v_lo, row->v_hi) && !md_less(row->position_bias, MD_K(0))) return row->v_hi;
+    if (md_has_two_targets(row) && !md_less(row->position_bias, MD_K(0))) return row->v_hi;
     return md_sub(row->v_hi, row->position_bias);
 }
 
@@ -13700,7 +13713,7 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
     row->velocity_given = row->Jv;
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
-    if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_less(row->v_lo, row->v_hi)) return;
+    if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_has_two_targets(row)) return;
     if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
     lambda = md_sub(row->v_lo, row->Jv);
@@ -13823,8 +13836,10 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
 {
     md_row *row = md_row_at(sim, k);
     md_spec room;
-    const md_spec *s = md_spec_of(sim, row, &room);
     int is = row->standing, in;
+    const int stands = !MIMICDYN_TREE && (MIMICDYN_BAKED || is & MD_STANDING);
+    const md_spec *s = stands ? md_specify_joint_row(sim, row, &room, 1)
+                              : md_spec_of(sim, row, &room);
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
@@ -13832,7 +13847,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     if (!md_is_body_row(row)) md_look_at_row(sim, row, s);
 
     /* what does not change from step to step */
-    if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !(is & MD_STANDING))) {
+    if (!stands) {
         is = md_set_up_vector(sim, k, s, mode, direct);
         if (md_row_may_stand(sim, row, s)) is |= MD_STANDING;
         row->standing = (uint8_t)is;
@@ -14041,12 +14056,17 @@ MD_OWN_FRAME void md_apply_Q(mdyn_sim *sim, md_unit *u)
 MD_OWN_FRAME void md_unwhiten(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
+    const md_unit *u = MD_SOLVE(sim)->du;
+    md_unit *to = MD_SOLVE(sim)->scratch;
     int room = 0, tries = 0;
     do {
         md_overflow_reset(&sim->overflow, before);
-        md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, sim->dofs + sim->rows, room);
-        md_apply_Q(sim, MD_SOLVE(sim)->scratch);
-        md_solve_L(sim, MD_SOLVE(sim)->scratch, (md_scale)(e + room));
+        if (room > 0 || md_equality_count(sim) > 0) {
+            md_copy_units(to, MD_SOLVE(sim)->du, sim->dofs + sim->rows, room);
+            md_apply_Q(sim, to);
+            u = to;
+        }
+        md_solve_L(sim, u, to, (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, before, &tries));
 }
@@ -15662,7 +15682,7 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
     }
     row->u_lo = md_free_target(row, md_target_lo(row, bias), owned, e);
     row->u_hi = row->u_lo;
-    if (md_less(row->v_lo, row->v_hi))
+    if (md_has_two_targets(row))
         row->u_hi = md_free_target(row, md_target_hi(row, bias), owned, e);
 }
 
@@ -15683,7 +15703,7 @@ MD_INLINE md_cost md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u
 {
     md_unit s = md_row_dot(sim, row, MD_SOLVE(sim)->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
-    s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
+    s = md_unit_add(s, md_unit_half(u));
     return md_cost_of(u, s);
 }
 
@@ -15877,7 +15897,7 @@ MD_OWN_FRAME md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *
 
 MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
 {
-    return md_unit_add(low, md_unit_mul(MD_U(0.5), md_unit_sub(high, low)));
+    return md_unit_add(low, md_unit_half(md_unit_sub(high, low)));
 }
 
 /* w = start + sum of several soft rows, to rounding, from an estimate on: by Newton's method, or by
@@ -16538,15 +16558,21 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
     for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
 }
 
+/* An iteration begins at the impulses at hand. */
+MD_STATIC void md_begin_iteration(const mdyn_sim *sim)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
+}
+
 /* A new direction begins here: none of the changes before count. */
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
     int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        row->u_before = row->u_lambda;
-        row->u_direction = MD_U(0);
-    }
+    md_begin_iteration(sim);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        md_active_row(sim, k)->u_direction = MD_U(0);
     md_copy_units(MD_SOLVE(sim)->scratch, MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     md_clear_row_x(sim);
 }
@@ -16749,20 +16775,24 @@ MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num
     return 1;
 }
 
-/* Row i of A, of the row at place k: its vector is laid out, and the others are multiplied by it.
-   Rows of one joint share their vector, so A_ij is the product of their parts along it. */
+/* Row i of A, of the row at place k: the product of parts along the vector that parallel rows
+   share; where other vectors meet, the row's own is laid out, and they are multiplied by it. */
 MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
 {
     const md_row *row = md_active_row(sim, k), *other;
+    const int meet = sim->active_rows_meet;
     md_num *A = y->A + i * (i + 1) / 2;
     int j, e;
-    (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
+    if (meet) (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
     for (j = 0; j < i; j++) {
+        md_unit part = MD_U(0);
         other = md_active_row(sim, y->row[j]);
-        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, MD_SOLVE(sim)->row_x)), 0);
+        if (other->first == row->first) part = other->along;
+        else if (meet) part = md_row_dot(sim, other, MD_SOLVE(sim)->row_x);
+        A[j] = md_of_unit(md_part_along(row, part), 0);
     }
     A[i] = MD_K(1);
-    for (e = row->first + row->owned_count; e < row->end; e++)
+    for (e = row->first + row->owned_count; meet && e < row->end; e++)
         MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
 }
 
@@ -16820,7 +16850,8 @@ MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
         row->u_direction = md_unit_of(y->d[k], 0);
         if (md_unit_is_zero(row->u_direction) || !md_bound_on_direction(row, &bound)) continue;
         left = md_of_unit(md_unit_sub(bound, row->u_lambda), 0);
-        if (md_less(md_abs(left), md_abs(md_mul(room, y->d[k])))) room = md_div(left, y->d[k]);
+        if (md_less(md_abs(left), md_abs(md_mul_ratio(room, y->d[k]))))
+            room = md_div(left, y->d[k]);
     }
     return room;
 }
@@ -16839,12 +16870,9 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
     for (k = 0; k < y.count; k++) {
         md_row *row = md_active_row(sim, y.row[k]);
         md_set_impulse(sim, row, md_unit_add(row->u_lambda,
-                                             md_unit_of(md_mul(room, y.d[k]), 0)));
+                                             md_unit_of(md_mul_ratio(room, y.d[k]), 0)));
     }
-
-    /* the next iteration begins here */
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
+    md_begin_iteration(sim);
 }
 
 /* A second iteration takes away the rounding of the first: in all scalars but double it is seen. */
@@ -16877,14 +16905,15 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
    roundings; with a relaxation of its own no iteration is taken for the solution. */
 MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
 {
-    const md_num omega = md_of_wide(sim->solver.relaxation);
-    const md_num tolerance = md_of_wide(sim->solver.tolerance);
-    i->omega = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
-    i->part = md_unit_of(md_is_zero(tolerance) ? MD_K(8 * MD_EPSILON) : tolerance, 0);
+    const mdyn_wide omega = sim->solver.relaxation, tolerance = sim->solver.tolerance;
+    i->omega = MD_U(1);
+    i->part = MD_U(8 * MD_EPSILON);
+    if (!md_wide_is_zero(omega)) i->omega = md_unit_of(md_of_wide(omega), 0);
+    if (!md_wide_is_zero(tolerance)) i->part = md_unit_of(md_of_wide(tolerance), 0);
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->exact = !sim->active_rows_meet && md_is_zero(omega);
+    i->exact = !sim->active_rows_meet && md_wide_is_zero(omega);
 }
 
 #define MD_CLOSE 128
@@ -16914,7 +16943,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
 /* Leaves row_x 0, and the residual. */
 MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
-    if (!last->exact) md_clear_row_x(sim);
+    if (!MD_HAS_CONSTANT_ROWS && !last->exact) md_clear_row_x(sim);
     if (md_unit_less(MD_U_NOISE, last->moved))
         sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
@@ -16937,7 +16966,9 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
-    if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)) md_begin_direction(sim);
+    if (MD_HAS_CONSTANT_ROWS) md_begin_iteration(sim);
+    else if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1))
+        md_begin_direction(sim);
 
     for (;;) {
         i.largest = i.motion;
@@ -17280,9 +17311,9 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 MD_STATIC md_num md_row_magnitude_within(const mdyn_sim *sim, const md_row *row,
                                          enum md_bias_mode bias, md_num bound)
 {
-    const md_num low = md_target_lo(row, bias), high = md_target_hi(row, bias);
-    md_num start, need = md_sub(low, row->velocity_given);
-    need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
+    md_num start, need = md_sub(md_target_lo(row, bias), row->velocity_given);
+    need = md_has_two_targets(row)
+        ? md_max(need, md_sub(row->velocity_given, md_target_hi(row, bias))) : md_abs(need);
     need = md_min(md_mul(row->scale, need), md_add(bound, bound));
     if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
     start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
@@ -17341,7 +17372,7 @@ MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scal
         && md_surely_holds(half, row->length, row->lambda_given)) return 1;
 
     /* the one target less what the given impulse does; then the warm start less that impulse */
-    if (md_less(row->v_lo, row->v_hi) || !md_surely_holds(e, row->scale,
+    if (md_has_two_targets(row) || !md_surely_holds(e, row->scale,
             md_sub(md_target_lo(row, bias), row->velocity_given))) return 0;
     return !md_uses_warm_start(sim) || md_is_zero(row->warm_start)
         || md_surely_holds(e, row->length, md_sub(row->warm_start, row->lambda_given));
@@ -17382,9 +17413,24 @@ MD_INLINE md_num md_unless_tiny(md_num warm_start, md_num lambda)
         ? MD_K(0) : warm_start;
 }
 
-/* Sets lambda of all active rows from the block; also warm_start unless it is `saved`. A row at its
-   bound gets exactly the bound, but not where the block holds neither: the sign is not known
-   then. */
+/* Sets lambda of an inequality row from the block. At its bound it gets exactly the bound, but not
+   where the block holds neither: the sign is not known then. */
+MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
+{
+    const md_unit u = row->u_lambda;
+    if (md_unit_is_zero(u)) {
+        row->lambda = row->lambda_given;
+        if (md_less(row->lambda_min, row->lambda) && md_less(row->lambda, row->lambda_max)) return;
+    } else if (md_unit_less(row->u_lambda_min, u) && md_unit_less(u, row->u_lambda_max)) {
+        row->lambda = md_impulse_of(row, u, e);
+        return;
+    } else {
+        row->lambda = md_unit_less(u, row->u_lambda_max) ? row->lambda_min : row->lambda_max;
+    }
+    row->flags |= MDYN_ROW_SATURATED;
+}
+
+/* Sets lambda of all active rows; also warm_start unless it is `saved`. */
 MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
 {
     int k;
@@ -17395,10 +17441,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         if (!row->in_inequality) continue;
 
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
-        if (md_unit_is_zero(row->u_lambda)) row->lambda = row->lambda_given;
-        else if (!md_unit_less(row->u_lambda, row->u_lambda_max)) row->lambda = row->lambda_max;
-        else if (!md_unit_less(row->u_lambda_min, row->u_lambda)) row->lambda = row->lambda_min;
-        else row->lambda = md_impulse_of(row, row->u_lambda, e);
+        md_recover_impulse(row, e);
         if (md_stores_warm_start(sim))
             row->warm_start = saved ? md_unless_tiny(warm_start, row->lambda) : row->lambda;
     }
@@ -17910,14 +17953,6 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     return e;
 }
 
-/* MDYN_ROW_SATURATED if the impulse of an inequality row is at a bound, else 0. */
-MD_INLINE uint8_t md_saturation(const md_row *row)
-{
-    return row->in_inequality && (!md_less(row->lambda_min, row->lambda)
-                                  || !md_less(row->lambda, row->lambda_max))
-        ? MDYN_ROW_SATURATED : 0;
-}
-
 /* Ends a substep: adds up impulses and flags, and sets the targets of the next one from C at the
    displacement so far. With `restart` it goes back to the first substep, for a repetition in a
    coarser block: sums and displacement become 0, and the warm start is again that of the last
@@ -17941,7 +17976,6 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         md_spec room;
         sim->lambda_sum[MIMICDYN_SETTINGS ? k : 0] = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
-        else row->flags |= md_saturation(row);
         if (restart && MIMICDYN_WARM) row->warm_start = sim->row_result[k].warm_start;
 
         /* the targets of a single substep stay */
@@ -18075,26 +18109,20 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
     md_add_terms(&MD_SOLVE(sim)->terms, s, to);
 }
 
-/* The impulses that rows give to the free motion, into sim->y_force before it is reduced. */
-MD_STATIC void md_give_impulses(mdyn_sim *sim)
-{
-    int i;
-    for (i = 0; i < md_active_count(sim); i++) {
-        const md_row *row = md_active_row(sim, i);
-        if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
-            md_add_row_force(sim, row, row->lambda_given, MD_SOLVE(sim)->y_force);
-    }
-}
-
 /* sim->y_force := G^T of the impulse of the free motion, in a step over a substep: of
    sim->joint_force, what rows give to it, and with `off` what brings v of the followers to G y'. */
 MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off)
 {
+    const int is_step = mode == MD_MODE_STEP;
     md_num *y = MD_SOLVE(sim)->y_force;
     int k;
     md_copy_scalars(y, sim->joint_force, sim->dofs);
-    for (k = 0; mode == MD_MODE_STEP && k < sim->dofs; k++) y[k] = md_mul(sim->h, y[k]);
-    if (mode == MD_MODE_STEP) md_give_impulses(sim);
+    for (k = 0; is_step && k < sim->dofs; k++) y[k] = md_mul(sim->h, y[k]);
+    for (k = 0; is_step && k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
+            md_add_row_force(sim, row, row->lambda_given, y);
+    }
     if (off && sim->has_off) md_add_mass_product(sim, sim->off, y, 0);
     md_reduce_force(sim, y);
 }
@@ -18178,7 +18206,7 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     /* dv += M^-1 of that */
     e = md_solve_Lt(sim, miss, MD_SOLVE(sim)->du);
     md_copy_scalars(miss, sim->dv, sim->dofs);
-    md_solve_L(sim, MD_SOLVE(sim)->du, e);
+    md_solve_L(sim, MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, e);
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
 }
 
@@ -18431,15 +18459,14 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    o->v_lo = MD_NO_MIN;
-    o->v_hi = MD_NO_MAX;
-    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
-    o->v_lo = o->v_hi = md_target_lo(row, bias);
-    if (md_row_is_soft(row))
-        o->v_lo = o->v_hi = md_sub(o->v_lo, md_mul(row->cfm, row->lambda));
-    if (!md_less(row->v_lo, row->v_hi)) return;
-    o->v_hi = md_target_hi(row, bias);
-    if (md_row_is_soft(row)) o->v_hi = md_sub(o->v_hi, md_mul(row->cfm, row->lambda));
+    md_num low = MD_NO_MIN, high = MD_NO_MAX, part;
+    if (row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT)) {
+        part = md_row_is_soft(row) ? md_mul(row->cfm, row->lambda) : MD_K(0);
+        low = high = md_sub(md_target_lo(row, bias), part);
+        if (md_has_two_targets(row)) high = md_sub(md_target_hi(row, bias), part);
+    }
+    o->v_lo = low;
+    o->v_hi = high;
 }
 
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
@@ -18456,7 +18483,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         /* the error is that of the last substep, the impulse the sum */
         md_row *row = md_active_row(sim, k);
         md_row_result *o = &sim->row_result[sim->active[k]];
-        int flags = row->flags | md_saturation(row);
+        int flags = row->flags;
         MD_OPAQUE(o);
         if (row->active_side) flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
         row->last_step = step;
