@@ -3963,7 +3963,7 @@ MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT((int32_t)(0u - (uint32
 /* a - b, clamped. */
 MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return md_unit_add(a, md_unit_neg(b)); }
 
-/* a b, rounded, clamped. */
+/* a b, rounded, clamped; a/2, rounded. */
 MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b)
 {
     int32_t x = MD_RAW(b);
@@ -3971,7 +3971,6 @@ MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b)
     return MD_UNIT(md_round_product(md_mul_s32(MD_RAW(a), x), 30));
 }
 
-/* a/2, rounded */
 MD_INLINE md_unit md_unit_half(md_unit a) { return MD_UNIT((MD_RAW(a) >> 1) + (MD_RAW(a) & 1)); }
 
 /* a b + c d for |a|, |c| <= 1, rounded once, clamped. */
@@ -6429,6 +6428,9 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
     (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES \
      && !MD_HAS_CURVES)
 enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
+
+/* Whether rows can have two targets. */
+#define MD_HAS_RANGES (MD_HAS(LIMIT) || MD_HAS(RANGE))
 
 /* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
 #define MD_CAN_BE_PARALLEL (MD_HAS(ELIMINATED) \
@@ -11240,7 +11242,7 @@ MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s, int s
     const md_coupling_values *c = md_coupling_at(sim, i);
     s->lower = c->lower;
     s->upper = c->upper;
-    s->target_velocity = md_of_wide(c->target_velocity);
+    if (MD_HAS(VELOCITY)) s->target_velocity = md_of_wide(c->target_velocity);
     if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
     s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
     if (stands) return;
@@ -11263,20 +11265,6 @@ MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
     command = md_commanded_force(sim, b, dof);
     s->force_min = md_sub(s->force_min, command);
     s->force_max = md_sub(s->force_max, command);
-}
-
-MD_INLINE void md_specify_limit(const mdyn_sim *sim, int dof, md_spec *s)
-{
-    s->lower = md_values_of_dof(sim, dof)->lower;
-    s->upper = md_values_of_dof(sim, dof)->upper;
-}
-
-/* Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its leader. */
-MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_spec *s, int stands)
-{
-    s->level = MDYN_VELOCITY;
-    if (MD_ROW_IS(row, FRICTION) && !stands)
-        md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
 }
 
 /* |lambda| <= mu |lambda of the leader| of a coupling or loss. A loss of efficiency e is Coulomb
@@ -11311,8 +11299,9 @@ MD_INLINE void md_clear_spec(md_spec *s)
     s->form = MD_FORM_EQUALITY;
 }
 
-/* What a row on joints demands, one function for each kind; of one that `stands` without softness
-   and force, but for a drive. */
+/* What a row on joints demands; of one that `stands` without softness and force, unless it is a
+   drive. Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its
+   leader. */
 MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s,
                                               int stands)
 {
@@ -11320,8 +11309,14 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
     if (md_row_has_range(sim, row)) s->form = MD_FORM_RANGE;
     if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s, stands);
     else if (MD_ROW_IS(row, DRIVE)) md_specify_drive(sim, row->index, s);
-    else if (MD_ROW_IS(row, LIMIT)) md_specify_limit(sim, row->index, s);
-    else md_specify_friction(sim, row, s, stands);
+    else if (MD_ROW_IS(row, LIMIT)) {
+        s->lower = md_values_of_dof(sim, row->index)->lower;
+        s->upper = md_values_of_dof(sim, row->index)->upper;
+    } else {
+        s->level = MDYN_VELOCITY;
+        if (MD_ROW_IS(row, FRICTION) && !stands)
+            md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
+    }
     return s;
 }
 
@@ -11332,12 +11327,9 @@ MD_INLINE const md_spec *md_spec_of(const mdyn_sim *sim, const md_row *row, md_s
                                : md_specify_joint_row(sim, row, s, 0);
 }
 
-MD_INLINE int md_is_drive(const md_spec *s)
-{
-    return MD_HAS(DRIVE) && s->form == MD_FORM_DRIVE;
-}
+MD_INLINE int md_is_drive(const md_spec *s) { return MD_HAS(DRIVE) && s->form == MD_FORM_DRIVE; }
 
-MD_INLINE int md_is_range(const md_spec *s) { return s->form == MD_FORM_RANGE; }
+MD_INLINE int md_is_range(const md_spec *s) { return MD_HAS_RANGES && s->form == MD_FORM_RANGE; }
 
 /* ---- followers of eliminated couplings ---- */
 
@@ -11633,7 +11625,7 @@ MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
 {
     md_num q = MD_K(0), moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
     int c;
-    if (!row->in_equality || row->pivot >= sim->dofs) return 0;
+    if (!MD_HAS(EXACT) || !row->in_equality || row->pivot >= sim->dofs) return 0;
     c = md_coordinate_of_dof(sim, row->pivot); /* -1: of a quaternion, below 1 */
     if (c >= 0) q = md_abs(md_of_real(sim->q[c]));
     moved = md_abs(md_mul(moved, sim->inverse_diagonal[row->pivot]));
@@ -11692,7 +11684,16 @@ MD_INLINE md_num md_error_rate(const mdyn_sim *sim, const md_row *row)
 }
 
 /* Whether v_lo < v_hi; else they are one target. */
-MD_INLINE int md_has_two_targets(const md_row *row) { return !md_is_equal(row->v_lo, row->v_hi); }
+MD_INLINE int md_has_two_targets(const md_row *row)
+{
+    return MD_HAS_RANGES && !md_is_equal(row->v_lo, row->v_hi);
+}
+
+/* The same in a block. */
+MD_INLINE int md_has_two_in_block(const md_row *row)
+{
+    return MD_HAS_RANGES && md_unit_less(row->u_lo, row->u_hi);
+}
 
 /* Whether a solve leaves out the bias of a row. cfm > 0 marks a compliant row. */
 MD_INLINE int md_omits_bias(const md_row *row, enum md_bias_mode bias_mode)
@@ -11704,15 +11705,15 @@ MD_INLINE int md_omits_bias(const md_row *row, enum md_bias_mode bias_mode)
    sign of the bias gives: positive below `lower`, negative above `upper`. */
 MD_INLINE md_num md_target_lo(const md_row *row, enum md_bias_mode bias_mode)
 {
-    if (!md_omits_bias(row, bias_mode)) return row->v_lo;
-    if (md_has_two_targets(row) && !md_less(MD_K(0), row->position_bias)) return row->v_lo;
+    if (!md_omits_bias(row, bias_mode)
+        || (md_has_two_targets(row) && !md_less(MD_K(0), row->position_bias))) return row->v_lo;
     return md_sub(row->v_lo, row->position_bias);
 }
 
 MD_INLINE md_num md_target_hi(const md_row *row, enum md_bias_mode bias_mode)
 {
-    if (!md_omits_bias(row, bias_mode)) return row->v_hi;
-    if (md_has_two_targets(row) && !md_less(row->position_bias, MD_K(0))) return row->v_hi;
+    if (!md_omits_bias(row, bias_mode)
+        || (md_has_two_targets(row) && !md_less(row->position_bias, MD_K(0)))) return row->v_hi;
     return md_sub(row->v_hi, row->position_bias);
 }
 
@@ -11917,7 +11918,7 @@ MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
     row->v_lo = row->v_hi = velocity;
 
     /* friction */
-    if (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) return;
+    if (!MD_HAS(VELOCITY) || (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper))) return;
 
     /* a range of velocities */
     row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
@@ -12313,8 +12314,7 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     }
     if (md_is_drive(s))
         velocity = md_mul(md_sub(MD_K(1), md_mul(sim->h, md_gains_of(sim, row)->rate)), velocity);
-    if (!md_is_zero(turn)) velocity = md_add(velocity, turn);
-    md_target_equality(sim, row, s, velocity);
+    md_target_equality(sim, row, s, md_add(velocity, turn));
 }
 
 /* The target of a row in a mode. The targets of modes other than MD_MODE_STEP are those of enum
@@ -13708,7 +13708,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
 MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num lambda;
-    int is_scaled;
+    int is_scaled, in_equality;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
@@ -13719,9 +13719,9 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
     lambda = md_sub(row->v_lo, row->Jv);
     /* of an inequality row of which no other owns a part, scale^2 = 1/(r + cfm) */
     is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
-    if (row->in_equality || is_scaled)
-        lambda = md_mul(md_mul(lambda, row->scale), row->scale);
-    if (row->in_equality) lambda = md_div(lambda, row->length);
+    in_equality = MD_HAS(EXACT) && row->in_equality;
+    if (in_equality || is_scaled) lambda = md_mul(md_mul(lambda, row->scale), row->scale);
+    if (in_equality) lambda = md_div(lambda, row->length);
     else if (!is_scaled) lambda = md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
@@ -13763,13 +13763,6 @@ MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
     const md_row *row = md_row_at(sim, k);
     md_orthogonalize_row(sim, k, 0, free);
     md_project_out(sim, row, row->inverse_rest, free);
-}
-
-/* Makes an inequality row point against its vector. */
-MD_INLINE void md_reverse_row(md_row *row)
-{
-    row->along = md_unit_neg(row->along);
-    row->inverse_rest = md_neg(row->inverse_rest);
 }
 
 /* Compliance and bounds of a row for a mode; `free` as in md_set_compliance. Returns 0 if it exerts
@@ -13823,7 +13816,10 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
     } else {
         if (is_new && !is_drive) md_find_vector(sim, k, free);
         is_independent = md_scale_inequality(sim, row);
-        if (is_tied && md_less(sim->G[sim->G_first[row->index]], MD_K(0))) md_reverse_row(row);
+        if (is_tied && md_less(sim->G[sim->G_first[row->index]], MD_K(0))) {
+            row->along = md_unit_neg(row->along);
+            row->inverse_rest = md_neg(row->inverse_rest);
+        }
     }
     if (is_independent) return has_force ? MD_STANDS_IN : 0;
     return has_force ? MD_STANDS_REDUNDANT : MD_STANDS_IDLE;
@@ -15649,13 +15645,6 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
     return md_sparse_axpy(u, d, entry, at, row->end - first);
 }
 
-/* Whether the bounds of a row keep its impulse below 1/4 of the block. */
-MD_INLINE int md_is_weak(const md_row *row)
-{
-    return md_unit_less(MD_U(-0.25), row->u_lambda_min)
-        && md_unit_less(row->u_lambda_max, MD_U(0.25));
-}
-
 /* The change of a row's velocity that a target asks for, less the part `owned` of it. */
 MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owned, md_scale e)
 {
@@ -15666,9 +15655,9 @@ MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owne
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
    owned by equality rows contribute, which no inequality row changes. Where equality rows leave
-   little of a row, that may be far beyond the block. A weak row, or one that a leader bounds, then
-   needs no larger one: it is at the bound to which the clamped number asks it, or its impulse does
-   not fit the block either. */
+   little of a row, that may be far beyond the block. A row that its bounds keep below 1/4 of the
+   block, or a leader, then needs no larger one: it is at the bound to which the clamped number asks
+   it, or its impulse does not fit the block either. */
 MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
                                        enum md_bias_mode bias)
 {
@@ -15677,8 +15666,9 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
         md_overflow bits;
         owned = md_mul(md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e), row->inverse_rest);
         bits = md_overflow_of(md_unit_of(owned, e));
-        if (md_has_overflowed(bits) && !md_has_leader(sim, row) && !md_is_weak(row))
-            sim->overflow |= bits;
+        if (md_has_overflowed(bits) && !md_has_leader(sim, row)
+            && !(md_unit_less(MD_U(-0.25), row->u_lambda_min)
+                 && md_unit_less(row->u_lambda_max, MD_U(0.25)))) sim->overflow |= bits;
     }
     row->u_lo = md_free_target(row, md_target_lo(row, bias), owned, e);
     row->u_hi = row->u_lo;
@@ -15734,9 +15724,9 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
-    /* no impulse changes nothing */
+    /* no impulse changes nothing; where no rows meet, any impulse will do */
     if (md_unit_is_zero(start)) return 0;
-    cost = md_warm_start_cost(sim, row, start);
+    cost = sim->active_rows_meet ? md_warm_start_cost(sim, row, start) : 0;
     md_set_impulse(sim, row, start);
     return cost;
 }
@@ -15765,7 +15755,7 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
 
     /* as md_impulse_between, but the other target is asked only where this one does not push */
-    if (!md_unit_less(MD_U(0), next) && md_unit_less(row->u_lo, row->u_hi)) {
+    if (!md_unit_less(MD_U(0), next) && md_has_two_in_block(row)) {
         next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
         if (!md_unit_less(next, MD_U(0))) next = MD_U(0);
     }
@@ -15801,7 +15791,8 @@ MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iterat
     const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
     if (md_unit_less(i->moved, d)) i->moved = d;
     if (md_unit_less(i->largest, size)) i->largest = size;
-    if (MIMICDYN_TREE || !md_unit_is_zero(change)) i->squares = md_add_square(i->squares, change);
+    if (!MD_HAS_CONSTANT_ROWS && (MIMICDYN_TREE || !md_unit_is_zero(change)))
+        i->squares = md_add_square(i->squares, change);
     return change;
 }
 
@@ -15925,7 +15916,7 @@ MD_INLINE int md_is_free_at(const md_row *row, md_unit w)
     const md_unit miss = md_unit_sub(row->u_lo, md_unit_mul(row->along, w));
     return md_unit_less(md_unit_mul(row->beside, row->u_lambda_min), miss)
         && md_unit_less(miss, md_unit_mul(row->beside, row->u_lambda_max))
-        && !md_unit_less(row->u_lo, row->u_hi);
+        && !md_has_two_in_block(row);
 }
 
 /* p->answer := n.du when the soft rows answer to p->start. Returns whether that needs to be
@@ -16404,7 +16395,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (md_unit_less(largest, size)) largest = size;
         if (md_unit_is_zero(change)) continue;
 
-        squares = md_add_square(squares, change);
+        if (!MD_HAS_CONSTANT_ROWS) squares = md_add_square(squares, change);
         d = md_unit_add(d, md_part_along(row, change));
         size = md_unit_abs(change);
         if (md_unit_less(moved, size)) moved = size;
@@ -16620,7 +16611,7 @@ MD_INLINE int md_bound_on_direction(const md_row *row, md_unit *bound)
     const md_unit zero = MD_U(0);
     const int rises = md_unit_less(zero, row->u_direction);
     *bound = zero;
-    if (md_unit_less(row->u_lo, row->u_hi)
+    if (md_has_two_in_block(row)
         && (rises ? !md_unit_less(zero, row->u_lambda) : md_unit_less(zero, row->u_lambda)))
         return 1;
     *bound = rises ? row->u_lambda_max : row->u_lambda_min;
@@ -16767,7 +16758,7 @@ MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num
     md_unit s;
     if (!row->in_inequality || !md_unit_less(row->u_lambda_min, u)
         || !md_unit_less(u, row->u_lambda_max)
-        || (md_unit_is_zero(u) && md_unit_less(row->u_lo, row->u_hi))) return 0;
+        || (md_unit_is_zero(u) && md_has_two_in_block(row))) return 0;
     s = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi,
                     md_row_dot(sim, row, MD_SOLVE(sim)->du));
     if (md_is_soft_in_block(row)) s = md_unit_sub(s, md_unit_mul(row->beside, u));
@@ -16934,7 +16925,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     if (i->exact) i->moved = MD_U(0);
     last = md_last_change(i, i->largest);
     if (!md_unit_less(last, i->moved) || md_has_overflowed(sim->overflow)) return 0;
-    i->close += !md_unit_less(last, md_unit_mul(MD_U(0.25), i->moved));
+    i->close += !md_unit_less(last, md_unit_half(md_unit_half(i->moved)));
     if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
     sim->unconverged = 1;
     return 0;
@@ -17338,7 +17329,7 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     /* An equality row: its target over the part of its length that earlier rows leave. A nearly
        dependent row could need more than 8 times the target, but earlier rows mostly satisfy it. */
     if (!row->in_inequality) {
-        if (!MIMICDYN_EXACT || !row->unbounded
+        if (!MD_HAS(EXACT) || !row->unbounded
             || !(row->in_equality || md_row_is_redundant(row))) return MD_K(0);
         need = md_sub(md_target_lo(row, bias), row->velocity_given);
         need = md_abs(md_mul(row->scale, need));
@@ -17418,16 +17409,12 @@ MD_INLINE md_num md_unless_tiny(md_num warm_start, md_num lambda)
 MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
 {
     const md_unit u = row->u_lambda;
-    if (md_unit_is_zero(u)) {
-        row->lambda = row->lambda_given;
-        if (md_less(row->lambda_min, row->lambda) && md_less(row->lambda, row->lambda_max)) return;
-    } else if (md_unit_less(row->u_lambda_min, u) && md_unit_less(u, row->u_lambda_max)) {
-        row->lambda = md_impulse_of(row, u, e);
-        return;
-    } else {
-        row->lambda = md_unit_less(u, row->u_lambda_max) ? row->lambda_min : row->lambda_max;
-    }
-    row->flags |= MDYN_ROW_SATURATED;
+    const int is_zero = md_unit_is_zero(u), is_below = md_unit_less(u, row->u_lambda_max);
+    const int is_between = is_below && md_unit_less(row->u_lambda_min, u);
+    row->lambda = is_zero ? row->lambda_given : is_between ? md_impulse_of(row, u, e)
+        : is_below ? row->lambda_min : row->lambda_max;
+    if (is_zero ? !md_less(row->lambda_min, row->lambda) || !md_less(row->lambda, row->lambda_max)
+                : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
 /* Sets lambda of all active rows; also warm_start unless it is `saved`. */
@@ -17606,24 +17593,17 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
     return k;
 }
 
-/* Warm-starts row k, which has become active, in the block of exponent e. */
-MD_OWN_FRAME void md_start_activated(mdyn_sim *sim, int k, md_scale e, enum md_bias_mode bias)
-{
-    md_row *row = md_row_at(sim, k);
-    sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
-    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
-}
-
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
    in the block of exponent e. Returns how many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k, activated = 0;
     for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
-        md_activate_row(sim, k, 0);
-        md_set_up_row(sim, k, MD_MODE_STEP, 0);
-        if (!md_row_at(sim, k)->in_inequality) continue;
-        md_start_activated(sim, k, e, bias);
+        md_row *row = md_row_at(sim, k);
+        md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
+        if (!row->in_inequality) continue;
+        sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
+        md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
         activated++;
     }
     if (activated) md_see_if_rows_meet(sim);
@@ -17654,7 +17634,7 @@ MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale
         if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) moved = md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
-        activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && (MD_HAS(LIMIT) || MD_HAS(RANGE))
+        activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && MD_HAS_RANGES
             && sim->may_activate ? md_activate_violated(sim, e, bias) : 0;
         if (!repeated) end = sim->iterations + most;
         repeated = 1;
@@ -17780,8 +17760,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
         moved = md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL,
                                     md_first_iterations(sim));
         coarse = (md_scale)(coarse + MD_HEADROOM);
-    } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
-             && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, before, &tries));
     md_note_misses(sim, (md_scale)(coarse - MD_HEADROOM), moved);
     for (k = 0; k < sim->dofs; k++) moved_by[k] = md_mul(sim->h, sim->dv[k]);
 
@@ -18491,7 +18470,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_side = row->active_side;
         md_set_result_error(o, row->error);
         md_report_targets(row, bias, o);
-        if (md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
+        if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
         o->warm_start = row->warm_start;
 
