@@ -18093,10 +18093,11 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
 MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off)
 {
     const int is_step = mode == MD_MODE_STEP;
+    const md_num h = is_step ? sim->h : MD_K(1);
     md_num *y = MD_SOLVE(sim)->y_force;
     int k;
-    md_copy_scalars(y, sim->joint_force, sim->dofs);
-    for (k = 0; is_step && k < sim->dofs; k++) y[k] = md_mul(sim->h, y[k]);
+    MD_FLOAT_UNROLL
+    for (k = 0; k < sim->dofs; k++) y[k] = md_mul(h, sim->joint_force[k]);
     for (k = 0; is_step && k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
