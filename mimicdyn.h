@@ -6429,10 +6429,9 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
      && !MD_HAS_CURVES)
 enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
-/* Whether rows can have two targets. */
+/* Whether rows can have two targets; whether they can be parallel: of several kinds on one joint, or
+   on joints that are tied. */
 #define MD_HAS_RANGES (MD_HAS(LIMIT) || MD_HAS(RANGE))
-
-/* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
 #define MD_CAN_BE_PARALLEL (MD_HAS(ELIMINATED) \
     || MD_HAS(DRIVE) + MD_HAS(FRICTION) + MD_HAS(LIMIT) > 1)
 
@@ -11683,13 +11682,12 @@ MD_INLINE md_num md_error_rate(const mdyn_sim *sim, const md_row *row)
     return md_div(rate, md_sub(md_of_int(md_substeps(sim)), done));
 }
 
-/* Whether v_lo < v_hi; else they are one target. */
+/* Whether v_lo < v_hi, else they are one target; the same in a block. */
 MD_INLINE int md_has_two_targets(const md_row *row)
 {
     return MD_HAS_RANGES && !md_is_equal(row->v_lo, row->v_hi);
 }
 
-/* The same in a block. */
 MD_INLINE int md_has_two_in_block(const md_row *row)
 {
     return MD_HAS_RANGES && md_unit_less(row->u_lo, row->u_hi);
@@ -12203,12 +12201,6 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     }
 }
 
-/* The time from the start of a step to the pose of its rows. */
-MD_INLINE md_num md_time_to_middle(const mdyn_sim *sim)
-{
-    return sim->kinematics_stale == MD_KINEMATICS_OF_STEP ? md_mul(MD_K(0.5), sim->dt) : MD_K(0);
-}
-
 /* sim->value = C of a body row. Empties sim->terms, which tells md_note_position_error that the
    rounding of C is that of numbers of size 1. */
 MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
@@ -12218,9 +12210,11 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
     MD_SOLVE(sim)->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
         MD_SOLVE(sim)->value.displacement = md_body_row_dot(sim, row, MD_SOLVE(sim)->displacement);
-    if (row->kind == MDYN_ROW_CONTACT) /* its depth is that of the start of the step */
+
+    /* the depth of a contact is that of the start of the step */
+    if (row->kind == MDYN_ROW_CONTACT && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
         MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement,
-                                         md_mul(md_time_to_middle(sim), row->Jv));
+            md_mul(md_mul(MD_K(0.5), sim->dt), row->Jv));
 }
 
 /* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms, of a
