@@ -1655,7 +1655,7 @@ typedef union md_row_slot {
 
 /* How a row corrects its error: what its targets are made of. */
 typedef struct md_gains {
-    md_num erp;              /* fraction of `error` in a step */
+    md_num rate;             /* fraction erp of `error` in a substep h, over h */
     md_num of_v, of_target;  /* spring: parts of J v and of the target in v_lo = v_hi */
 } md_gains;
 
@@ -3534,7 +3534,8 @@ MD_ALWAYS_INLINE int md_less(md_num a, md_num b)
     return md_less_of_any(a, b);
 }
 
-/* Whether a is -b. */
+/* Whether a is b, or -b. */
+MD_INLINE int md_is_equal(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(b); }
 MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(md_neg(b)); }
 
 /* |a|; a = 0; a = 1, which has one representation. */
@@ -3542,7 +3543,7 @@ MD_INLINE md_num md_abs(md_num a) { return md_mantissa(MD_RAW(a)) < 0 ? md_neg(a
 MD_INLINE int md_is_zero(md_num a) { return MD_RAW(a) == 0; }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == md_pack(0x40000000, -30); }
 
-/* The product with a ratio of joints, which is 1 or -1 mostly. */
+/* The product with a ratio, as of joints, which is 1 or -1 mostly. */
 MD_SHARED md_num md_mul_ratio(md_num ratio, md_num a)
 {
     if (MD_RAW(ratio) == md_pack(0x40000000, -30)) return a;
@@ -4022,13 +4023,15 @@ MD_INLINE md_unit md_unit_neg(md_unit a) { return MD_UNIT((int32_t)(0u - (uint32
 /* a - b, clamped. */
 MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return md_unit_add(a, md_unit_neg(b)); }
 
-/* a b, rounded, clamped. */
+/* a b, rounded, clamped; a/2, rounded. */
 MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b)
 {
     int32_t x = MD_RAW(b);
     MD_OPAQUE(x); /* else gcc may extend it to 64 bits first and multiply 64 by 64 bits */
     return MD_UNIT(md_round_product(md_mul_s32(MD_RAW(a), x), 30));
 }
+
+MD_INLINE md_unit md_unit_half(md_unit a) { return MD_UNIT((MD_RAW(a) >> 1) + (MD_RAW(a) & 1)); }
 
 /* a b + c d for |a|, |c| <= 1, rounded once, clamped. */
 MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
@@ -5215,6 +5218,7 @@ MD_INLINE md_num md_div(md_num a, md_num b) { return MD_NUM(MD_RAW(a) / MD_RAW(b
 MD_INLINE md_num md_inverse(md_num b) { return MD_NUM(1 / MD_RAW(b)); }
 MD_INLINE md_num md_neg(md_num a) { return MD_NUM(-MD_RAW(a)); }
 MD_INLINE int md_less(md_num a, md_num b) { return MD_RAW(a) < MD_RAW(b); }
+MD_INLINE int md_is_equal(md_num a, md_num b) { return MD_RAW(a) == MD_RAW(b); }
 MD_INLINE int md_is_negative_of(md_num a, md_num b) { return MD_RAW(a) == -MD_RAW(b); }
 MD_INLINE int md_is_one(md_num a) { return MD_RAW(a) == 1; }
 MD_INLINE md_num md_mul_ratio(md_num ratio, md_num a) { return md_mul(ratio, a); }
@@ -5447,6 +5451,7 @@ MD_INLINE md_num md_of_unit(md_unit u, int e) { (void)e; return MD_NUM(MD_RAW(u)
 MD_INLINE md_unit md_unit_add(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) + MD_RAW(b)); }
 MD_INLINE md_unit md_unit_sub(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) - MD_RAW(b)); }
 MD_INLINE md_unit md_unit_mul(md_unit a, md_unit b) { return MD_UNIT(MD_RAW(a) * MD_RAW(b)); }
+MD_INLINE md_unit md_unit_half(md_unit a) { return md_unit_mul(MD_U(0.5), a); }
 MD_INLINE md_unit md_unit_sum2(md_unit a, md_unit b, md_unit c, md_unit d)
 {
     return MD_UNIT(MD_RAW(a) * MD_RAW(b) + MD_RAW(c) * MD_RAW(d));
@@ -6475,7 +6480,9 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
      && !MD_HAS_CURVES)
 enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
-/* Whether rows can be parallel: of several kinds on one joint, or on joints that are tied. */
+/* Whether rows can have two targets; whether they can be parallel: of several kinds on one joint, or
+   on joints that are tied. */
+#define MD_HAS_RANGES (MD_HAS(LIMIT) || MD_HAS(RANGE))
 #define MD_CAN_BE_PARALLEL (MD_HAS(ELIMINATED) \
     || MD_HAS(DRIVE) + MD_HAS(FRICTION) + MD_HAS(LIMIT) > 1)
 
@@ -9169,16 +9176,16 @@ MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
     return md_aba_factor(sim, dt, NULL);
 }
 
-/* u = L^-T (s f) and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude:
-   the scale of u, which is returned, follows from the result. */
-MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
+/* u = L^-T f and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude: the
+   scale of u, which is returned, follows from the result. */
+MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
 {
     md_scale e = MD_MIN_SCALE;
     int k;
     md_overflow_reset(&sim->overflow, 0);
     md_aba_inward(sim, f);
-    for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, md_mul(s, sim->dv[k]), 0);
-    for (k = 0; k < sim->dofs; k++) u[k] = md_unit_of(md_mul(s, sim->dv[k]), e);
+    for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, sim->dv[k], 0);
+    for (k = 0; k < sim->dofs; k++) u[k] = md_unit_of(sim->dv[k], e);
     return e;
 }
 
@@ -9250,26 +9257,25 @@ MD_INLINE void md_sub_ancestors(mdyn_sim *sim, int k, md_unit s, md_unit *u)
     sim->overflow |= overflow;
 }
 
-/* u = L^-T (s f) for f = G^T f, in a block whose scale is returned; u and f do not overlap. In
-   fixed point the solve is repeated at a coarser scale when a number overflows the block.
-   Overwrites sim->dv. */
-MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_unit *u)
+/* u = L^-T f for f = G^T f, in a block whose scale is returned; u and f do not overlap. In fixed
+   point the solve is repeated at a coarser scale when a number overflows the block. Overwrites
+   sim->dv. */
+MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
 
-    if (md_is_deep(sim)) return md_solve_deep_Lt(sim, f, s, u);
+    if (md_is_deep(sim)) return md_solve_deep_Lt(sim, f, u);
 
-    /* the finest scale that holds s f */
-    for (k = 0; k < sim->dofs; k++)
-        e = md_scale_to_hold(e, md_mul(s, f[k]), md_dof_scale(&sim->dof[k]));
+    /* the finest scale that holds f */
+    for (k = 0; k < sim->dofs; k++) e = md_scale_to_hold(e, f[k], md_dof_scale(&sim->dof[k]));
 
     do {
         md_overflow_reset(&sim->overflow, 0);
-        /* u_k = (s f_k - sum over descendants i of L_ik u_i) / L_kk */
+        /* u_k = (f_k - sum over descendants i of L_ik u_i) / L_kk */
         MD_FLOAT_UNROLL
         for (k = 0; k < sim->dofs; k++)
-            u[k] = md_unit_of(md_mul(s, f[k]), e + md_dof_scale(&sim->dof[k]));
+            u[k] = md_unit_of(f[k], e + md_dof_scale(&sim->dof[k]));
         for (k = sim->dofs - 1; k >= 0; k--) {
             if (md_is_follower(sim, k)) continue;
             u[k] = md_unit_mul_num(u[k], sim->inverse_diagonal[k]);
@@ -9280,8 +9286,8 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_num s, md_u
     return e;
 }
 
-/* sim->dv = G L^-1 u for a block u of scale e, which is overwritten. */
-MD_STATIC void md_solve_L(mdyn_sim *sim, md_unit *u, md_scale e)
+/* sim->dv = G L^-1 u for a block u of scale e; L^-1 u goes to `to`, which may be u. */
+MD_STATIC void md_solve_L(mdyn_sim *sim, const md_unit *u, md_unit *to, md_scale e)
 {
     md_overflow overflow = sim->overflow;
     md_num *z = sim->dv;
@@ -9292,17 +9298,17 @@ MD_STATIC void md_solve_L(mdyn_sim *sim, md_unit *u, md_scale e)
         return;
     }
 
-    /* u_k := (u_k - sum over ancestors j of L_kj u_j) / L_kk, and z_k from its units */
+    /* to_k = (u_k - sum over ancestors j of L_kj to_j) / L_kk, and z_k from its units */
     for (k = 0; k < sim->dofs; k++) {
         const md_unit *row = sim->shared.entry + sim->L_first[k];
         const md_dof *d = &sim->dof[k];
         md_unit x = u[k];
         if (md_is_follower(sim, k)) continue;
         for (j = md_parent_y(sim, k); j >= 0; j = md_parent_y(sim, j))
-            overflow |= md_sub_product(&x, *++row, u[j]);
-        u[k] = md_unit_mul_num(x, sim->inverse_diagonal[k]);
-        overflow |= md_overflow_of(u[k]);
-        z[k] = md_of_unit(u[k], e - md_dof_scale(d));
+            overflow |= md_sub_product(&x, *++row, to[j]);
+        to[k] = md_unit_mul_num(x, sim->inverse_diagonal[k]);
+        overflow |= md_overflow_of(to[k]);
+        z[k] = md_of_unit(to[k], e - md_dof_scale(d));
     }
     sim->overflow = overflow;
     md_expand(sim, z);
@@ -11223,11 +11229,15 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     md_sum_position(sim, row, t, &MD_SOLVE(sim)->value.sum);
 }
 
+/* Whether C may have a part beside q and its tails: in substeps, by J' v, of rows on bodies. */
+#define MD_VALUE_MOVES (MIMICDYN_SETTINGS || MD_HAS_CURVES || MD_HAS_BODY_ROWS)
+
 /* C - x for the C in sim->value. The difference is taken before it is rounded, so that C near x
    keeps the digits of q_tail. */
 MD_INLINE md_num md_value_minus(const mdyn_sim *sim, mdyn_wide x)
 {
-    return md_add(md_sum_minus(&MD_SOLVE(sim)->value.sum, x), MD_SOLVE(sim)->value.displacement);
+    const md_num value = md_sum_minus(&MD_SOLVE(sim)->value.sum, x);
+    return MD_VALUE_MOVES ? md_add(value, MD_SOLVE(sim)->value.displacement) : value;
 }
 
 /* ---- bounds of force ---- */
@@ -11305,15 +11315,16 @@ MD_INLINE void md_specify_effort(md_spec *s, md_num effort)
 
 /* C lies between its bounds, which are equal but in a range, or C' does (MDYN_VELOCITY). Where the
    coupling is curved, J' v counts too. */
-MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s)
+MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s, int stands)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    s->softness = md_softness_of(c);
     s->lower = c->lower;
     s->upper = c->upper;
-    s->target_velocity = md_of_wide(c->target_velocity);
+    if (MD_HAS(VELOCITY)) s->target_velocity = md_of_wide(c->target_velocity);
     if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
     s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
+    if (stands) return;
+    s->softness = md_softness_of(c);
     md_specify_effort(s, md_of_wide(c->effort));
 }
 
@@ -11331,19 +11342,6 @@ MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
     if (md_is_zero(command)) return;
     s->force_min = md_sub(s->force_min, command);
     s->force_max = md_sub(s->force_max, command);
-}
-
-MD_INLINE void md_specify_limit(const mdyn_sim *sim, int dof, md_spec *s)
-{
-    s->lower = md_values_of_dof(sim, dof)->lower;
-    s->upper = md_values_of_dof(sim, dof)->upper;
-}
-
-/* Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its leader. */
-MD_INLINE void md_specify_friction(const mdyn_sim *sim, const md_row *row, md_spec *s)
-{
-    s->level = MDYN_VELOCITY;
-    if (MD_ROW_IS(row, FRICTION)) md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
 }
 
 /* |lambda| <= mu |lambda of the leader| of a coupling or loss. A loss of efficiency e is Coulomb
@@ -11378,15 +11376,24 @@ MD_INLINE void md_clear_spec(md_spec *s)
     s->form = MD_FORM_EQUALITY;
 }
 
-/* What a row on joints demands, one function for each kind. */
-MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s)
+/* What a row on joints demands; of one that `stands` without softness and force, unless it is a
+   drive. Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its
+   leader. */
+MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s,
+                                              int stands)
 {
     md_clear_spec(s);
     if (md_row_has_range(sim, row)) s->form = MD_FORM_RANGE;
-    if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s);
+    if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s, stands);
     else if (MD_ROW_IS(row, DRIVE)) md_specify_drive(sim, row->index, s);
-    else if (MD_ROW_IS(row, LIMIT)) md_specify_limit(sim, row->index, s);
-    else md_specify_friction(sim, row, s);
+    else if (MD_ROW_IS(row, LIMIT)) {
+        s->lower = md_values_of_dof(sim, row->index)->lower;
+        s->upper = md_values_of_dof(sim, row->index)->upper;
+    } else {
+        s->level = MDYN_VELOCITY;
+        if (MD_ROW_IS(row, FRICTION) && !stands)
+            md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
+    }
     return s;
 }
 
@@ -11394,15 +11401,12 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
 MD_INLINE const md_spec *md_spec_of(const mdyn_sim *sim, const md_row *row, md_spec *s)
 {
     return md_is_body_row(row) ? &md_body_row_at(sim, row)->spec
-                               : md_specify_joint_row(sim, row, s);
+                               : md_specify_joint_row(sim, row, s, 0);
 }
 
-MD_INLINE int md_is_drive(const md_spec *s)
-{
-    return MD_HAS(DRIVE) && s->form == MD_FORM_DRIVE;
-}
+MD_INLINE int md_is_drive(const md_spec *s) { return MD_HAS(DRIVE) && s->form == MD_FORM_DRIVE; }
 
-MD_INLINE int md_is_range(const md_spec *s) { return s->form == MD_FORM_RANGE; }
+MD_INLINE int md_is_range(const md_spec *s) { return MD_HAS_RANGES && s->form == MD_FORM_RANGE; }
 
 /* ---- followers of eliminated couplings ---- */
 
@@ -11700,7 +11704,7 @@ MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
 {
     md_num q = MD_K(0), moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
     int c;
-    if (!row->in_equality || row->pivot >= sim->dofs) return 0;
+    if (!MD_HAS(EXACT) || !row->in_equality || row->pivot >= sim->dofs) return 0;
     c = md_coordinate_of_dof(sim, row->pivot); /* -1: of a quaternion, below 1 */
     if (c >= 0) q = md_abs(md_of_real(sim->q[c]));
     moved = md_abs(md_mul(moved, sim->inverse_diagonal[row->pivot]));
@@ -11751,11 +11755,22 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
    in each substep. */
 MD_INLINE md_num md_error_rate(const mdyn_sim *sim, const md_row *row)
 {
-    const md_num erp = md_gains_of(sim, row)->erp;
-    md_num rate = md_mul(erp, sim->inverse_h), rest;
+    const md_num rate = md_gains_of(sim, row)->rate;
+    md_num done;
     if (md_substeps(sim) == 1 || !md_uses_midpoint(sim) || md_row_is_soft(row)) return rate;
-    rest = md_sub(md_of_int(md_substeps(sim)), md_mul(md_of_int(sim->substep), erp));
-    return md_div(rate, rest);
+    done = md_mul(md_of_int(sim->substep), md_mul(sim->h, rate));
+    return md_div(rate, md_sub(md_of_int(md_substeps(sim)), done));
+}
+
+/* Whether v_lo < v_hi, else they are one target; the same in a block. */
+MD_INLINE int md_has_two_targets(const md_row *row)
+{
+    return MD_HAS_RANGES && !md_is_equal(row->v_lo, row->v_hi);
+}
+
+MD_INLINE int md_has_two_in_block(const md_row *row)
+{
+    return MD_HAS_RANGES && md_unit_less(row->u_lo, row->u_hi);
 }
 
 /* Whether a solve leaves out the bias of a row. cfm > 0 marks a compliant row. */
@@ -11768,15 +11783,15 @@ MD_INLINE int md_omits_bias(const md_row *row, enum md_bias_mode bias_mode)
    sign of the bias gives: positive below `lower`, negative above `upper`. */
 MD_INLINE md_num md_target_lo(const md_row *row, enum md_bias_mode bias_mode)
 {
-    if (!md_omits_bias(row, bias_mode)) return row->v_lo;
-    if (md_less(row->v_lo, row->v_hi) && !md_less(MD_K(0), row->position_bias)) return row->v_lo;
+    if (!md_omits_bias(row, bias_mode)
+        || (md_has_two_targets(row) && !md_less(MD_K(0), row->position_bias))) return row->v_lo;
     return md_sub(row->v_lo, row->position_bias);
 }
 
 MD_INLINE md_num md_target_hi(const md_row *row, enum md_bias_mode bias_mode)
 {
-    if (!md_omits_bias(row, bias_mode)) return row->v_hi;
-    if (md_less(row->v_lo, row->v_hi) && !md_less(row->position_bias, MD_K(0))) return row->v_hi;
+    if (!md_omits_bias(row, bias_mode)
+        || (md_has_two_targets(row) && !md_less(row->position_bias, MD_K(0)))) return row->v_hi;
     return md_sub(row->v_hi, row->position_bias);
 }
 
@@ -11844,7 +11859,7 @@ MD_INLINE md_num md_present_velocity(const mdyn_sim *sim, const md_row *row)
 MD_OWN_FRAME void md_target_spring(const mdyn_sim *sim, md_row *row, md_num target)
 {
     const md_gains *gains = md_gains_of(sim, row);
-    md_num correction = md_mul(md_mul(gains->erp, sim->inverse_h), row->error);
+    md_num correction = md_mul(gains->rate, row->error);
     md_num spring_part = md_mul(gains->of_v, md_present_velocity(sim, row));
     row->v_lo = row->v_hi = md_add(md_sub(spring_part, correction),
                                    md_mul(gains->of_target, target));
@@ -11980,7 +11995,7 @@ MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
     row->v_lo = row->v_hi = velocity;
 
     /* friction */
-    if (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper)) return;
+    if (!MD_HAS(VELOCITY) || (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper))) return;
 
     /* a range of velocities */
     row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
@@ -12265,12 +12280,6 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     }
 }
 
-/* The time from the start of a step to the pose of its rows. */
-MD_INLINE md_num md_time_to_middle(const mdyn_sim *sim)
-{
-    return sim->kinematics_stale == MD_KINEMATICS_OF_STEP ? md_mul(MD_K(0.5), sim->dt) : MD_K(0);
-}
-
 /* sim->value = C of a body row. Empties sim->terms, which tells md_note_position_error that the
    rounding of C is that of numbers of size 1. */
 MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
@@ -12280,9 +12289,11 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
     MD_SOLVE(sim)->value.displacement = MD_K(0);
     if (md_has_displacement(sim))
         MD_SOLVE(sim)->value.displacement = md_body_row_dot(sim, row, MD_DISPLACEMENT(sim));
-    if (row->kind == MDYN_ROW_CONTACT) /* its depth is that of the start of the step */
+
+    /* the depth of a contact is that of the start of the step */
+    if (row->kind == MDYN_ROW_CONTACT && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
         MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement,
-                                         md_mul(md_time_to_middle(sim), row->Jv));
+            md_mul(md_mul(MD_K(0.5), sim->dt), row->Jv));
 }
 
 /* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms, of a
@@ -12351,16 +12362,18 @@ MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling_values
    of J in the step counts as a part of the error and of the velocity. */
 MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    md_num turn, error, velocity = s->target_velocity;
+    md_num turn = MD_K(0), error, velocity = s->target_velocity;
     row->error = row->position_bias = MD_K(0);
     if (s->level == MDYN_VELOCITY) {
         md_target_velocity(row, s);
         return;
     }
 
-    turn = md_curvature_target(sim, s, &error);
-    if (!md_is_zero(error))
-        MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
+    if (MD_VALUE_MOVES) {
+        turn = md_curvature_target(sim, s, &error);
+        if (!md_is_zero(error))
+            MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
+    }
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
         if (!md_is_zero(turn)) md_turn_range(row, turn);
@@ -12373,7 +12386,8 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
         md_target_spring(sim, row, velocity);
         return;
     }
-    if (md_is_drive(s)) velocity = md_mul(md_sub(MD_K(1), md_gains_of(sim, row)->erp), velocity);
+    if (md_is_drive(s))
+        velocity = md_mul(md_sub(MD_K(1), md_mul(sim->h, md_gains_of(sim, row)->rate)), velocity);
     md_target_equality(sim, row, s, md_add(velocity, turn));
 }
 
@@ -13095,9 +13109,9 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
         al = be = md_spring_spread(s, md_springs_at(sim, row));
     }
 
-    /* cfm = 1/(h B), erp = h kp/B; parts of v and of the target velocity over B, of which the first
+    /* cfm = 1/(h B), rate = kp/B; parts of v and of the target velocity over B, of which the first
        follows from the other numbers:
-          of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) erp */
+          of v = (be h kp - (1 - theta) kd)/B = 1 - kd/B - (al - be) h kp/B */
     part = md_mul(al, h_kp);
     if (md_is_zero(kd)) {
         part = md_inverse(part);
@@ -13106,14 +13120,15 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
         part = md_div(six, md_add(md_mul(six, part), md_mul(md_add(three, y), kd)));
     }
     row->cfm = md_mul(sim->inverse_h, part);
-    gains->erp = md_mul(h_kp, part);
+    gains->rate = md_mul(kp, part);
     gains->of_target = md_mul(kd, part);
     gains->of_v = md_sub(one, gains->of_target);
-    if (md_less(one, s)) gains->of_v = md_sub(gains->of_v, md_mul(md_sub(al, be), gains->erp));
+    if (md_less(one, s))
+        gains->of_v = md_sub(gains->of_v, md_mul(md_sub(al, be), md_mul(h_kp, part)));
     row->is_spring = 1;
 }
 
-/* erp and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
+/* Rate and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
 MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     md_num both;
@@ -13123,11 +13138,10 @@ MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_nu
         return 1;
     }
 
-    /* implicit Euler: erp = h kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
-    kp = md_mul(sim->h, kp);
-    both = md_add(kp, kd);
+    /* implicit Euler: rate = kp/(h kp + kd), cfm = 1/(h (h kp + kd)) */
+    both = md_add(md_mul(sim->h, kp), kd);
     if (md_is_zero(both)) return 0; /* h kp has no digits */
-    md_gains_of(sim, row)->erp = md_div(kp, both);
+    md_gains_of(sim, row)->rate = md_div(kp, both);
     row->cfm = md_div(sim->inverse_h, both);
     return 1;
 }
@@ -13144,18 +13158,18 @@ MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first
     return 1;
 }
 
-/* erp and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
+/* Rate and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; -1: md_soft_mass is known. Returns 0 if the row exerts no force: gains of zero, or a
    frequency on a row that moves no mass. */
 MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row *row, int free)
 {
-    md_num *erp = &md_gains_of(sim, row)->erp, a, b;
-    *erp = MD_K(0.2);
+    md_num *rate = &md_gains_of(sim, row)->rate, a = MD_K(0.2), b;
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone */
     if (md_softness_is_hard(&s->softness)) {
-        if (md_softness_has_erp(&s->softness)) *erp = md_of_wide(s->softness.a);
+        if (md_softness_has_erp(&s->softness)) a = md_of_wide(s->softness.a);
+        *rate = md_mul(a, sim->inverse_h);
         return 1;
     }
 
@@ -13169,7 +13183,7 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row
     a = md_of_wide(s->softness.a);
     b = md_of_wide(s->softness.b);
     if (md_softness_has_erp(&s->softness)) {
-        *erp = a;
+        *rate = md_mul(a, sim->inverse_h);
         row->cfm = s->softness.kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
         return 1;
     }
@@ -13773,20 +13787,20 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
 MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num lambda;
-    int is_scaled;
+    int is_scaled, in_equality;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
-    if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_less(row->v_lo, row->v_hi)) return;
+    if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_has_two_targets(row)) return;
     if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
     lambda = md_sub(row->v_lo, row->Jv);
     /* of an inequality row of which no other owns a part, scale^2 = 1/(r + cfm) */
     is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
-    if (row->in_equality || is_scaled)
-        lambda = md_mul(md_mul(lambda, row->scale), row->scale);
-    if (row->in_equality) lambda = md_div(lambda, row->length);
+    in_equality = MD_HAS(EXACT) && row->in_equality;
+    if (in_equality || is_scaled) lambda = md_mul(md_mul(lambda, row->scale), row->scale);
+    if (in_equality) lambda = md_div(lambda, row->length);
     else if (!is_scaled) lambda = md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
@@ -13820,13 +13834,6 @@ MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
     const md_row *row = md_row_at(sim, k);
     md_orthogonalize_row(sim, k, 0, free);
     md_project_out(sim, row, row->inverse_rest, free);
-}
-
-/* Makes an inequality row point against its vector. */
-MD_INLINE void md_reverse_row(md_row *row)
-{
-    row->along = md_unit_neg(row->along);
-    row->inverse_rest = md_neg(row->inverse_rest);
 }
 
 /* Compliance and bounds of a row for a mode; `free` as in md_set_compliance. Returns 0 if it exerts
@@ -13882,7 +13889,10 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
     } else {
         if (is_new && !is_drive) md_find_vector(sim, k, free);
         is_independent = md_scale_inequality(sim, row);
-        if (is_tied && md_less(sim->G[sim->G_first[row->index]], MD_K(0))) md_reverse_row(row);
+        if (is_tied && md_less(sim->G[sim->G_first[row->index]], MD_K(0))) {
+            row->along = md_unit_neg(row->along);
+            row->inverse_rest = md_neg(row->inverse_rest);
+        }
     }
     if (is_independent) return has_force ? MD_STANDS_IN : 0;
     return has_force ? MD_STANDS_REDUNDANT : MD_STANDS_IDLE;
@@ -13895,8 +13905,10 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
 {
     md_row *row = md_row_at(sim, k);
     md_spec room;
-    const md_spec *s = md_spec_of(sim, row, &room);
     int is = row->standing, in;
+    const int stands = !MIMICDYN_TREE && (MIMICDYN_BAKED || is & MD_STANDING);
+    const md_spec *s = stands ? md_specify_joint_row(sim, row, &room, 1)
+                              : md_spec_of(sim, row, &room);
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
@@ -13904,7 +13916,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     if (!md_is_body_row(row)) md_look_at_row(sim, row, s);
 
     /* what does not change from step to step */
-    if (MIMICDYN_TREE || (!MIMICDYN_BAKED && !(is & MD_STANDING))) {
+    if (!stands) {
         is = md_set_up_vector(sim, k, s, mode, direct);
         if (md_row_may_stand(sim, row, s)) is |= MD_STANDING;
         row->standing = (uint8_t)is;
@@ -14113,12 +14125,17 @@ MD_OWN_FRAME void md_apply_Q(mdyn_sim *sim, md_unit *u)
 MD_OWN_FRAME void md_unwhiten(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
+    const md_unit *u = MD_SOLVE(sim)->du;
+    md_unit *to = MD_SCRATCH(sim);
     int room = 0, tries = 0;
     do {
         md_overflow_reset(&sim->overflow, before);
-        md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, sim->dofs + sim->rows, room);
-        md_apply_Q(sim, MD_SCRATCH(sim));
-        md_solve_L(sim, MD_SCRATCH(sim), (md_scale)(e + room));
+        if (room > 0 || md_equality_count(sim) > 0) {
+            md_copy_units(to, MD_SOLVE(sim)->du, sim->dofs + sim->rows, room);
+            md_apply_Q(sim, to);
+            u = to;
+        }
+        md_solve_L(sim, u, to, (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, before, &tries));
 }
@@ -15703,13 +15720,6 @@ MD_INLINE md_overflow md_axpy_free(const mdyn_sim *sim, const md_row *row, md_un
     return md_sparse_axpy(u, d, entry, at, row->end - first);
 }
 
-/* Whether the bounds of a row keep its impulse below 1/4 of the block. */
-MD_INLINE int md_is_weak(const md_row *row)
-{
-    return md_unit_less(MD_U(-0.25), row->u_lambda_min)
-        && md_unit_less(row->u_lambda_max, MD_U(0.25));
-}
-
 /* The change of a row's velocity that a target asks for, less the part `owned` of it. */
 MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owned, md_scale e)
 {
@@ -15720,9 +15730,9 @@ MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owne
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
    owned by equality rows contribute, which no inequality row changes. Where equality rows leave
-   little of a row, that may be far beyond the block. A weak row, or one that a leader bounds, then
-   needs no larger one: it is at the bound to which the clamped number asks it, or its impulse does
-   not fit the block either. */
+   little of a row, that may be far beyond the block. A row that its bounds keep below 1/4 of the
+   block, or a leader, then needs no larger one: it is at the bound to which the clamped number asks
+   it, or its impulse does not fit the block either. */
 MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
                                        enum md_bias_mode bias)
 {
@@ -15731,12 +15741,13 @@ MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
         md_overflow bits;
         owned = md_mul(md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e), row->inverse_rest);
         bits = md_overflow_of(md_unit_of(owned, e));
-        if (md_has_overflowed(bits) && !md_has_leader(sim, row) && !md_is_weak(row))
-            sim->overflow |= bits;
+        if (md_has_overflowed(bits) && !md_has_leader(sim, row)
+            && !(md_unit_less(MD_U(-0.25), row->u_lambda_min)
+                 && md_unit_less(row->u_lambda_max, MD_U(0.25)))) sim->overflow |= bits;
     }
     row->u_lo = md_free_target(row, md_target_lo(row, bias), owned, e);
     row->u_hi = row->u_lo;
-    if (md_less(row->v_lo, row->v_hi))
+    if (md_has_two_targets(row))
         row->u_hi = md_free_target(row, md_target_hi(row, bias), owned, e);
 }
 
@@ -15757,7 +15768,7 @@ MD_INLINE md_cost md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u
 {
     md_unit s = md_row_dot(sim, row, MD_SOLVE(sim)->du);
     s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
-    s = md_unit_add(s, md_unit_mul(MD_U(0.5), u));
+    s = md_unit_add(s, md_unit_half(u));
     return md_cost_of(u, s);
 }
 
@@ -15788,9 +15799,9 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
-    /* no impulse changes nothing */
+    /* no impulse changes nothing; where no rows meet, any impulse will do */
     if (md_unit_is_zero(start)) return 0;
-    cost = md_warm_start_cost(sim, row, start);
+    cost = sim->active_rows_meet ? md_warm_start_cost(sim, row, start) : 0;
     md_set_impulse(sim, row, start);
     return cost;
 }
@@ -15819,7 +15830,7 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
     md_unit next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_lo, s)));
 
     /* as md_impulse_between, but the other target is asked only where this one does not push */
-    if (!md_unit_less(MD_U(0), next) && md_unit_less(row->u_lo, row->u_hi)) {
+    if (!md_unit_less(MD_U(0), next) && md_has_two_in_block(row)) {
         next = md_unit_add(old, md_unit_relax(omega, md_unit_sub(row->u_hi, s)));
         if (!md_unit_less(next, MD_U(0))) next = MD_U(0);
     }
@@ -15855,7 +15866,8 @@ MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iterat
     const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
     if (md_unit_less(i->moved, d)) i->moved = d;
     if (md_unit_less(i->largest, size)) i->largest = size;
-    if (MIMICDYN_TREE || !md_unit_is_zero(change)) i->squares = md_add_square(i->squares, change);
+    if (!MD_HAS_CONSTANT_ROWS && (MIMICDYN_TREE || !md_unit_is_zero(change)))
+        i->squares = md_add_square(i->squares, change);
     return change;
 }
 
@@ -15947,7 +15959,7 @@ MD_OWN_FRAME md_unit md_newton_velocity(const mdyn_sim *sim, const md_parallel *
 
 MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
 {
-    return md_unit_add(low, md_unit_mul(MD_U(0.5), md_unit_sub(high, low)));
+    return md_unit_add(low, md_unit_half(md_unit_sub(high, low)));
 }
 
 /* w = start + sum of several soft rows, to rounding, from an estimate on: by Newton's method, or by
@@ -15975,7 +15987,7 @@ MD_INLINE int md_is_free_at(const md_row *row, md_unit w)
     const md_unit miss = md_unit_sub(row->u_lo, md_unit_mul(row->along, w));
     return md_unit_less(md_unit_mul(row->beside, row->u_lambda_min), miss)
         && md_unit_less(miss, md_unit_mul(row->beside, row->u_lambda_max))
-        && !md_unit_less(row->u_lo, row->u_hi);
+        && !md_has_two_in_block(row);
 }
 
 /* p->answer := n.du when the soft rows answer to p->start. Returns whether that needs to be
@@ -16455,7 +16467,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (md_unit_less(largest, size)) largest = size;
         if (md_unit_is_zero(change)) continue;
 
-        squares = md_add_square(squares, change);
+        if (!MD_HAS_CONSTANT_ROWS) squares = md_add_square(squares, change);
         d = md_unit_add(d, md_part_along(row, change));
         size = md_unit_abs(change);
         if (md_unit_less(moved, size)) moved = size;
@@ -16609,15 +16621,21 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
     for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
 }
 
+/* An iteration begins at the impulses at hand. */
+MD_STATIC void md_begin_iteration(const mdyn_sim *sim)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
+}
+
 /* A new direction begins here: none of the changes before count. */
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
     int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        row->u_before = row->u_lambda;
-        row->u_direction = MD_U(0);
-    }
+    md_begin_iteration(sim);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        md_active_row(sim, k)->u_direction = MD_U(0);
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     md_clear_row_x(sim);
 }
@@ -16666,7 +16684,7 @@ MD_INLINE int md_bound_on_direction(const md_row *row, md_unit *bound)
     const md_unit zero = MD_U(0);
     const int rises = md_unit_less(zero, row->u_direction);
     *bound = zero;
-    if (md_unit_less(row->u_lo, row->u_hi)
+    if (md_has_two_in_block(row)
         && (rises ? !md_unit_less(zero, row->u_lambda) : md_unit_less(zero, row->u_lambda)))
         return 1;
     *bound = rises ? row->u_lambda_max : row->u_lambda_min;
@@ -16813,7 +16831,7 @@ MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num
     md_unit s;
     if (!row->in_inequality || !md_unit_less(row->u_lambda_min, u)
         || !md_unit_less(u, row->u_lambda_max)
-        || (md_unit_is_zero(u) && md_unit_less(row->u_lo, row->u_hi))) return 0;
+        || (md_unit_is_zero(u) && md_has_two_in_block(row))) return 0;
     s = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi,
                     md_row_dot(sim, row, MD_SOLVE(sim)->du));
     if (md_is_soft_in_block(row)) s = md_unit_sub(s, md_unit_mul(row->beside, u));
@@ -16821,20 +16839,24 @@ MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num
     return 1;
 }
 
-/* Row i of A, of the row at place k: its vector is laid out, and the others are multiplied by it.
-   Rows of one joint share their vector, so A_ij is the product of their parts along it. */
+/* Row i of A, of the row at place k: the product of parts along the vector that parallel rows
+   share; where other vectors meet, the row's own is laid out, and they are multiplied by it. */
 MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
 {
     const md_row *row = md_active_row(sim, k), *other;
+    const int meet = sim->active_rows_meet;
     md_num *A = y->A + i * (i + 1) / 2;
     int j, e;
-    (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
+    if (meet) (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
     for (j = 0; j < i; j++) {
+        md_unit part = MD_U(0);
         other = md_active_row(sim, y->row[j]);
-        A[j] = md_of_unit(md_part_along(row, md_row_dot(sim, other, MD_SOLVE(sim)->row_x)), 0);
+        if (other->first == row->first) part = other->along;
+        else if (meet) part = md_row_dot(sim, other, MD_SOLVE(sim)->row_x);
+        A[j] = md_of_unit(md_part_along(row, part), 0);
     }
     A[i] = MD_K(1);
-    for (e = row->first + row->owned_count; e < row->end; e++)
+    for (e = row->first + row->owned_count; meet && e < row->end; e++)
         MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
 }
 
@@ -16892,7 +16914,8 @@ MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
         row->u_direction = md_unit_of(y->d[k], 0);
         if (md_unit_is_zero(row->u_direction) || !md_bound_on_direction(row, &bound)) continue;
         left = md_of_unit(md_unit_sub(bound, row->u_lambda), 0);
-        if (md_less(md_abs(left), md_abs(md_mul(room, y->d[k])))) room = md_div(left, y->d[k]);
+        if (md_less(md_abs(left), md_abs(md_mul_ratio(room, y->d[k]))))
+            room = md_div(left, y->d[k]);
     }
     return room;
 }
@@ -16911,12 +16934,9 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
     for (k = 0; k < y.count; k++) {
         md_row *row = md_active_row(sim, y.row[k]);
         md_set_impulse(sim, row, md_unit_add(row->u_lambda,
-                                             md_unit_of(md_mul(room, y.d[k]), 0)));
+                                             md_unit_of(md_mul_ratio(room, y.d[k]), 0)));
     }
-
-    /* the next iteration begins here */
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
+    md_begin_iteration(sim);
 }
 
 /* A second iteration takes away the rounding of the first: in all scalars but double it is seen. */
@@ -16949,14 +16969,15 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
    roundings; with a relaxation of its own no iteration is taken for the solution. */
 MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
 {
-    const md_num omega = md_of_wide(sim->solver.relaxation);
-    const md_num tolerance = md_of_wide(sim->solver.tolerance);
-    i->omega = md_is_zero(omega) ? MD_U(1) : md_unit_of(omega, 0);
-    i->part = md_unit_of(md_is_zero(tolerance) ? MD_K(8 * MD_EPSILON) : tolerance, 0);
+    const mdyn_wide omega = sim->solver.relaxation, tolerance = sim->solver.tolerance;
+    i->omega = MD_U(1);
+    i->part = MD_U(8 * MD_EPSILON);
+    if (!md_wide_is_zero(omega)) i->omega = md_unit_of(md_of_wide(omega), 0);
+    if (!md_wide_is_zero(tolerance)) i->part = md_unit_of(md_of_wide(tolerance), 0);
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
-    i->exact = !sim->active_rows_meet && md_is_zero(omega);
+    i->exact = !sim->active_rows_meet && md_wide_is_zero(omega);
 }
 
 #define MD_CLOSE 128
@@ -16977,7 +16998,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
     if (i->exact) i->moved = MD_U(0);
     last = md_last_change(i, i->largest);
     if (!md_unit_less(last, i->moved) || md_has_overflowed(sim->overflow)) return 0;
-    i->close += !md_unit_less(last, md_unit_mul(MD_U(0.25), i->moved));
+    i->close += !md_unit_less(last, md_unit_half(md_unit_half(i->moved)));
     if (sim->iterations < i->end && i->close <= MD_CLOSE) return 1;
     sim->unconverged = 1;
     return 0;
@@ -16986,7 +17007,7 @@ MD_OWN_FRAME int md_needs_iteration(mdyn_sim *sim, md_iteration *i)
 /* Leaves row_x 0, and the residual. */
 MD_OWN_FRAME void md_end_iterations(mdyn_sim *sim, const md_iteration *last)
 {
-    if (!last->exact) md_clear_row_x(sim);
+    if (!MD_HAS_CONSTANT_ROWS && !last->exact) md_clear_row_x(sim);
     if (md_unit_less(MD_U_NOISE, last->moved))
         sim->residual = md_to_wide(md_of_unit(md_unit_div(last->moved, last->largest), 0));
 }
@@ -17009,7 +17030,9 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
-    if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)) md_begin_direction(sim);
+    if (MD_HAS_CONSTANT_ROWS) md_begin_iteration(sim);
+    else if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1))
+        md_begin_direction(sim);
 
     for (;;) {
         i.largest = i.motion;
@@ -17352,9 +17375,9 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 MD_STATIC md_num md_row_magnitude_within(const mdyn_sim *sim, const md_row *row,
                                          enum md_bias_mode bias, md_num bound)
 {
-    const md_num low = md_target_lo(row, bias), high = md_target_hi(row, bias);
-    md_num start, need = md_sub(low, row->velocity_given);
-    need = md_less(low, high) ? md_max(need, md_sub(row->velocity_given, high)) : md_abs(need);
+    md_num start, need = md_sub(md_target_lo(row, bias), row->velocity_given);
+    need = md_has_two_targets(row)
+        ? md_max(need, md_sub(row->velocity_given, md_target_hi(row, bias))) : md_abs(need);
     need = md_min(md_mul(row->scale, need), md_add(bound, bound));
     if (!md_uses_warm_start(sim) || md_is_zero(row->warm_start)) return md_max(need, MD_K(0));
     start = md_abs(md_mul(row->length, md_sub(row->warm_start, row->lambda_given)));
@@ -17379,7 +17402,7 @@ MD_STATIC md_num md_row_magnitude(const mdyn_sim *sim, int k, enum md_bias_mode 
     /* An equality row: its target over the part of its length that earlier rows leave. A nearly
        dependent row could need more than 8 times the target, but earlier rows mostly satisfy it. */
     if (!row->in_inequality) {
-        if (!MIMICDYN_EXACT || !row->unbounded
+        if (!MD_HAS(EXACT) || !row->unbounded
             || !(row->in_equality || md_row_is_redundant(row))) return MD_K(0);
         need = md_sub(md_target_lo(row, bias), row->velocity_given);
         need = md_abs(md_mul(row->scale, need));
@@ -17413,7 +17436,7 @@ MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scal
         && md_surely_holds(half, row->length, row->lambda_given)) return 1;
 
     /* the one target less what the given impulse does; then the warm start less that impulse */
-    if (md_less(row->v_lo, row->v_hi) || !md_surely_holds(e, row->scale,
+    if (md_has_two_targets(row) || !md_surely_holds(e, row->scale,
             md_sub(md_target_lo(row, bias), row->velocity_given))) return 0;
     return !md_uses_warm_start(sim) || md_is_zero(row->warm_start)
         || md_surely_holds(e, row->length, md_sub(row->warm_start, row->lambda_given));
@@ -17454,9 +17477,20 @@ MD_INLINE md_num md_unless_tiny(md_num warm_start, md_num lambda)
         ? MD_K(0) : warm_start;
 }
 
-/* Sets lambda of all active rows from the block; also warm_start unless it is `saved`. A row at its
-   bound gets exactly the bound, but not where the block holds neither: the sign is not known
-   then. */
+/* Sets lambda of an inequality row from the block. At its bound it gets exactly the bound, but not
+   where the block holds neither: the sign is not known then. */
+MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
+{
+    const md_unit u = row->u_lambda;
+    const int is_zero = md_unit_is_zero(u), is_below = md_unit_less(u, row->u_lambda_max);
+    const int is_between = is_below && md_unit_less(row->u_lambda_min, u);
+    row->lambda = is_zero ? row->lambda_given : is_between ? md_impulse_of(row, u, e)
+        : is_below ? row->lambda_min : row->lambda_max;
+    if (is_zero ? !md_less(row->lambda_min, row->lambda) || !md_less(row->lambda, row->lambda_max)
+                : !is_between) row->flags |= MDYN_ROW_SATURATED;
+}
+
+/* Sets lambda of all active rows; also warm_start unless it is `saved`. */
 MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
 {
     int k;
@@ -17467,10 +17501,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         if (!row->in_inequality) continue;
 
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
-        if (md_unit_is_zero(row->u_lambda)) row->lambda = row->lambda_given;
-        else if (!md_unit_less(row->u_lambda, row->u_lambda_max)) row->lambda = row->lambda_max;
-        else if (!md_unit_less(row->u_lambda_min, row->u_lambda)) row->lambda = row->lambda_min;
-        else row->lambda = md_impulse_of(row, row->u_lambda, e);
+        md_recover_impulse(row, e);
         if (md_stores_warm_start(sim))
             row->warm_start = saved ? md_unless_tiny(warm_start, row->lambda) : row->lambda;
     }
@@ -17635,24 +17666,17 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
     return k;
 }
 
-/* Warm-starts row k, which has become active, in the block of exponent e. */
-MD_OWN_FRAME void md_start_activated(mdyn_sim *sim, int k, md_scale e, enum md_bias_mode bias)
-{
-    md_row *row = md_row_at(sim, k);
-    sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
-    md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
-}
-
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
    in the block of exponent e. Returns how many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k, activated = 0;
     for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
-        md_activate_row(sim, k, 0);
-        md_set_up_row(sim, k, MD_MODE_STEP, 0);
-        if (!md_row_at(sim, k)->in_inequality) continue;
-        md_start_activated(sim, k, e, bias);
+        md_row *row = md_row_at(sim, k);
+        md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
+        if (!row->in_inequality) continue;
+        sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
+        md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
         activated++;
     }
     if (activated) md_see_if_rows_meet(sim);
@@ -17683,7 +17707,7 @@ MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale
         if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) moved = md_solve_inequalities(sim, e, end);
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
-        activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && (MD_HAS(LIMIT) || MD_HAS(RANGE))
+        activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && MD_HAS_RANGES
             && sim->may_activate ? md_activate_violated(sim, e, bias) : 0;
         if (!repeated) end = sim->iterations + most;
         repeated = 1;
@@ -17809,8 +17833,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
         moved = md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL,
                                     md_first_iterations(sim));
         coarse = (md_scale)(coarse + MD_HEADROOM);
-    } while (md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
-             && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, before, &tries));
     md_note_misses(sim, (md_scale)(coarse - MD_HEADROOM), moved);
     for (k = 0; k < sim->dofs; k++) moved_by[k] = md_mul(sim->h, sim->dv[k]);
 
@@ -17954,7 +17977,7 @@ MD_OWN_FRAME md_scale md_block_scale(const mdyn_sim *sim, enum md_mode mode, md_
     return e < all - 4 * MD_HEADROOM ? (md_scale)(all - 4 * MD_HEADROOM) : e;
 }
 
-/* The free motion of the next substep: du := Q du + h L^-T y_force. Returns its exponent, which
+/* The free motion of the next substep: du := Q du + L^-T y_force. Returns its exponent, which
    grows if a row that was not needed before demands far more than the earlier substeps. */
 MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
 {
@@ -17963,7 +17986,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     md_scale coarsest, need;
     int k;
     md_apply_Q(sim, MD_SOLVE(sim)->du);
-    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, sim->h, MD_SCRATCH(sim));
+    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SCRATCH(sim));
     sim->overflow |= before;
 
     /* If the block is a little too small, the step is repeated in a coarser one, which keeps more
@@ -17980,14 +18003,6 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     }
     for (; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
     return e;
-}
-
-/* MDYN_ROW_SATURATED if the impulse of an inequality row is at a bound, else 0. */
-MD_INLINE uint8_t md_saturation(const md_row *row)
-{
-    return row->in_inequality && (!md_less(row->lambda_min, row->lambda)
-                                  || !md_less(row->lambda, row->lambda_max))
-        ? MDYN_ROW_SATURATED : 0;
 }
 
 /* Ends a substep: adds up impulses and flags, and sets the targets of the next one from C at the
@@ -18014,7 +18029,6 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         if (MIMICDYN_SETTINGS)
             *MD_LAMBDA_SUM(sim, k) = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
-        else row->flags |= md_saturation(row);
         if (restart && MIMICDYN_WARM) row->warm_start = sim->row_result[k].warm_start;
 
         /* the targets of a single substep stay */
@@ -18099,7 +18113,7 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
     int k;
     for (k = 0; k < sim->dofs; k++) {
         const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
-        md_num own, digit = md_mul(md_of_unit(MD_U(MD_EPSILON), e), inverse);
+        md_num own, digit = md_ldexp(inverse, e - 30);
         if (md_is_follower(sim, k) || md_less(digit, most)) continue;
         own = md_mul(md_mul(sim->h, sim->joint_force[k]), md_mul(inverse, inverse));
         own = md_max(md_abs(own), md_abs(sim->dv[k]));
@@ -18148,42 +18162,30 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
     md_add_terms(&MD_SOLVE(sim)->terms, s, to);
 }
 
-/* The impulses that rows give to the free motion, into sim->y_force before it is reduced. */
-MD_STATIC void md_give_impulses(mdyn_sim *sim)
+/* sim->y_force := G^T of the impulse of the free motion, in a step over a substep: of
+   sim->joint_force, what rows give to it, and with `off` what brings v of the followers to G y'. */
+MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off)
 {
-    int i;
-    for (i = 0; i < md_active_count(sim); i++) {
-        const md_row *row = md_active_row(sim, i);
-        md_num force;
-        if (md_is_zero(row->lambda_given)) continue;
-        if (!(row->in_equality | row->in_inequality)) continue;
-
-        force = md_mul(row->lambda_given, sim->inverse_h);
-        md_add_row_force(sim, row, force, MD_SOLVE(sim)->y_force);
-    }
-}
-
-/* sim->y_force := G^T of the force of the free motion: sim->joint_force, what rows give to it, and
-   with `off` over a substep what brings v of the followers to G y'. Overwrites sim->dv. */
-MD_OWN_FRAME void md_find_free_force(mdyn_sim *sim, enum md_mode mode, int off)
-{
-    const md_num rate = mode == MD_MODE_STEP ? sim->inverse_h : MD_K(1);
+    const int is_step = mode == MD_MODE_STEP;
+    const md_num h = is_step ? sim->h : MD_K(1);
+    md_num *y = MD_SOLVE(sim)->y_force;
     int k;
-    md_copy_scalars(MD_SOLVE(sim)->y_force, sim->joint_force, sim->dofs);
-    if (mode == MD_MODE_STEP) md_give_impulses(sim);
-    if (off && sim->has_off) {
-        for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_mul(rate, sim->off[k]);
-        md_add_mass_product(sim, sim->dv, MD_SOLVE(sim)->y_force, 0);
+    MD_FLOAT_UNROLL
+    for (k = 0; k < sim->dofs; k++) y[k] = md_mul(h, sim->joint_force[k]);
+    for (k = 0; is_step && k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
+            md_add_row_force(sim, row, row->lambda_given, y);
     }
-    md_reduce_force(sim, MD_SOLVE(sim)->y_force);
+    if (off && sim->has_off) md_add_mass_product(sim, sim->off, y, 0);
+    md_reduce_force(sim, y);
 }
 
-/* sim->du := the free motion h L^-T y_force. Returns its exponent: `room` above what all rows
+/* sim->du := the free motion L^-T y_force. Returns its exponent: `room` above what all rows
    need. */
 MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
 {
-    const md_num h = mode == MD_MODE_STEP ? sim->h : MD_K(1);
-    const md_scale free_scale = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, h, MD_SOLVE(sim)->du);
+    const md_scale free_scale = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SOLVE(sim)->du);
     const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
     md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, sim->dofs, e - free_scale);
     md_clear_private_coordinates(sim);
@@ -18254,9 +18256,9 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     md_reduce_force(sim, miss);
 
     /* dv += M^-1 of that */
-    e = md_solve_Lt(sim, miss, MD_K(1), MD_SOLVE(sim)->du);
+    e = md_solve_Lt(sim, miss, MD_SOLVE(sim)->du);
     md_copy_scalars(miss, sim->dv, sim->dofs);
-    md_solve_L(sim, MD_SOLVE(sim)->du, e);
+    md_solve_L(sim, MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, e);
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
 }
 
@@ -18299,7 +18301,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 
     do {
         if (mode == MD_MODE_STEP && tries > 0) md_end_substep(sim, 1);
-        md_find_free_force(sim, mode, 1);
+        md_find_free_impulse(sim, mode, 1);
         e = md_find_free_motion(sim, mode, room);
 
         sim->iterations = 0;
@@ -18312,7 +18314,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
             md_solve_pass(sim, mode, e);
             sim->substep = (int16_t)substep;
             md_end_substep(sim, 0);
-            if (substep == 1 && sim->has_off) md_find_free_force(sim, mode, 0);
+            if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
             e = md_begin_substep(sim, e, room);
         }
         md_solve_pass(sim, mode, e);
@@ -18521,17 +18523,14 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
-        o->v_lo = MD_NO_MIN;
-        o->v_hi = MD_NO_MAX;
-        return;
+    md_num low = MD_NO_MIN, high = MD_NO_MAX, part;
+    if (row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT)) {
+        part = md_row_is_soft(row) ? md_mul(row->cfm, row->lambda) : MD_K(0);
+        low = high = md_sub(md_target_lo(row, bias), part);
+        if (md_has_two_targets(row)) high = md_sub(md_target_hi(row, bias), part);
     }
-    o->v_lo = o->v_hi = md_target_lo(row, bias);
-    if (md_row_is_soft(row))
-        o->v_lo = o->v_hi = md_sub(o->v_lo, md_mul(row->cfm, row->lambda));
-    if (!md_less(row->v_lo, row->v_hi)) return;
-    o->v_hi = md_target_hi(row, bias);
-    if (md_row_is_soft(row)) o->v_hi = md_sub(o->v_hi, md_mul(row->cfm, row->lambda));
+    o->v_lo = low;
+    o->v_hi = high;
 }
 
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
@@ -18548,7 +18547,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         /* the error is that of the last substep, the impulse the sum */
         md_row *row = md_active_row(sim, k);
         md_row_result *o = &sim->row_result[sim->active[k]];
-        int flags = row->flags | md_saturation(row);
+        int flags = row->flags;
         MD_OPAQUE(o);
         if (row->active_side) flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
         row->last_step = step;
@@ -18556,7 +18555,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_side = row->active_side;
         md_set_result_error(o, row->error);
         md_report_targets(row, bias, o);
-        if (md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
+        if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
         o->warm_start = row->warm_start;
 
@@ -23136,7 +23135,7 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) {
         const md_row *row = &sim->slot[k].row;
         if (!MIMICDYN_TREE) ok &= md_are_nums(MD_SOFT_MASS(sim, k), 1);
-        if (MD_GAINS_STAY) ok &= MD_ARE_FIELDS(MD_GAINS(sim, k), erp, of_target);
+        if (MD_GAINS_STAY) ok &= MD_ARE_FIELDS(MD_GAINS(sim, k), rate, of_target);
         if (MIMICDYN_SETTINGS) ok &= md_are_nums(MD_LAMBDA_SUM(sim, k), 1);
         ok &= MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
 #if MIMICDYN_SETTINGS

@@ -119,19 +119,19 @@ static void test_explicit(void) {
         kp = of_wide(s.softness.a) * of_wide(s.softness.a) / r;
         kd = 2 * of_wide(s.softness.a) * of_wide(s.softness.b) / r;
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
-        CHECK_NEAR(number(gains->erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
+        CHECK_NEAR(h * number(gains->rate) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
         CHECK_NEAR(number(row->cfm) * h * (h * kp + kd), 1, COMPLIANCE);
         s = softness(MDYN_KP_KD, pow(10, random_in(0, 4)), random_in(0, 10));
         kp = of_wide(s.softness.a);
         kd = of_wide(s.softness.b);
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
-        CHECK_NEAR(number(gains->erp) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
+        CHECK_NEAR(h * number(gains->rate) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
         CHECK_NEAR(number(row->cfm) * h * (h * kp + kd), 1, COMPLIANCE);
         s = softness(MDYN_KP_KD, 0, 0); /* no force */
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 0);
         s = softness(MDYN_ODE_CFM, 0.3, 1e-3);
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
-        CHECK_NEAR(number(gains->erp), 0.3, COMPLIANCE);
+        CHECK_NEAR(h * number(gains->rate), 0.3, COMPLIANCE);
         CHECK_NEAR(number(row->cfm) * h / 1e-3, 1, COMPLIANCE);
     }
 }
@@ -150,7 +150,7 @@ static void test_midpoint(void) {
         double kp = of_wide(s.softness.a);
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
         CHECK(row->is_spring);
-        CHECK_NEAR(number(gains->erp) / (number(row->cfm) * h * h * kp), 1, COMPLIANCE);
+        CHECK_NEAR(number(gains->rate) / (number(row->cfm) * h * kp), 1, COMPLIANCE);
         if (turn < 0.99) {
             CHECK_NEAR(number(gains->of_v), 1, COMPLIANCE);
         } else if (turn > 1.01) {
@@ -158,7 +158,7 @@ static void test_midpoint(void) {
         }
         s = softness(MDYN_KP_KD, of_wide(s.softness.a), random_in(0, 10));
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
-        CHECK_NEAR(number(gains->erp) / (number(row->cfm) * h * h * kp), 1, COMPLIANCE);
+        CHECK_NEAR(number(gains->rate) / (number(row->cfm) * h * kp), 1, COMPLIANCE);
     }
 }
 
