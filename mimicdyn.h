@@ -6480,8 +6480,8 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
      && !MD_HAS_CURVES)
 enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
-/* Whether rows can have two targets; whether they can be parallel: of several kinds on one joint, or
-   on joints that are tied. */
+/* Whether rows can have two targets; whether they can be parallel: of several kinds on one joint,
+   or on joints that are tied. */
 #define MD_HAS_RANGES (MD_HAS(LIMIT) || MD_HAS(RANGE))
 #define MD_CAN_BE_PARALLEL (MD_HAS(ELIMINATED) \
     || MD_HAS(DRIVE) + MD_HAS(FRICTION) + MD_HAS(LIMIT) > 1)
