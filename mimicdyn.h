@@ -21612,6 +21612,12 @@ MD_STATIC uint32_t md_sum_numbers(const mdyn_sim *sim, int i)
         + md_sum_flags(sim);
 }
 
+/* Whether armature or damping differ, which M has. */
+MD_INLINE int md_loads_differ(const md_joint_values *a, const md_joint_values *b)
+{
+    return !md_is_equal(a->armature, b->armature) || !md_is_equal(a->damping, b->damping);
+}
+
 /* Replaces the numbers of body i by those of b; on an error the old ones are restored. */
 MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
 {
@@ -21627,8 +21633,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (MIMICDYN_TREE) md_build_link_frame(sim, &n.link, b);
     md_copy_values(&n.values, b);
     inertia = md_bytes_differ(&n.link, &old, sizeof old)
-        || (!md_is_welded(&old) && md_bytes_differ(&n.values, md_values_of_body(sim, i),
-                                                   2 * sizeof n.values.armature));
+        || (!md_is_welded(&old) && md_loads_differ(&n.values, md_values_of_body(sim, i)));
     if (!md_frame_is_kept(sim, i, b, &n.link)) return md_blame(sim, MDYN_ERR_FROZEN, i);
     if (sim->rows - md_count_body_rows(sim, i, md_values_of_body(sim, i))
         + md_count_body_rows(sim, i, &n.values) > MIMICDYN_MAX_ROWS)
