@@ -1708,8 +1708,8 @@ static int engages_by_rounding(void)
     return 0;
 }
 
-/* Whether it decides the motion which of the couplings is eliminated: one of several is not met. The
-   follower that was put off its coupling goes back alone. */
+/* Whether it decides the motion which of the couplings is eliminated: one of several is not met.
+   The follower that was put off its coupling goes back alone. */
 static int goes_back_otherwise(void)
 {
     if (mdyn_independent_dofs(&t.a) == t.dofs || t.s.model.coupling_count == 1) return 0;
