@@ -6176,7 +6176,7 @@ MD_INLINE void md_cross3(md_num *y, const md_num *a, const md_num *b)
 }
 
 /* x = A^-1 b for the columns of A, by Cramer's rule. */
-MD_OWN_FRAME void md_solve3(md_num *x, md_num A[3][3], const md_num *b)
+MD_OWN_FRAME void md_solve3(md_num *x, md_num (*A)[3], const md_num *b)
 {
     md_num n[3], inverse = MD_K(0);
     int k;
@@ -11111,13 +11111,13 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
     }
 
     c = md_coupling_at(sim, row->index);
-    t->count = c->term_count;
-    for (j = 0; k < t->count; j++) {
+    for (j = 0; j < MIMICDYN_MAX_TERMS && k < c->term_count; j++) {
         if (md_wide_is_zero(c->coefficient[j])) continue;
         t->dof[k] = (int16_t)(md_dof_of(sim, c->body[j]) + (MIMICDYN_TREE ? c->axis[j] : 0));
         t->coefficient[k] = c->coefficient[j];
         t->factor[k++] = md_of_wide(c->coefficient[j]);
     }
+    t->count = k;
 
     /* Transmission loss: Coulomb friction on the first joint's share of C', which by C' = 0 is
        half of the first term minus the others. */
