@@ -7238,9 +7238,8 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         md_bias_motion *b;
         md_motion joint; /* (w, u) */
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
-        if (no_rotors && (md_link_is(link, MD_ROTOR)
-                          || (md_is_welded(link) && !md_has_wrench(sim))))
-            continue;
+        if (no_rotors && md_link_is(link, MD_ROTOR)) continue;
+        if (no_rotors && md_is_welded(link) && !md_has_wrench(sim)) continue;
         p = MD_STATE(sim, i);
         b = MD_BIAS_MOTION(sim, i);
         md_place_joint(sim, link, parent, p, &turn);
@@ -11393,6 +11392,7 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
 {
     md_clear_spec(s);
     if (md_row_has_range(sim, row)) s->form = MD_FORM_RANGE;
+
     if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s, stands);
     else if (MD_ROW_IS(row, DRIVE)) md_specify_drive(sim, row->index, s);
     else if (MD_ROW_IS(row, LIMIT)) {
@@ -13017,10 +13017,11 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
 
    Given:   the terms or wrenches of a row, L with M = L^T L, the row's softness.
    Gives:   x in the coordinates u = L v, in which kinetic energy is |u|^2/2: there J v = x . u, an
-            impulse lambda changes u by x lambda, and r = J M^-1 J^T = |x|^2. Also erp, cfm and the
-            bounds of the impulse; of rows on bodies also C.
+            impulse lambda changes u by x lambda, and r = J M^-1 J^T = |x|^2. Also erp/h, cfm and
+            the bounds of the impulse; of rows on bodies also C.
    Writes:  sim->row_x (x times row->scale, of length about 1), sim->row_J (0 on return),
-            sim->overflow, sim->soft_mass; of the row scale, erp, cfm, lambda_min, lambda_max.
+            sim->overflow, the row's md_soft_mass and gains; of the row scale, cfm, lambda_min,
+            lambda_max.
 
    Softness, with h the substep, kp the stiffness and kd the damping of the row:
       erp = h kp/(h kp + kd),   cfm = 1/(h (h kp + kd)),
@@ -13804,6 +13805,7 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
     if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_has_two_targets(row)) return;
     if (!row->unbounded && !md_is_drive(s)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
+
     lambda = md_sub(row->v_lo, row->Jv);
     /* of an inequality row of which no other owns a part, scale^2 = 1/(r + cfm) */
     is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
@@ -14137,6 +14139,7 @@ MD_OWN_FRAME void md_unwhiten(mdyn_sim *sim, md_scale e)
     const md_unit *u = MD_SOLVE(sim)->du;
     md_unit *to = MD_SCRATCH(sim);
     int room = 0, tries = 0;
+
     do {
         md_overflow_reset(&sim->overflow, before);
         if (room > 0 || md_equality_count(sim) > 0) {
@@ -16173,6 +16176,7 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
     p->velocity = p->rest = md_dot_free(sim, md_active_row(sim, p->from), MD_SOLVE(sim)->du);
     p->low = md_unit_of(MD_NO_MIN, 0);
     p->high = md_unit_of(MD_NO_MAX, 0);
+
     for (k = p->from; k < p->end; k++) {
         const md_row *row = md_active_row(sim, k);
         const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
@@ -18179,6 +18183,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
     const md_num h = is_step ? sim->h : MD_K(1);
     md_num *y = MD_SOLVE(sim)->y_force;
     int k;
+
     MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) y[k] = md_mul(h, sim->joint_force[k]);
     for (k = 0; is_step && k < md_active_count(sim); k++) {
