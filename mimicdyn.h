@@ -4240,15 +4240,6 @@ MD_INLINE md_num md_householder_tau(md_num divisor, md_num length, md_squares sq
    times n numbers below 1 is below sqrt(n), and 63 bits hold 8. */
 #define MD_DOT_SHIFT (MIMICDYN_MAX_DOFS + MIMICDYN_MAX_ROWS > 64 ? 4 : 0)
 
-/* Sum of a[k] b[k], rounded once. */
-MD_STATIC md_num md_dense_dot(const md_unit *a, const md_unit *b, int n)
-{
-    int64_t s = 0;
-    int k;
-    for (k = 0; k < n; k++) s += md_mul_s32(MD_RAW(a[k]), MD_RAW(b[k])) >> MD_DOT_SHIFT;
-    return md_of_int64(s, MD_DOT_SHIFT - 60);
-}
-
 /* Sum of entry[k] u[at[k]], rounded once, clamped. */
 MD_SHARED md_unit md_sparse_dot(const md_unit *entry, const md_place *at, int count,
                                 const md_unit *u)
@@ -5523,15 +5514,6 @@ MD_INLINE void md_sub_row(md_unit *row, md_unit a, const md_unit *other, int cou
 {
     int k;
     for (k = 0; k < count; k++) row[k] = MD_UNIT(MD_RAW(row[k]) - MD_RAW(a) * MD_RAW(other[k]));
-}
-
-/* Sum of a[k] b[k] */
-MD_INLINE md_num md_dense_dot(const md_unit *a, const md_unit *b, int n)
-{
-    mdyn_real s = 0;
-    int k;
-    for (k = 0; k < n; k++) s += MD_RAW(a[k]) * MD_RAW(b[k]);
-    return MD_NUM(s);
 }
 
 /* A sum of squares, begun with 0; its value. */
