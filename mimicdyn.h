@@ -11175,8 +11175,9 @@ MD_STATIC md_num md_terms_dot(const md_terms *t, const md_num *x)
     return sum;
 }
 
-/* to += J^T s */
-MD_STATIC void md_add_terms(const md_terms *t, md_num s, md_num *to)
+/* to += J^T s. Inlined: gcc 12 at -O2 takes it for a function that does not write, and leaves out
+   its calls, where MIMICDYN_MAX_TERMS is 8. */
+MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
 {
     int k;
     for (k = 0; k < t->count; k++)
@@ -18224,14 +18225,14 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
 }
 
 /* One step of iterative refinement of sim->dv, in fixed point: what M dv misses of dt f and of the
-   impulses of rows is solved for in a block of its own. Those of rows that are not solved may be
-   large beside the motion, and would leave their rounding. Deep trees have no M. Overwrites
-   sim->y_force and sim->du. */
+   impulses of rows is solved for in a block of its own. Those of rows that are not solved, or that
+   nearly depend on each other, may be large beside the motion, and would leave their rounding. Deep
+   trees have no M. Overwrites sim->y_force and sim->du. */
 MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
 {
     md_num *miss = MD_SOLVE(sim)->y_force;
     md_scale e;
-    int i, j, k;
+    int i, j, k, room = 0, tries = 0;
     if (md_is_deep(sim)) return;
 
     /* dt f - M dv + J^T lambda */
@@ -18254,7 +18255,12 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     /* dv += M^-1 of that */
     e = md_solve_Lt(sim, miss, MD_SOLVE(sim)->du);
     md_copy_scalars(miss, sim->dv, sim->dofs);
-    md_solve_L(sim, MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, e);
+    do {
+        md_overflow_reset(&sim->overflow, 0);
+        md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, sim->dofs, room);
+        md_solve_L(sim, MD_SCRATCH(sim), MD_SCRATCH(sim), (md_scale)(e + room));
+        room += MD_HEADROOM;
+    } while (md_must_widen(sim, 0, &tries));
     for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
 }
 
@@ -18264,13 +18270,25 @@ MD_INLINE int md_has_unsolved(const mdyn_sim *sim)
     return MIMICDYN_MAX_DANTZIG > 0 && MD_PIVOTING(sim)->unsolved;
 }
 
+/* Whether rounding grows in the equality rows, as 1/x at their pivots, since others leave less than
+   1/8 of one. */
+MD_STATIC int md_nearly_depend(const mdyn_sim *sim)
+{
+    int k;
+    for (k = 0; k < md_equality_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (row->in_equality && md_less(MD_K(8), md_abs(row->inverse_rest))) return 1;
+    }
+    return 0;
+}
+
 /* Refines sim->dv of a solve in a block of exponent e. Finds the DoF whose digits are too few. */
 MD_INLINE void md_refine(mdyn_sim *sim, enum md_mode mode, md_scale e)
 {
     const int steps = mode == MD_MODE_STEP, exact = md_equality_count(sim) > 0;
     if (steps) sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_HELD_DV));
-    if (steps && sim->coarse_dof >= 0 && !md_has_unsolved(sim) && !sim->step_misses)
-        md_refine_momentum(sim);
+    if (steps && (sim->coarse_dof >= 0 || md_nearly_depend(sim)) && !md_has_unsolved(sim)
+        && !sim->step_misses) md_refine_momentum(sim);
     if (exact) md_refine_equalities(sim, e);
 
     /* the equality rows may have moved a DoF that had no digits at all */
