@@ -348,78 +348,41 @@
 #define MDYN_SCALAR_FIXED 3
 #define MDYN_SCALAR MDYN_PASTE(MDYN_SCALAR_, MIMICDYN_SCALAR)
 
-/* Ranges of the knobs, and what they need of each other and of the compiler. */
+/* Ranges of the knobs: the type of one that is out of range, which the error names, has a negative
+   size. Then what they need of each other and of the compiler. */
+#define MDYN_RANGE_(knob, least, most) \
+    typedef char knob##_must_be_##least##_to_##most[(knob) >= least && (knob) <= most ? 1 : -1]
+MDYN_RANGE_(MIMICDYN_MAX_BODIES, 1, 4096);
+MDYN_RANGE_(MIMICDYN_MAX_DOFS, 1, 8192);
+MDYN_RANGE_(MIMICDYN_MAX_COUPLINGS, 1, 4096);
+MDYN_RANGE_(MIMICDYN_MAX_BODY_ROWS, 0, 4096);
+MDYN_RANGE_(MIMICDYN_MAX_CONTACTS, 0, 1024);
+MDYN_RANGE_(MIMICDYN_MAX_DANTZIG, 0, 1024);
+MDYN_RANGE_(MIMICDYN_MAX_CURVES, 0, 1024);
+MDYN_RANGE_(MIMICDYN_MAX_ROWS, 1, 8192);
+MDYN_RANGE_(MIMICDYN_MAX_TERMS, 2, 64);
+MDYN_RANGE_(MIMICDYN_MAX_ENTRIES, 1, 32767);
+MDYN_RANGE_(MIMICDYN_TREE, 0, 1);
+MDYN_RANGE_(MIMICDYN_EXACT, 0, 1);
+MDYN_RANGE_(MIMICDYN_WARM, 0, 1);
+MDYN_RANGE_(MIMICDYN_CHECKS, 0, 1);
+MDYN_RANGE_(MIMICDYN_WARNINGS, 0, 1);
+MDYN_RANGE_(MIMICDYN_SETTINGS, 0, 1);
+MDYN_RANGE_(MIMICDYN_LOSSES, 0, 1);
+MDYN_RANGE_(MIMICDYN_QUATERNIONS, 0, 1);
+MDYN_RANGE_(MIMICDYN_WRENCHES, 0, 1);
+MDYN_RANGE_(MIMICDYN_LCP, 0, 1);
+MDYN_RANGE_(MIMICDYN_BAKED, 0, 1);
+MDYN_RANGE_(MIMICDYN_HAS, 0, MDYN_HAS_ALL);
+MDYN_RANGE_(MIMICDYN_STATIC, 0, 1);
 #if MDYN_SCALAR < MDYN_SCALAR_F32 || MDYN_SCALAR > MDYN_SCALAR_FIXED
 #error "MIMICDYN_SCALAR must be F32, F64 or FIXED"
-#endif
-#if MIMICDYN_MAX_BODIES < 1 || MIMICDYN_MAX_BODIES > 4096
-#error "MIMICDYN_MAX_BODIES must be 1 to 4096"
-#endif
-#if MIMICDYN_MAX_DOFS < 1 || MIMICDYN_MAX_DOFS > 8192
-#error "MIMICDYN_MAX_DOFS must be 1 to 8192"
-#endif
-#if MIMICDYN_MAX_COUPLINGS < 1 || MIMICDYN_MAX_COUPLINGS > 4096
-#error "MIMICDYN_MAX_COUPLINGS must be 1 to 4096"
-#endif
-#if MIMICDYN_MAX_BODY_ROWS < 0 || MIMICDYN_MAX_BODY_ROWS > 4096
-#error "MIMICDYN_MAX_BODY_ROWS must be 0 to 4096"
-#endif
-#if MIMICDYN_MAX_CONTACTS < 0 || MIMICDYN_MAX_CONTACTS > 1024
-#error "MIMICDYN_MAX_CONTACTS must be 0 to 1024"
-#endif
-#if MIMICDYN_MAX_DANTZIG < 0 || MIMICDYN_MAX_DANTZIG > 1024
-#error "MIMICDYN_MAX_DANTZIG must be 0 to 1024"
-#endif
-#if MIMICDYN_MAX_CURVES < 0 || MIMICDYN_MAX_CURVES > 1024
-#error "MIMICDYN_MAX_CURVES must be 0 to 1024"
-#endif
-#if MIMICDYN_MAX_ROWS < 1 || MIMICDYN_MAX_ROWS > 8192
-#error "MIMICDYN_MAX_ROWS must be 1 to 8192"
-#endif
-#if MIMICDYN_MAX_TERMS < 2 || MIMICDYN_MAX_TERMS > 64
-#error "MIMICDYN_MAX_TERMS must be 2 to 64"
-#endif
-#if MIMICDYN_MAX_ENTRIES < 1 || MIMICDYN_MAX_ENTRIES > 32767
-#error "MIMICDYN_MAX_ENTRIES must be 1 to 32767 (entry numbers are int16_t)"
-#endif
-#if MIMICDYN_TREE != 0 && MIMICDYN_TREE != 1
-#error "MIMICDYN_TREE must be 0 or 1"
-#endif
-#if MIMICDYN_EXACT != 0 && MIMICDYN_EXACT != 1
-#error "MIMICDYN_EXACT must be 0 or 1"
-#endif
-#if MIMICDYN_WARM != 0 && MIMICDYN_WARM != 1
-#error "MIMICDYN_WARM must be 0 or 1"
-#endif
-#if MIMICDYN_CHECKS != 0 && MIMICDYN_CHECKS != 1
-#error "MIMICDYN_CHECKS must be 0 or 1"
-#endif
-#if MIMICDYN_WARNINGS != 0 && MIMICDYN_WARNINGS != 1
-#error "MIMICDYN_WARNINGS must be 0 or 1"
 #endif
 #if MIMICDYN_WARNINGS && !MIMICDYN_EXACT
 #error "MIMICDYN_WARNINGS needs MIMICDYN_EXACT 1, which finds dependent rows"
 #endif
-#if MIMICDYN_SETTINGS != 0 && MIMICDYN_SETTINGS != 1
-#error "MIMICDYN_SETTINGS must be 0 or 1"
-#endif
-#if MIMICDYN_LOSSES != 0 && MIMICDYN_LOSSES != 1
-#error "MIMICDYN_LOSSES must be 0 or 1"
-#endif
-#if MIMICDYN_QUATERNIONS != 0 && MIMICDYN_QUATERNIONS != 1
-#error "MIMICDYN_QUATERNIONS must be 0 or 1"
-#endif
-#if MIMICDYN_WRENCHES != 0 && MIMICDYN_WRENCHES != 1
-#error "MIMICDYN_WRENCHES must be 0 or 1"
-#endif
-#if MIMICDYN_LCP != 0 && MIMICDYN_LCP != 1
-#error "MIMICDYN_LCP must be 0 or 1"
-#endif
 #if MIMICDYN_MAX_DANTZIG > 0 && !MIMICDYN_LCP
 #error "MIMICDYN_MAX_DANTZIG needs MIMICDYN_LCP 1, whose pivoting it uses"
-#endif
-#if MIMICDYN_BAKED != 0 && MIMICDYN_BAKED != 1
-#error "MIMICDYN_BAKED must be 0 or 1"
 #endif
 #if MIMICDYN_BAKED \
     && (MIMICDYN_TREE || !MIMICDYN_EXACT || MIMICDYN_SETTINGS || MIMICDYN_LOSSES)
@@ -428,14 +391,8 @@
 #if MIMICDYN_BAKED && MIMICDYN_MAX_CURVES > 0
 #error "MIMICDYN_BAKED needs MIMICDYN_MAX_CURVES 0: rows of curves are set up in each step"
 #endif
-#if MIMICDYN_HAS < 0 || MIMICDYN_HAS > MDYN_HAS_ALL
-#error "MIMICDYN_HAS must be 0 to MDYN_HAS_ALL"
-#endif
 #if MIMICDYN_HAS != MDYN_HAS_ALL && (MDYN_BODY_ROWS_ > 0 || MIMICDYN_MAX_CURVES > 0)
 #error "MIMICDYN_HAS needs MIMICDYN_MAX_BODY_ROWS, _CONTACTS and _CURVES 0"
-#endif
-#if MIMICDYN_STATIC != 0 && MIMICDYN_STATIC != 1
-#error "MIMICDYN_STATIC must be 0 or 1"
 #endif
 #if !MIMICDYN_TREE && MDYN_BODY_ROWS_ > 0
 #error "MIMICDYN_MAX_BODY_ROWS and MIMICDYN_MAX_CONTACTS need MIMICDYN_TREE 1: rows on bodies"
@@ -19547,77 +19504,55 @@ MD_STATIC int md_footprint_body(const md_footprint *f, int k)
     return md_wide_is_zero(f->terms[k].coefficient) ? -1 : f->terms[k].body;
 }
 
-/* Whether a body with a DoF is an ancestor of a body of the footprint, or one of them. */
-MD_STATIC int md_footprint_covers(const mdyn_model *model, const md_footprint *f, int body)
+/* Whether body i is marked. `mark` has a bit for each body. */
+MD_INLINE int md_is_marked(const uint8_t *mark, int i) { return (mark[i >> 3] >> (i & 7)) & 1; }
+
+/* Whether a row covers a marked body: one that it acts on, or an ancestor. */
+MD_STATIC int md_meets_marked(const mdyn_model *model, const md_footprint *f, const uint8_t *mark)
 {
     int i, k;
     for (k = 0; k < f->count; k++)
-        for (i = md_footprint_body(f, k); i >= body; i = model->bodies[i].parent)
-            if (i == body) return 1;
+        for (i = md_footprint_body(f, k); i >= 0; i = model->bodies[i].parent)
+            if (md_is_marked(mark, i)) return 1;
     return 0;
 }
 
-/* Whether the footprints a and b cover a DoF in common. */
-MD_STATIC int md_footprints_meet(const mdyn_model *model, const md_footprint *a,
-                                 const md_footprint *b)
+/* Marks the bodies with a DoF that a row covers. Returns whether one of them was not marked. */
+MD_STATIC int md_mark_covered(const mdyn_model *model, const md_footprint *f, uint8_t *mark)
 {
-    int i, k;
-    for (k = 0; k < a->count; k++)
-        for (i = md_footprint_body(a, k); i >= 0; i = model->bodies[i].parent)
-            if (md_joint_dofs(model->bodies[i].joint) && md_footprint_covers(model, b, i)) return 1;
-    return 0;
-}
-
-/* Whether row i of md_exact_footprint is marked. */
-MD_INLINE int md_is_marked(const uint8_t *mark, int i) { return (mark[i >> 3] >> (i & 7)) & 1; }
-
-/* Whether a row of this footprint, or a marked one, meets row i. */
-MD_STATIC int md_meets_marked(const mdyn_model *model, const md_footprint *f, const uint8_t *mark,
-                              int i)
-{
-    const md_footprint c = md_exact_footprint(model, i);
-    int j, meets = md_footprints_meet(model, f, &c);
-    for (j = 0; j < model->coupling_count + model->body_count && !meets; j++) {
-        const md_footprint other = md_exact_footprint(model, j);
-        meets = md_is_marked(mark, j) && md_footprints_meet(model, &other, &c);
-    }
-    return meets;
-}
-
-/* Whether a row of this footprint, or a marked one, covers a body's joint. */
-MD_STATIC int md_marked_cover(const mdyn_model *model, const md_footprint *f, const uint8_t *mark,
-                              int body)
-{
-    int j, covered = md_footprint_covers(model, f, body);
-    for (j = 0; j < model->coupling_count + model->body_count && !covered; j++) {
-        const md_footprint other = md_exact_footprint(model, j);
-        covered = md_is_marked(mark, j) && md_footprint_covers(model, &other, body);
-    }
-    return covered;
+    int i, k, found = 0;
+    for (k = 0; k < f->count; k++)
+        for (i = md_footprint_body(f, k); i >= 0; i = model->bodies[i].parent) {
+            if (md_is_marked(mark, i) || !md_joint_dofs(model->bodies[i].joint)) continue;
+            mark[i >> 3] = (uint8_t)(mark[i >> 3] | 1 << (i & 7));
+            found = 1;
+        }
+    return found;
 }
 
 /* A bound of the entries of a row: the DoFs that it covers, and those of all exact rows that it
-   meets directly or through others; one more for each of them that is compliant. `mark` has a bit
-   for each exact row. */
-MD_STATIC int32_t md_row_entries(const mdyn_model *model, const md_footprint *f, uint8_t *mark)
+   meets directly or through others; one more for each of them that is compliant. */
+MD_STATIC int32_t md_row_entries(const mdyn_model *model, const md_footprint *f)
 {
     const int rows = model->coupling_count + model->body_count;
+    uint8_t mark[512];
     int32_t n = f->compliant;
-    int i, found = 1;
-    for (i = 0; i < rows; i++) mark[i >> 3] = 0;
+    int i, found;
+    for (i = 0; i < model->body_count; i++) mark[i >> 3] = 0;
 
-    /* rows that share a tree with the footprint, and with rows found before */
-    while (found)
+    /* rows that cover a body in common with this one, and with rows found before */
+    for (found = md_mark_covered(model, f, mark); found;)
         for (found = 0, i = 0; i < rows; i++) {
-            if (md_is_marked(mark, i) || !md_meets_marked(model, f, mark, i)) continue;
-            mark[i >> 3] = (uint8_t)(mark[i >> 3] | 1 << (i & 7));
-            found = 1;
-            n += md_exact_footprint(model, i).compliant;
+            const md_footprint row = md_exact_footprint(model, i);
+            if (md_meets_marked(model, &row, mark)) found |= md_mark_covered(model, &row, mark);
         }
 
-    /* the DoF of all bodies that these rows reach */
+    for (i = 0; i < rows; i++) {
+        const md_footprint row = md_exact_footprint(model, i);
+        n += row.compliant & md_meets_marked(model, &row, mark);
+    }
     for (i = 0; i < model->body_count; i++)
-        if (md_marked_cover(model, f, mark, i)) n += md_joint_dofs(model->bodies[i].joint);
+        n += md_is_marked(mark, i) * md_joint_dofs(model->bodies[i].joint);
     return n;
 }
 
@@ -19668,7 +19603,6 @@ MD_STATIC int md_check_structure(const mdyn_model *model)
 /* Rows and entries of couplings, drives, limits and dry friction. */
 MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
 {
-    uint8_t mark[1024];
     int i, k;
 
     /* couplings, with a row of transmission loss each that has an efficiency */
@@ -19682,7 +19616,7 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
         }
         if (c->terms < terms) c->terms = terms;
         c->rows += count;
-        c->entries += count * md_row_entries(model, &f, mark);
+        c->entries += count * md_row_entries(model, &f);
     }
 
     /* drives, friction and limits: a row per DoF each, which share entries unless solved exactly */
@@ -19701,7 +19635,7 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
         f.compliant = 0;
         c->rows += dofs * (has_drive + has_limits + has_friction);
         if (exact + shared)
-            c->entries += dofs * ((exact + shared) * md_row_entries(model, &f, mark) + exact);
+            c->entries += dofs * ((exact + shared) * md_row_entries(model, &f) + exact);
     }
 }
 
