@@ -8197,7 +8197,7 @@ MD_STATIC int md_set_curve_value(md_curve_value *p, mdyn_wide base, md_num rest)
 
 /* q - x of a coordinate with its tail, rounded once: near a knot or a reference no digit of q is
    lost. */
-MD_STATIC md_num md_place_on_curve(mdyn_real q, md_tail tail, mdyn_wide x)
+MD_STATIC md_num md_real_minus(mdyn_real q, md_tail tail, mdyn_wide x)
 {
     md_sum s;
     md_sum_set_real(&s, q, tail);
@@ -8208,7 +8208,7 @@ MD_STATIC md_num md_place_on_curve(mdyn_real q, md_tail tail, mdyn_wide x)
 MD_STATIC int md_evaluate_polynomial(const mdyn_curve *c, mdyn_real q, md_tail tail,
                                      md_curve_value *p)
 {
-    const md_num x = md_place_on_curve(q, tail, c->reference);
+    const md_num x = md_real_minus(q, tail, c->reference);
     md_num rest = MD_K(0), slope = MD_K(0), bend = MD_K(0);
     int k;
 
@@ -8231,7 +8231,7 @@ MD_STATIC int md_find_knot(const mdyn_curve *c, mdyn_real q, md_tail tail)
     int low = 0, high = c->knot_count - 1;
     while (high - low > 1) {
         const int middle = low + (high - low) / 2;
-        if (md_less(md_place_on_curve(q, tail, c->knots[middle].q), MD_K(0))) high = middle;
+        if (md_less(md_real_minus(q, tail, c->knots[middle].q), MD_K(0))) high = middle;
         else low = middle;
     }
     return low;
@@ -8244,7 +8244,7 @@ MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail,
     const mdyn_knot *a = c->knots + md_find_knot(c, q, tail), *b = a + 1;
     const md_num h = md_sub(md_of_wide(b->q), md_of_wide(a->q));
     const md_num ma = md_of_wide(a->curvature), mb = md_of_wide(b->curvature);
-    md_num x = md_place_on_curve(q, tail, a->q), s, third;
+    md_num x = md_real_minus(q, tail, a->q), s, third;
 
     /* slope at the first knot, a sixth of the third derivative */
     s = md_div(md_sub(md_of_wide(b->value), md_of_wide(a->value)), h);
@@ -8257,7 +8257,7 @@ MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail,
     if (md_less(x, MD_K(0))) return md_set_curve_value(p, a->value, md_mul(x, s));
     if (md_less(h, x)) {
         p->slope = md_add(s, md_mul(md_mul(MD_K(0.5), h), md_add(ma, mb)));
-        x = md_place_on_curve(q, tail, b->q);
+        x = md_real_minus(q, tail, b->q);
         return md_set_curve_value(p, b->value, md_mul(x, p->slope));
     }
 
@@ -8282,11 +8282,11 @@ MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
     const mdyn_wide *bound = NULL;
     *rest = md_of_tail(tail);
     if (md_is_bounded(c)) {
-        if (md_less(md_place_on_curve(q, tail, c->lower), MD_K(0))) bound = &c->lower;
-        if (md_less(MD_K(0), md_place_on_curve(q, tail, c->upper))) bound = &c->upper;
+        if (md_less(md_real_minus(q, tail, c->lower), MD_K(0))) bound = &c->lower;
+        if (md_less(MD_K(0), md_real_minus(q, tail, c->upper))) bound = &c->upper;
     }
     if (bound) {
-        *rest = md_place_on_curve(q, tail, *bound);
+        *rest = md_real_minus(q, tail, *bound);
         q = md_to_real(md_of_wide(*bound));
     }
 
@@ -10000,14 +10000,11 @@ MD_INLINE md_num md_lcp_product(const md_lcp_work *s, const mdyn_lcp *p, int i)
     return sum;
 }
 
-/* |b_i| + sum_j |A_ij x_j| */
-MD_INLINE md_num md_lcp_magnitude(const md_lcp_work *s, const mdyn_lcp *p, int i)
+/* sum += t, magnitude += |t| */
+MD_INLINE void md_lcp_add_term(md_num *sum, md_num *magnitude, md_num t)
 {
-    md_num magnitude = md_abs(md_of_wide(p->b[i]));
-    int j;
-    for (j = 0; j < p->n; j++)
-        magnitude = md_add(magnitude, md_abs(md_mul(md_lcp_problem_element(p, i, j), s->x[j])));
-    return magnitude;
+    *sum = md_add(*sum, t);
+    *magnitude = md_add(*magnitude, md_abs(t));
 }
 
 /* Residual of row i: |d| A_ii over the magnitude of its terms, for the step d = -w_i / A_ii limited
@@ -10015,8 +10012,12 @@ MD_INLINE md_num md_lcp_magnitude(const md_lcp_work *s, const mdyn_lcp *p, int i
    numbers; as |w_i| <= magnitude the result is finite. *w = w_i. */
 MD_STATIC md_num md_lcp_row_residual(const md_lcp_work *s, const mdyn_lcp *p, int i, md_num *w)
 {
-    md_num a = md_lcp_problem_element(p, i, i), magnitude = md_lcp_magnitude(s, p, i), d;
-    *w = md_sub(md_lcp_product(s, p, i), md_of_wide(p->b[i]));
+    const md_num b = md_of_wide(p->b[i]);
+    md_num a = md_lcp_problem_element(p, i, i), magnitude = md_abs(b), d = MD_K(0);
+    int j;
+    for (j = 0; j < p->n; j++) /* d = (A x)_i; magnitude: the sum of |b_i| and all |A_ij x_j| */
+        md_lcp_add_term(&d, &magnitude, md_mul(md_lcp_problem_element(p, i, j), s->x[j]));
+    *w = md_sub(d, b);
     if (md_is_zero(magnitude)) return MD_K(0);
     if (md_is_zero(a)) a = MD_K(1);
     d = md_neg(*w);
@@ -10145,13 +10146,6 @@ MD_STATIC void md_lcp_find_profile(md_lcp_work *s)
         for (; j <= i; j++)
             if (j == i || !md_is_zero(row[j])) s->last[j] = i;
     }
-}
-
-/* sum += t, magnitude += |t| */
-MD_INLINE void md_lcp_add_term(md_num *sum, md_num *magnitude, md_num t)
-{
-    *sum = md_add(*sum, t);
-    *magnitude = md_add(*magnitude, md_abs(t));
 }
 
 /* w = A x - b. It is computed from x every time, so that rounding errors do not accumulate. Rows
@@ -12547,8 +12541,7 @@ MD_STATIC void md_closure_weld(mdyn_sim *sim, const mdyn_closure *c, const md_cl
                                int j)
 {
     const mdyn_wide4 *w = &c->rotation;
-    const int is_zero = md_wide_is_zero(w->w) && md_wide_is_zero(w->x) && md_wide_is_zero(w->y)
-        && md_wide_is_zero(w->z);
+    const int is_zero = md_wides_are_zero(&w->w, 4);
     md_num q[4];
     md_mat F, B, error;
     md_vec e, n;
@@ -12787,12 +12780,6 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
     }
 }
 
-MD_STATIC void md_update_contacts(mdyn_sim *sim)
-{
-    int i;
-    for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
-}
-
 /* All rows on bodies at the present q and v: those of closures and, for a step, of the user and of
    contacts. Returns an error of the kinematics or of a user row. */
 MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
@@ -12806,7 +12793,8 @@ MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
         if (code == MDYN_OK) j = md_update_closure(sim, i, j);
     }
     if (MD_HAS_CLOSURES && is_step && code == MDYN_OK) code = md_update_user_rows(sim, j);
-    if (MD_HAS_CONTACTS && is_step && code == MDYN_OK) md_update_contacts(sim);
+    if (MD_HAS_CONTACTS && is_step && code == MDYN_OK)
+        for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
 
     /* for joint rows md_plan_rows does this */
     for (i = sim->joint_row_count; i < sim->rows; i++)
@@ -20284,14 +20272,6 @@ MD_OWN_FRAME int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower
 
 /* ---- the present state ---- */
 
-/* q - x of a coordinate, with its tail. */
-MD_STATIC md_num md_coordinate_minus(const mdyn_sim *sim, int c, mdyn_wide x)
-{
-    md_sum s;
-    md_sum_set_real(&s, sim->q[c], sim->q_tail[c]);
-    return md_sum_minus(&s, x);
-}
-
 /* Whether DoF k is outside its own limits by more than rounding, or, with `velocities`, at one of
    them and moving out. */
 MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
@@ -20305,8 +20285,8 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
     /* q within the limits, to rounding */
     slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE / 10),
                    md_add(MD_K(1), md_abs(md_of_real(sim->q[c]))));
-    below = md_coordinate_minus(sim, c, b->lower);
-    above = md_coordinate_minus(sim, c, b->upper);
+    below = md_real_minus(sim->q[c], sim->q_tail[c], b->lower);
+    above = md_real_minus(sim->q[c], sim->q_tail[c], b->upper);
     if ((md_has_lower(b->lower) && md_less(below, md_neg(slack)))
         || (md_has_upper(b->upper) && md_less(slack, above))) return 1;
 
@@ -20782,12 +20762,6 @@ MD_STATIC void md_note_coupling(mdyn_sim *sim)
     md_find_leaders(sim);
 }
 
-MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values *c)
-{
-    sim->coupling[i] = *c;
-    md_note_coupling(sim);
-}
-
 /* Appends a row to the list. */
 MD_STATIC void md_add_row(mdyn_sim *sim, int kind, int index)
 {
@@ -20833,14 +20807,6 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
         if (sim->springs[k] == old) sim->springs[k] = sim->springs[to];
 }
 
-/* The first DoF of the nearest joint that moves a body; -1: none does. */
-MD_STATIC int md_carrying_dof(const mdyn_sim *sim, int body)
-{
-    for (; body >= 0 && body < sim->bodies; body = sim->link[body].parent)
-        if (sim->link[body].dofs) return md_dof_of(sim, body);
-    return -1;
-}
-
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
    to it. */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
@@ -20861,7 +20827,8 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     }
     for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
         const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
-        const int a = md_carrying_dof(sim, c->a), b = md_carrying_dof(sim, c->b);
+        const int a = md_last_dof(sim, c->a < sim->bodies ? c->a : -1);
+        const int b = md_last_dof(sim, c->b < sim->bodies ? c->b : -1);
         if (a >= 0 && b >= 0) md_tie_dofs(sim, a, b);
         extra += !md_softness_is_hard(&c->softness) * md_closure_row_count(c->kind);
     }
@@ -21209,6 +21176,15 @@ MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
         + md_sum_curve_constants(sim) + md_sum_flags(sim);
 }
 
+/* Coupling i := *c, with what follows from it alone. */
+MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
+{
+    sim->released[i] = (uint8_t)released;
+    sim->coupling[i] = *c;
+    md_note_coupling(sim);
+    md_count_springs(sim);
+}
+
 /* Replaces coupling i by *c, engaged or released. The rows are planned anew, with the warnings of
    mdyn_init, unless the plan remains valid and no row is redundant: a redundant row may depend on
    the old coupling. On an error coupling and plan are restored. O(c); anew O(r^2 + r n + n c^2) */
@@ -21223,8 +21199,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     if (MIMICDYN_EXACT) {
         if (sim->redundant_count == 0 && released == was_released
             && md_plan_fits_coupling(sim, i, c)) {
-            md_store_coupling(sim, i, c);
-            md_count_springs(sim);
+            md_store_coupling(sim, i, c, released);
             return MDYN_OK;
         }
         code = md_refresh_kinematics(sim);
@@ -21232,18 +21207,14 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     }
 
     old = sim->coupling[i];
-    sim->released[i] = (uint8_t)released;
-    md_store_coupling(sim, i, c);
-    md_count_springs(sim);
+    md_store_coupling(sim, i, c, released);
     code = md_update_curves(sim);
     if (code == MDYN_OK) code = md_plan(sim);
     if (code == MDYN_OK) code = md_warn_couplings(sim);
     if (code >= 0) return code;
 
     /* The old plan fitted into the entries, so it does so again */
-    sim->released[i] = (uint8_t)was_released;
-    md_store_coupling(sim, i, &old);
-    md_count_springs(sim);
+    md_store_coupling(sim, i, &old, was_released);
     (void)md_update_curves(sim);
     (void)md_plan(sim);
     return md_blame(sim, code, i);
@@ -21941,8 +21912,8 @@ MD_STATIC int md_move_inside(mdyn_sim *sim, int k, md_num lower, md_num upper)
 {
     const md_num zero = MD_K(0);
     const int c = md_coordinate_of_dof(sim, k);
-    md_num below = md_coordinate_minus(sim, c, md_to_wide(lower));
-    md_num above = md_coordinate_minus(sim, c, md_to_wide(upper));
+    md_num below = md_real_minus(sim->q[c], sim->q_tail[c], md_to_wide(lower));
+    md_num above = md_real_minus(sim->q[c], sim->q_tail[c], md_to_wide(upper));
     const md_num v = md_of_real(sim->v[k]);
     int code = MDYN_OK;
 
@@ -22103,8 +22074,8 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
            the model's own numbers; units in brackets; softness and bound of the force behind it.
    Writes:  the buffer; it reads the sim. Bodies without a name appear as their index.
 
-   A text is printed twice: into a buffer of size 0, which measures it, then into the caller's. So
-   nothing is written of a text that does not fit. One of each kind:
+   A text is printed twice, first without a buffer (md_print_again): nothing is written of one that
+   does not fit. One of each kind:
       coupling 2 toes: q(1) - 0.5 q(hip) - 0.125 = 0 [rad]; soft, erp 0.3, cfm 1e-6
       loss 2: transmission efficiency 0.9
       drive 0: force = 50 (target - q(hip)) + 2 (target_velocity - v(hip)), |force + tau| <= 3
@@ -22119,7 +22090,19 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
 /* Where characters go. `used` counts all of them; those from `size` on are not stored. */
 typedef struct md_printer { char *at; int size, used; } md_printer;
 
-/* The string without its 0: the end of the text gets one 0 in md_explain_row. */
+/* Whether a text is to be printed, of a printer of zeros: once to measure it, with size 0, and once
+   more if it fits into `size` bytes. Then it ends in 0, and out->size is not 0. */
+MD_STATIC int md_print_again(md_printer *out, char *text, int size)
+{
+    if (out->size > 0) text[out->used] = 0;
+    if (out->size > 0 || (out->at && out->used >= size)) return 0;
+    if (out->at) out->size = size;
+    out->at = text;
+    out->used = 0;
+    return 1;
+}
+
+/* The string without its 0. */
 MD_STATIC void md_print(md_printer *out, const char *s)
 {
     for (; *s; s++, out->used++)
@@ -22226,14 +22209,23 @@ MD_STATIC void md_print_joint(md_printer *out, const mdyn_sim *sim, const char *
     md_print(out, ")");
 }
 
-/* Unit of C, or of C': that of the joints, as if coefficients had none; both units if a row has
+/* The DoF of term k of a coupling. */
+MD_STATIC int md_dof_of_term(const mdyn_sim *sim, const md_coupling_values *c, int k)
+{
+    return md_dof_of(sim, c->body[k]) + (MIMICDYN_TREE ? c->axis[k] : 0);
+}
+
+/* Unit of C, or of C': that of the joints, as if coefficients had none; both units if a coupling has
    angular and linear DoFs. */
-MD_STATIC const char *md_unit_of_terms(const mdyn_sim *sim, const md_terms *t, int velocity)
+MD_STATIC const char *md_unit_of_coupling(const mdyn_sim *sim, const md_coupling_values *c)
 {
     int k, linear = 0;
-    for (k = 0; k < t->count; k++) linear += sim->dof[t->dof[k]].kind == MD_LINEAR;
-    if (velocity) return linear == 0 ? "rad/s" : linear == t->count ? "m/s" : "rad/s, m/s";
-    return linear == 0 ? "rad" : linear == t->count ? "m" : "rad, m";
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
+        linear += !md_wide_is_zero(c->coefficient[k])
+            && sim->dof[md_dof_of_term(sim, c, k)].kind == MD_LINEAR;
+    if (c->level == MDYN_VELOCITY)
+        return linear == 0 ? "rad/s" : linear == c->term_count ? "m/s" : "rad/s, m/s";
+    return linear == 0 ? "rad" : linear == c->term_count ? "m" : "rad, m";
 }
 
 /* The softness in the parameters in which the model gives it, in the units of >>types:
@@ -22278,27 +22270,13 @@ MD_STATIC void md_print_upper(md_printer *out, mdyn_wide upper)
 
 /* ---- couplings ---- */
 
-/* Sum of coefficient q, or of coefficient v: "-q(1) - 0.5 q(hip)". Coefficients of 1 and -1 show
-   their sign alone. Terms with coefficient 0 are not in *t. */
-MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, const md_terms *t,
-                              const char *symbol)
-{
-    const md_num one = MD_K(1);
-    int k;
-    for (k = 0; k < t->count; k++) {
-        const md_num x = t->factor[k], size = md_abs(x);
-        md_print(out, md_less(x, MD_K(0)) ? (k ? " - " : "-") : k ? " + " : "");
-        if (md_less(size, one) || md_less(one, size)) md_print_value(out, "", size, " ");
-        md_print_joint(out, sim, symbol, t->dof[k]);
-    }
-}
-
-/* Sum of coefficient f(q): "q(1) - curve 0(q(0))"; a coupler: "curve 0(q(1), q(0))". What is in a
-   curve is the model's, and too long for a line. */
-MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
+/* Sum of coefficient q, of coefficient v or, with curves, of coefficient f(q): "-q(1) - 0.5 q(hip)",
+   "q(1) - curve 0(q(0))"; a coupler: "curve 0(q(1), q(0))". Coefficients of 1 and -1 show their sign
+   alone. What is in a curve is the model's, and too long for a line. */
+MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const mdyn_curve *coupler = md_coupler_of(sim, i);
+    const mdyn_curve *coupler = MD_HAS_CURVES ? md_coupler_of(sim, i) : NULL;
     const int first = md_first_term(c);
     int k;
     for (k = first; k < MIMICDYN_MAX_TERMS; k++) {
@@ -22309,16 +22287,15 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
            its joints in one pair of brackets */
         if (k > first) md_print(out, coupler ? ", " : md_less(x, MD_K(0)) ? " - " : " + ");
         else if (md_less(x, MD_K(0))) md_print(out, "-");
-        if ((k == first || !coupler) && !md_is_zero(md_sub(size, MD_K(1))))
-            md_print_value(out, "", size, " ");
+        if ((k == first || !coupler) && !md_is_one(size)) md_print_value(out, "", size, " ");
         /* the curve by its index in the model */
-        if (c->curve[k] && (k == first || !coupler)) {
+        if (MD_HAS_CURVES && c->curve[k] && (k == first || !coupler)) {
             md_print(out, "curve ");
             md_print_int(out, c->curve[k] - 1);
             md_print(out, "(");
         }
-        md_print_joint(out, sim, "q", md_dof_of(sim, c->body[k]));
-        if (c->curve[k] && !coupler) md_print(out, ")");
+        md_print_joint(out, sim, c->level == MDYN_VELOCITY ? "v" : "q", md_dof_of_term(sim, c, k));
+        if (MD_HAS_CURVES && c->curve[k] && !coupler) md_print(out, ")");
     }
     if (coupler) md_print(out, ")");
 }
@@ -22328,18 +22305,15 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
       position    C = lower                         lower <= C <= upper
       velocity    C' = target velocity + lower      lower <= C' - (target velocity) <= upper
    A bound that is not meant is left out, with its sign. */
-MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
-                                          const md_coupling_values *c, const md_terms *t)
+MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim, int i)
 {
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const int equality = md_coupling_is_equality(c), velocity = c->level == MDYN_VELOCITY;
     const md_num lower = md_of_wide(c->lower), offset = md_of_wide(c->offset);
     const md_num target_velocity = md_of_wide(c->target_velocity);
 
     if (!equality) md_print_lower(out, c->lower);
-    if (md_coupling_is_curved(sim, (int)(c - sim->coupling)))
-        md_print_curves(out, sim, (int)(c - sim->coupling));
-    else
-        md_print_terms(out, sim, t, velocity ? "v" : "q");
+    md_print_terms(out, sim, i);
     if (velocity && !equality && !md_is_zero(target_velocity))
         md_print_value(out, " - (", target_velocity, ")");
     if (!velocity && !md_is_zero(offset))
@@ -22350,23 +22324,24 @@ MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
     else md_print_upper(out, c->upper);
 }
 
-/* The equation with its unit; then softness, target velocity of C, and the bounds of the force:
-      -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
+/* Name, equation and unit; then softness, target velocity of C, and the bounds of the force:
+      tail: -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
    A velocity coupling has its target velocity in the equation. `mu` is a second bound, beside the
    effort. */
-MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_coupling_values *c,
-                                 const md_terms *t)
+MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, int i)
 {
-    const int velocity = c->level == MDYN_VELOCITY;
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_softness softness = md_softness_of(c);
-    md_print_coupling_equation(out, sim, c, t);
+    md_print_name(out, c->name);
+    md_print(out, ": ");
+    md_print_coupling_equation(out, sim, i);
     md_print(out, " [");
-    md_print(out, md_unit_of_terms(sim, t, velocity));
+    md_print(out, md_unit_of_coupling(sim, c));
     md_print(out, "]");
 
     /* behind the equation; a target velocity of 0, and bounds that do not exist, are left out */
     md_print_softness(out, &softness);
-    if (!velocity && !md_wide_is_zero(c->target_velocity))
+    if (c->level != MDYN_VELOCITY && !md_wide_is_zero(c->target_velocity))
         md_print_value(out, ", target velocity ", md_of_wide(c->target_velocity), "");
     md_print_effort(out, c->effort);
     if (!md_wide_is_zero(c->effort) && c->breaks) md_print(out, " or it breaks");
@@ -22375,6 +22350,7 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_
         md_print_int(out, MD_LOSS(c)->mu_of);
         md_print(out, "|");
     }
+    if (sim->released[i]) md_print(out, " (released)");
 }
 
 /* ---- rows on bodies ---- */
@@ -22515,8 +22491,6 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 {
     static const char names[][10] = { "coupling ", "loss ", "drive ", "friction ", "limit ",
                                       "closure ", "user row ", "contact " };
-    const md_coupling_values *c;
-    md_terms terms;
 
     /* `names` is in the order of mdyn_row_kind */
     md_print(out, names[row->kind]);
@@ -22525,23 +22499,16 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
         md_print_body_row(out, sim, row);
         return;
     }
-
-    /* Rows of joint velocities: a coupling may have a name, the others are those of one joint, or
-       of the coupling whose loss they are */
     if (row->kind == MDYN_ROW_COUPLING) {
-        c = md_coupling_at(sim, row->index);
-        md_find_straight_terms(sim, row, &terms);
-        md_print_name(out, c->name);
-        md_print(out, ": ");
-        md_print_coupling(out, sim, c, &terms);
-        if (sim->released[row->index]) md_print(out, " (released)");
+        md_print_coupling(out, sim, row->index);
         return;
     }
 
+    /* Rows of one joint, or of the loss of a coupling */
     md_print(out, ": ");
     if (row->kind == MDYN_ROW_LOSS) {
-        c = md_coupling_at(sim, row->index);
-        md_print_value(out, "transmission efficiency ", md_of_wide(MD_LOSS(c)->efficiency), "");
+        md_print_value(out, "transmission efficiency ",
+                       md_of_wide(MD_LOSS(md_coupling_at(sim, row->index))->efficiency), "");
     } else if (row->kind == MDYN_ROW_DRIVE) {
         md_print_drive(out, sim, row->index);
     } else if (row->kind == MDYN_ROW_FRICTION) {
@@ -22557,20 +22524,9 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 MD_STATIC int md_explain_row(mdyn_sim *sim, int k, char *text, int size)
 {
     const md_row *row = md_row_at(sim, k);
-    md_printer out;
-
-    /* Measured: with size 0 no character is stored */
-    out.at = text;
-    out.size = out.used = 0;
-    md_print_row(&out, sim, row);
-    if (out.used >= size) return md_blame(sim, MDYN_ERR_ROOM, row->index);
-
-    /* Written */
-    out.size = size;
-    out.used = 0;
-    md_print_row(&out, sim, row);
-    text[out.used] = 0;
-    return MDYN_OK;
+    md_printer out = { NULL, 0, 0 };
+    while (md_print_again(&out, text, size)) md_print_row(&out, sim, row);
+    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, row->index);
 }
 
 /* =============================================================================== // >>query
@@ -22655,6 +22611,12 @@ MD_STATIC int md_write_results(mdyn_sim *sim, mdyn_wide *to, const md_num *from,
         if (!md_is_representable(from[k])) return md_blame(sim, MDYN_ERR_RESULT, k);
     for (k = 0; k < n; k++) to[k] = md_to_wide(from[k]);
     return MDYN_OK;
+}
+
+/* Ends a query whose result is sim->dv over all DoFs, unless it has failed with `code`. */
+MD_STATIC int md_write_dv(mdyn_sim *sim, int code, mdyn_wide *to)
+{
+    return code == MDYN_OK ? md_write_results(sim, to, sim->dv, sim->dofs) : code;
 }
 
 /* The vector x (NULL: 0) into `to`: over the independent DoFs if `y`, followers being 0, or over
@@ -23105,16 +23067,6 @@ MD_STATIC int md_body_row_numbers_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
-/* MDYN_ERR_TABLES with the index of an edited body, or -1 for another table; or MDYN_OK. */
-MD_STATIC int md_verify_tables(mdyn_sim *sim)
-{
-    int i;
-    if (md_sum_tables(sim) == sim->table_sum) return MDYN_OK;
-    for (i = 0; i < sim->bodies; i++)
-        if (md_sum_body(&sim->body_table[i]) != sim->link[i].table_sum) break;
-    return md_blame(sim, MDYN_ERR_TABLES, i < sim->bodies ? i : -1);
-}
-
 /* The private part, in an order in which nothing is used before it has been checked. */
 MD_STATIC int md_is_sound(const mdyn_sim *sim)
 {
@@ -23125,10 +23077,15 @@ MD_STATIC int md_is_sound(const mdyn_sim *sim)
         && md_body_row_numbers_are_valid(sim);
 }
 
-/* The whole of mdyn_verify. */
+/* The whole of mdyn_verify. MDYN_ERR_TABLES has the index of an edited body, or -1. */
 MD_STATIC int md_check_integrity(mdyn_sim *sim)
 {
-    return md_is_sound(sim) ? md_verify_tables(sim) : md_blame(sim, MDYN_ERR_MEMORY, -1);
+    int i;
+    if (!md_is_sound(sim)) return md_blame(sim, MDYN_ERR_MEMORY, -1);
+    if (md_sum_tables(sim) == sim->table_sum) return MDYN_OK;
+    for (i = 0; i < sim->bodies; i++)
+        if (md_sum_body(&sim->body_table[i]) != sim->link[i].table_sum) break;
+    return md_blame(sim, MDYN_ERR_TABLES, i < sim->bodies ? i : -1);
 }
 
 /* ---- inverse dynamics ---- */
@@ -23141,12 +23098,14 @@ MD_STATIC void md_find_joint_forces(mdyn_sim *sim, int losses)
 }
 
 /* The whole of mdyn_inverse_dynamics, with and without losses. */
-MD_STATIC int md_find_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, int losses)
+MD_STATIC int md_find_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, int losses,
+                                       mdyn_wide *tau)
 {
-    int code = md_check_inputs(sim);
+    int code = md_open_dynamics(sim, a, tau);
+    if (code == MDYN_OK) code = md_check_inputs(sim);
     if (code == MDYN_OK) code = md_read_vector(sim, a, 0, sim->joint_force);
     if (code == MDYN_OK) md_find_joint_forces(sim, losses);
-    return code;
+    return md_write_dv(sim, code, tau);
 }
 
 /* sim->dv := M (G y'' + g) + C; y_a NULL: y'' = 0. */
@@ -23160,18 +23119,20 @@ MD_STATIC int md_find_expanded_forces(mdyn_sim *sim, const mdyn_wide *y_a, int l
     return MDYN_OK;
 }
 
-/* sim->dv := the forces of the independent DoFs that give y'', G^T (M (G y'' + g) + C - f), where f
-   are the commands of the followers; at the followers f itself. */
-MD_STATIC int md_find_reduced_forces(mdyn_sim *sim, const mdyn_wide *y_a, int losses)
+/* tau := the forces of the independent DoFs that give y'', G^T (M (G y'' + g) + C - f), where f are
+   the commands of the followers; at the followers f itself. */
+MD_STATIC int md_find_reduced_forces(mdyn_sim *sim, const mdyn_wide *y_a, int losses,
+                                     mdyn_wide *tau)
 {
-    int k, code = md_find_expanded_forces(sim, y_a, losses);
+    int k, code = md_open_query(sim, 0, y_a, tau);
+    if (code == MDYN_OK) code = md_find_expanded_forces(sim, y_a, losses);
     if (code != MDYN_OK) return code;
     for (k = 0; k < sim->dofs; k++)
         if (md_is_follower(sim, k)) sim->dv[k] = md_sub(sim->dv[k], md_of_real(sim->tau[k]));
     md_reduce_force(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++)
         if (md_is_follower(sim, k)) sim->dv[k] = md_of_real(sim->tau[k]);
-    return MDYN_OK;
+    return md_write_dv(sim, code, tau);
 }
 
 /* ---- what a joint transmits ---- */
@@ -23447,14 +23408,20 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
     }
 }
 
-/* The vectors u and v as six numbers, which md_write_results checks before it writes one. */
-MD_STATIC void md_six_numbers(md_num x[6], const md_vec *u, const md_vec *v)
+/* Writes the vectors u and v, or returns MDYN_ERR_RESULT (index: element) and writes neither. */
+MD_STATIC int md_write_vectors(mdyn_sim *sim, mdyn_wide3 *to_u, mdyn_wide3 *to_v, const md_vec *u,
+                               const md_vec *v)
 {
-    int k;
-    for (k = 0; k < 3; k++) {
-        x[k] = md_vec_get(u, k);
-        x[3 + k] = md_vec_get(v, k);
+    md_num x[6];
+    mdyn_wide result[6];
+    int k, code;
+    for (k = 0; k < 6; k++) x[k] = md_vec_get(k < 3 ? u : v, k % 3);
+    code = md_write_results(sim, result, x, 6);
+    for (k = 0; k < 3 && code == MDYN_OK; k++) {
+        (&to_u->x)[k] = result[k];
+        (&to_v->x)[k] = result[3 + k];
     }
+    return code;
 }
 
 /* ---- mass ---- */
@@ -23659,7 +23626,7 @@ MD_STATIC void md_print_body_text(md_printer *out, mdyn_sim *sim, int i, const m
 /* The text of body i, with a 0 behind it; numbers in world axes that all fit, or an error. */
 MD_STATIC int md_describe_body(mdyn_sim *sim, int i, char *text, int size)
 {
-    md_printer out;
+    md_printer out = { NULL, 0, 0 };
     md_num x[9];
     md_composite all;
     md_vec p;
@@ -23676,16 +23643,8 @@ MD_STATIC int md_describe_body(mdyn_sim *sim, int i, char *text, int size)
     if (!md_is_representable(x[7]) || !md_is_representable(x[8]))
         return md_blame(sim, MDYN_ERR_RESULT, i);
 
-    /* measured, then written */
-    out.at = text;
-    out.size = out.used = 0;
-    md_print_body_text(&out, sim, i, x);
-    if (out.used >= size) return md_blame(sim, MDYN_ERR_ROOM, i);
-    out.size = size;
-    out.used = 0;
-    md_print_body_text(&out, sim, i, x);
-    text[out.used] = 0;
-    return MDYN_OK;
+    while (md_print_again(&out, text, size)) md_print_body_text(&out, sim, i, x);
+    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, i);
 }
 
 /* ---- inertia ---- */
@@ -24055,43 +24014,22 @@ MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required)
 /* Body rows and dantzig, which may be 0, stand after the others. */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size)
 {
-    static const char names[] = "BODIES\0DOFS\0COUPLINGS\0ROWS\0TERMS\0ENTRIES\0BODY_ROWS\0"
-        "DANTZIG\0CURVES";
-    int32_t value[9];
-    md_printer out;
-    int k, pass;
+    static const char names[][10] = { "BODIES", "DOFS", "COUPLINGS", "ROWS", "TERMS", "ENTRIES",
+                                      "BODY_ROWS", "DANTZIG", "CURVES" };
+    static const uint8_t at[] = { 0, 1, 2, 5, 6, 7, 3, 4, 8 }; /* in the capacity */
+    md_printer out = { NULL, 0, 0 };
+    int k;
     if (!required || !text) return MDYN_ERR_NULL;
-    value[0] = required->bodies;
-    value[1] = required->dofs;
-    value[2] = required->couplings;
-    value[3] = required->rows;
-    value[4] = required->terms;
-    value[5] = required->entries;
-    value[6] = required->body_rows;
-    value[7] = required->dantzig;
-    value[8] = required->curves;
-
-    /* measured, then written */
-    out.at = text;
-    out.size = 0;
-    for (pass = 0; pass < 2; pass++) {
-        const char *name = names;
-        out.used = 0;
+    while (md_print_again(&out, text, size))
         for (k = 0; k < 9; k++) {
-            if (value[k] > 0) {
-                md_print(&out, out.used ? " -DMIMICDYN_MAX_" : "-DMIMICDYN_MAX_");
-                md_print(&out, name);
-                md_print(&out, "=");
-                md_print_int(&out, (int)value[k]);
-            }
-            while (*name) name++;
-            name++;
+            const int32_t value = (&required->bodies)[at[k]];
+            if (value <= 0) continue;
+            md_print(&out, out.used ? " -DMIMICDYN_MAX_" : "-DMIMICDYN_MAX_");
+            md_print(&out, names[k]);
+            md_print(&out, "=");
+            md_print_int(&out, (int)value);
         }
-        if (out.used >= size) return MDYN_ERR_ROOM;
-        out.size = size;
-    }
-    text[out.used] = 0;
-    return MDYN_OK;
+    return out.size ? MDYN_OK : MDYN_ERR_ROOM;
 }
 
 /* q, v, commands, targets, wrenches, couplings and the plan are kept. */
@@ -24245,11 +24183,9 @@ MDYN_API int mdyn_settle(mdyn_sim *sim)
 /* C of all couplings, and so their forces, stay as they are. */
 MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns)
 {
-    int code = md_enter(sim);
+    int code = md_check_query(sim, body, turns, turns);
     if (code != MDYN_OK) return code;
-    if (!turns) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, body));
-    if (body < 0 || body >= sim->bodies)
-        return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, body));
+    (void)md_enter(sim);
     code = md_remove_turns(sim, body, turns);
     if (MD_IS_BAKED && sim->limits_are_new) md_find_implied_limits(sim);
     return md_leave(sim, code);
@@ -24417,10 +24353,9 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper)
 {
     md_num lo, hi;
-    if (!md_is_ready(sim)) return md_not_ready(sim);
-    if (!lower || !upper) return md_blame(sim, MDYN_ERR_NULL, body);
-    if (body < 0 || body >= sim->bodies
-        || md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
+    const int code = md_check_query(sim, body, lower, upper);
+    if (code != MDYN_OK) return code;
+    if (md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
         return md_blame(sim, MDYN_ERR_INDEX, body);
     md_find_joint_range(sim, md_dof_of(sim, body), &lo, &hi);
     *lower = md_to_wide(lo);
@@ -24547,39 +24482,30 @@ MDYN_API int mdyn_coordinates(const mdyn_sim *sim)
     return md_is_set_up(sim) ? sim->coordinates : md_not_ready(sim);
 }
 
+/* The place of number k of a body's joint: of its coordinates in q, or of its DoFs in the arrays
+   over DoF; or an error. */
+MD_STATIC int md_place_of(const mdyn_sim *sim, int body, int k, int coordinates)
+{
+    int count;
+    if (!md_is_set_up(sim)) return md_not_ready(sim);
+    if (body < 0 || body >= sim->bodies) return MDYN_ERR_INDEX;
+    count = coordinates ? md_joint_coordinates((mdyn_joint)sim->link[body].joint)
+        : sim->link[body].dofs;
+    if (k < 0 || k >= count) return MDYN_ERR_INDEX;
+    return (coordinates ? md_coordinate_of(sim, body) : md_dof_of(sim, body)) + k;
+}
+
 MDYN_API int mdyn_first_dof(const mdyn_sim *sim, int body)
 {
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return md_dof_of(sim, body);
+    return md_place_of(sim, body, 0, 0);
 }
 
 MDYN_API int mdyn_first_coordinate(const mdyn_sim *sim, int body)
 {
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return md_coordinate_of(sim, body);
+    return md_place_of(sim, body, 0, 1);
 }
 
 /* ---- by body ---- */
-
-/* The place of DoF `axis` of a body's joint in the arrays over DoF, or an error. */
-MD_STATIC int md_place_of_dof(const mdyn_sim *sim, int body, int axis)
-{
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || axis < 0 || axis >= sim->link[body].dofs)
-        return MDYN_ERR_INDEX;
-    return md_dof_of(sim, body) + axis;
-}
-
-/* The place of coordinate k of a body's joint in q, or an error. */
-MD_STATIC int md_place_of_coordinate(const mdyn_sim *sim, int body, int k)
-{
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || k < 0
-        || k >= md_joint_coordinates((mdyn_joint)sim->link[body].joint)) return MDYN_ERR_INDEX;
-    return md_coordinate_of(sim, body) + k;
-}
 
 /* Writes a value at a place, unless it is an error, which is returned. */
 MD_STATIC int md_set_element(mdyn_sim *sim, mdyn_real *x, int place, int body, mdyn_real value)
@@ -24592,42 +24518,42 @@ MD_STATIC int md_set_element(mdyn_sim *sim, mdyn_real *x, int place, int body, m
 
 MDYN_API mdyn_real mdyn_q(const mdyn_sim *sim, int body, int k)
 {
-    const int place = md_place_of_coordinate(sim, body, k);
+    const int place = md_place_of(sim, body, k, 1);
     return place < 0 ? md_no_number() : sim->q[place];
 }
 
 MDYN_API mdyn_real mdyn_v(const mdyn_sim *sim, int body, int axis)
 {
-    const int place = md_place_of_dof(sim, body, axis);
+    const int place = md_place_of(sim, body, axis, 0);
     return place < 0 ? md_no_number() : sim->v[place];
 }
 
 MDYN_API int mdyn_set_q(mdyn_sim *sim, int body, int k, mdyn_real value)
 {
-    const int place = md_place_of_coordinate(sim, body, k);
+    const int place = md_place_of(sim, body, k, 1);
     return md_set_element(sim, sim ? sim->q : NULL, place, body, value);
 }
 
 MDYN_API int mdyn_set_v(mdyn_sim *sim, int body, int axis, mdyn_real value)
 {
-    return md_set_element(sim, sim ? sim->v : NULL, md_place_of_dof(sim, body, axis), body, value);
+    return md_set_element(sim, sim ? sim->v : NULL, md_place_of(sim, body, axis, 0), body, value);
 }
 
 MDYN_API int mdyn_set_tau(mdyn_sim *sim, int body, int axis, mdyn_real value)
 {
-    const int place = md_place_of_dof(sim, body, axis);
+    const int place = md_place_of(sim, body, axis, 0);
     return md_set_element(sim, sim ? sim->tau : NULL, place, body, value);
 }
 
 MDYN_API int mdyn_set_target(mdyn_sim *sim, int body, mdyn_real value)
 {
-    const int place = md_place_of_dof(sim, body, 0);
+    const int place = md_place_of(sim, body, 0, 0);
     return md_set_element(sim, sim ? sim->target : NULL, place, body, value);
 }
 
 MDYN_API int mdyn_set_target_velocity(mdyn_sim *sim, int body, mdyn_real value)
 {
-    const int place = md_place_of_dof(sim, body, 0);
+    const int place = md_place_of(sim, body, 0, 0);
     return md_set_element(sim, sim ? sim->target_velocity : NULL, place, body, value);
 }
 
@@ -24681,10 +24607,6 @@ MDYN_API mdyn_wide mdyn_wide_of_bits(uint64_t bits)
     if (m == 0) return 0;
     return (bits >> 63 ? -m : m) * 256 + ((top[k] - 55) & 255);
 }
-
-#endif
-
-#if MDYN_SCALAR == MDYN_SCALAR_FIXED
 
 /* The bits of a double nearest to x 2^e, halves away from 0:
       sign, exponent + 1023 of the first digit in 11 bits, the 52 digits behind it
@@ -24744,22 +24666,15 @@ MDYN_API mdyn_wide mdyn_root(mdyn_wide a) { return md_to_wide(md_sqrt(md_of_wide
 /* No operand is rounded here. */
 MDYN_API int mdyn_compare(mdyn_wide a, mdyn_wide b) { return md_wide_compare(a, b); }
 
-/* Measured, then written: nothing is written of a text that does not fit. No call returns a number
-   of 1e30 and more; md_decimal would need as many divisions as it has digits. */
+/* No call returns a number of 1e30 and more; md_decimal would need as many divisions as it has
+   digits. */
 MDYN_API int mdyn_number_text(mdyn_wide x, char *text, int size)
 {
-    md_printer out;
+    md_printer out = { NULL, 0, 0 };
     if (!text) return MDYN_ERR_NULL;
     if (!md_is_representable(md_of_wide(x))) return MDYN_ERR_RESULT;
-    out.at = text;
-    out.size = out.used = 0;
-    md_print_number(&out, md_of_wide(x));
-    if (out.used >= size) return MDYN_ERR_ROOM;
-    out.size = size;
-    out.used = 0;
-    md_print_number(&out, md_of_wide(x));
-    text[out.used] = 0;
-    return MDYN_OK;
+    while (md_print_again(&out, text, size)) md_print_number(&out, md_of_wide(x));
+    return out.size ? MDYN_OK : MDYN_ERR_ROOM;
 }
 
 #if MIMICDYN_TREE
@@ -24816,7 +24731,7 @@ MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *acceleration)
 {
     int code = md_check_query(sim, 0, acceleration, acceleration);
     if (code == MDYN_OK) code = md_find_free_accelerations(sim);
-    return code == MDYN_OK ? md_write_results(sim, acceleration, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, acceleration);
 }
 
 /* J and J' v of closures are those of the present q and v, so their rows are set up anew. */
@@ -24826,7 +24741,7 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration)
     if (code == MDYN_OK) code = md_update_present_rows(sim);
     if (code == MDYN_OK) md_find_off(sim, MD_MODE_ACCELERATION);
     if (code == MDYN_OK) code = md_find_constrained_accelerations(sim);
-    return code == MDYN_OK ? md_write_results(sim, acceleration, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, acceleration);
 }
 
 /* ---- the reduced system ----
@@ -24858,7 +24773,7 @@ MDYN_API int mdyn_expand_velocity(mdyn_sim *sim, const mdyn_wide *y_velocity, md
 {
     int code = md_open_query(sim, 0, y_velocity, velocity);
     if (code == MDYN_OK) code = md_find_expanded(sim, y_velocity, MD_MODE_VELOCITY);
-    return code == MDYN_OK ? md_write_results(sim, velocity, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, velocity);
 }
 
 /* g belongs to the present velocities; it comes from md_find_off. */
@@ -24867,7 +24782,7 @@ MDYN_API int mdyn_expand_acceleration(mdyn_sim *sim, const mdyn_wide *y_accelera
 {
     int code = md_open_query(sim, 0, y_acceleration, acceleration);
     if (code == MDYN_OK) code = md_find_expanded(sim, y_acceleration, MD_MODE_ACCELERATION);
-    return code == MDYN_OK ? md_write_results(sim, acceleration, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, acceleration);
 }
 
 /* The power of `force` in the motion G y' is that of the result in y'. */
@@ -24899,8 +24814,7 @@ MDYN_API int mdyn_stabilized_dynamics(mdyn_sim *sim, mdyn_wide time, mdyn_wide *
     code = !acceleration ? MDYN_ERR_NULL : md_check_dt(time);
     if (code != MDYN_OK) return md_leave(sim, md_blame(sim, code, -1));
     code = md_find_stabilized_accelerations(sim, md_of_wide(time));
-    if (code == MDYN_OK) code = md_write_results(sim, acceleration, sim->dv, sim->dofs);
-    return md_leave(sim, code);
+    return md_leave(sim, md_write_dv(sim, code, acceleration));
 }
 
 #if MIMICDYN_TREE
@@ -24966,8 +24880,6 @@ MDYN_API int mdyn_acceleration(mdyn_sim *sim, int body, const mdyn_real3 *point,
 {
     md_motion m;
     md_vec arm;
-    md_num x[6];
-    mdyn_wide result[6];
     int k, code = md_open_query(sim, body, angular, linear);
     if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
     for (k = 0; a && code == MDYN_OK && k < sim->dofs; k++)
@@ -24976,13 +24888,7 @@ MDYN_API int mdyn_acceleration(mdyn_sim *sim, int body, const mdyn_real3 *point,
 
     md_find_point_motion(sim, body, arm, a, &m);
     md_add_bias_acceleration(sim, body, &arm, &m);
-    md_six_numbers(x, &m.ang, &m.lin);
-    code = md_write_results(sim, result, x, 6);
-    for (k = 0; k < 3 && code == MDYN_OK; k++) {
-        (&angular->x)[k] = result[k];
-        (&linear->x)[k] = result[3 + k];
-    }
-    return code;
+    return md_write_vectors(sim, angular, linear, &m.ang, &m.lin);
 }
 
 /* (angular, linear) = J v is what mdyn_velocity returns for the same point, and J^T (moment, force)
@@ -25002,27 +24908,16 @@ MDYN_API int mdyn_jacobian(mdyn_sim *sim, int body, const mdyn_real3 *point, mdy
 MDYN_API int mdyn_joint_wrench(mdyn_sim *sim, int body, mdyn_wide3 *moment, mdyn_wide3 *force)
 {
     md_force f;
-    md_num x[6];
-    mdyn_wide result[6];
-    int k, code = md_enter(sim);
+    int code = md_check_query(sim, body, moment, force);
     if (code != MDYN_OK) return code;
-    if (!moment || !force) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, body));
-    if (body < 0 || body >= sim->bodies)
-        return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, body));
+    (void)md_enter(sim);
     code = md_check_inputs(sim);
     if (code == MDYN_OK) code = md_check_state(sim);
     if (code == MDYN_OK && !MD_TREE(sim)->state_is_of_step)
         code = md_blame(sim, MDYN_ERR_NO_STEP, -1);
     if (code != MDYN_OK) return md_leave(sim, code);
-
     md_find_joint_wrench(sim, body, &f);
-    md_six_numbers(x, &f.ang, &f.lin);
-    code = md_write_results(sim, result, x, 6);
-    for (k = 0; k < 3 && code == MDYN_OK; k++) {
-        (&moment->x)[k] = result[k];
-        (&force->x)[k] = result[3 + k];
-    }
-    return md_leave(sim, code);
+    return md_leave(sim, md_write_vectors(sim, moment, force, &f.ang, &f.lin));
 }
 
 /* ---- terms of tau = M a + C ----
@@ -25048,16 +24943,14 @@ MDYN_API int mdyn_bias_force(mdyn_sim *sim, mdyn_wide *bias)
     if (code == MDYN_OK) code = md_check_inputs(sim);
     if (code != MDYN_OK) return code;
     md_find_rnea_forces(sim, NULL);
-    return md_write_results(sim, bias, sim->dv, sim->dofs);
+    return md_write_dv(sim, code, bias);
 }
 
 /* Without what the joints lose. The range of a is that of a model's numbers, wider than that of
    mdyn_real. */
 MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *acceleration, mdyn_wide *tau)
 {
-    int code = md_open_dynamics(sim, acceleration, tau);
-    if (code == MDYN_OK) code = md_find_inverse_dynamics(sim, acceleration, 0);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_inverse_dynamics(sim, acceleration, 0, tau);
 }
 
 /* In a step damping acts on a mean of v and v', and friction is a bound: at constant velocity both
@@ -25066,9 +24959,7 @@ MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *acceleration,
 MDYN_API int mdyn_inverse_dynamics_with_losses(mdyn_sim *sim, const mdyn_wide *acceleration,
                                                mdyn_wide *tau)
 {
-    int code = md_open_dynamics(sim, acceleration, tau);
-    if (code == MDYN_OK) code = md_find_inverse_dynamics(sim, acceleration, 1);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_inverse_dynamics(sim, acceleration, 1, tau);
 }
 
 /* The reduced inverse dynamics of y'' = 0 without commands: C + M g of all DoFs, over the
@@ -25086,9 +24977,7 @@ MDYN_API int mdyn_reduced_bias_force(mdyn_sim *sim, mdyn_wide *y_bias)
 MDYN_API int mdyn_reduced_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *y_acceleration,
                                            mdyn_wide *tau)
 {
-    int code = md_open_query(sim, 0, y_acceleration, tau);
-    if (code == MDYN_OK) code = md_find_reduced_forces(sim, y_acceleration, 0);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_reduced_forces(sim, y_acceleration, 0, tau);
 }
 
 /* The losses of each joint follow from its own velocity; those of a follower load the leader by the
@@ -25097,9 +24986,7 @@ MDYN_API int mdyn_reduced_inverse_dynamics_with_losses(mdyn_sim *sim,
                                                        const mdyn_wide *y_acceleration,
                                                        mdyn_wide *tau)
 {
-    int code = md_open_query(sim, 0, y_acceleration, tau);
-    if (code == MDYN_OK) code = md_find_reduced_forces(sim, y_acceleration, 1);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_reduced_forces(sim, y_acceleration, 1, tau);
 }
 
 /* MDYN_WORLD stands for all bodies; the state is then checked with body 0, which every sim has. */
@@ -25138,7 +25025,7 @@ MDYN_API int mdyn_inverse_mass_column(mdyn_sim *sim, int i, mdyn_wide *dv)
     if (code != MDYN_OK) return code;
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
     code = md_find_unit_response(sim, i);
-    return code == MDYN_OK ? md_write_results(sim, dv, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, dv);
 }
 
 /* Sums over all bodies, T with the armatures. Energy that springs hold (drives, soft rows) is in
