@@ -811,9 +811,10 @@ typedef struct mdyn_coupling {
 /* coefficient f(q), f = model.curves[curve] */
 #define MDYN_CURVED_TERM(body, coefficient, curve) \
     { MDYN_CAST_(int16_t, body), 0, MDYN_CAST_(uint8_t, (curve) + 1), MDYN_C(coefficient) }
+#define MDYN_BEHIND_SOFTNESS_(effort, level, name) \
+    MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(effort), level, name, MDYN_C(0), MDYN_C(0), 0, 0
 #define MDYN_COUPLING_END_ \
-    { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0), \
-    MDYN_POSITION, NULL, MDYN_C(0), MDYN_C(0), 0, 0
+    { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_BEHIND_SOFTNESS_(0, MDYN_POSITION, NULL)
 /* URDF, SDF, Drake, Pinocchio:  q_follower = multiplier q_leader + offset */
 #define MDYN_MIMIC(follower, leader, multiplier, offset) \
     { { MDYN_TERM(follower, 1), MDYN_TERM(leader, -(multiplier)) }, MDYN_C(-(offset)), \
@@ -833,18 +834,17 @@ typedef struct mdyn_coupling {
    (0: none), a name (or NULL). */
 #define MDYN_MIMIC_WITH(follower, leader, multiplier, offset, softness, effort, name) \
     { { MDYN_TERM(follower, 1), MDYN_TERM(leader, -(multiplier)) }, MDYN_C(-(offset)), \
-      softness, MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(effort), MDYN_POSITION, name, \
-      MDYN_C(0), MDYN_C(0), 0, 0 }
+      softness, MDYN_BEHIND_SOFTNESS_(effort, MDYN_POSITION, name) }
 /* Commands of mdyn_set_coupling_target in each step. A joint whose motion is prescribed: the user
    sets q and v, and mdyn_coupling_force is what drives it. A drive on ca q_a + cb q_b, as an
    actuator on a fixed tendon: force kp (target - sum) + kd (target_velocity - rate), at most effort
    (0: no bound), at the joints times ca and cb. */
 #define MDYN_PRESCRIBED(body) \
-    { { MDYN_TERM(body, 1) }, MDYN_C(0), MDYN_HARD(1), MDYN_C(0), MDYN_C(0), MDYN_C(0), \
-      MDYN_C(0), MDYN_POSITION, NULL, MDYN_C(0), MDYN_C(0), 0, 0 }
+    { { MDYN_TERM(body, 1) }, MDYN_C(0), MDYN_HARD(1), \
+      MDYN_BEHIND_SOFTNESS_(0, MDYN_POSITION, NULL) }
 #define MDYN_TENDON_DRIVE(a, ca, b, cb, kp, kd, effort) \
-    { { MDYN_TERM(a, ca), MDYN_TERM(b, cb) }, MDYN_C(0), MDYN_SPRING(kp, kd), MDYN_C(0), \
-      MDYN_C(0), MDYN_C(0), MDYN_C(effort), MDYN_POSITION, NULL, MDYN_C(0), MDYN_C(0), 0, 0 }
+    { { MDYN_TERM(a, ca), MDYN_TERM(b, cb) }, MDYN_C(0), MDYN_SPRING(kp, kd), \
+      MDYN_BEHIND_SOFTNESS_(effort, MDYN_POSITION, NULL) }
 /* SDF:  q_follower = multiplier (q_leader - reference) + offset;  SDF gearbox:  q_2 = -ratio q_1 */
 #define MDYN_SDF_MIMIC(follower, leader, multiplier, reference, offset) \
     MDYN_MIMIC(follower, leader, multiplier, (offset) - (multiplier) * (reference))
@@ -866,8 +866,7 @@ typedef struct mdyn_coupling {
 /* Chrono, shafts:  r_1 w_1 + r_2 w_2 + r_3 w_3 = 0 on the velocities, no position error */
 #define MDYN_CHRONO_PLANETARY(a, r_1, b, r_2, c, r_3) \
     { { MDYN_TERM(a, r_1), MDYN_TERM(b, r_2), MDYN_TERM(c, r_3) }, MDYN_C(0), \
-      { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0), \
-      MDYN_VELOCITY, NULL, MDYN_C(0), MDYN_C(0), 0, 0 }
+      { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_BEHIND_SOFTNESS_(0, MDYN_VELOCITY, NULL) }
 /* Willis:  w_out - w_carrier = ratio (w_in - w_carrier), the ratio of the train at rest carrier */
 #define MDYN_WILLIS(carrier, in, out, ratio) \
     MDYN_GEAR3(carrier, 1 - (ratio), in, ratio, out, -1, 0)
@@ -6029,6 +6028,17 @@ MD_INLINE void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 MD_INLINE md_unit md_unit_rounding(md_unit u)
 {
     return md_unit_add(md_unit_mul(MD_U(8 * MD_EPSILON), u), MD_U(1e-30));
+}
+
+/* Whether x is rounding in a sum of this size; the rounding of a number x, if it is above 1. */
+MD_STATIC int md_is_rounding(md_num x, md_num size)
+{
+    return !md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), size), md_abs(x));
+}
+
+MD_STATIC md_num md_rounding_of(md_num x)
+{
+    return md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(x)));
 }
 
 /* The integer nearest to x, |x| < 2^22, as a coordinate; halves away from zero. */
@@ -12577,10 +12587,9 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     /* a gap of zero: no longer than the rounding of the two paths */
     md_vec_set(&n, MD_K(0), MD_K(0), MD_K(1));
     d = md_sqrt(square);
-    if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d))
-        md_vec_scale(&n, md_inverse(d), &l->gap);
+    if (!md_is_rounding(d, l->length)) md_vec_scale(&n, md_inverse(d), &l->gap);
     r = md_closure_row(sim, c, l, j, l->arm, &n, md_sub(d, md_of_wide(c->distance)));
-    if (!md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d)) return;
+    if (md_is_rounding(d, l->length)) return;
 
     /* v = velocity of p_a - that of p_b; |v across n|^2 = |v|^2 - (n . v)^2 */
     md_vec_zero(&v);
@@ -12811,13 +12820,6 @@ MD_STATIC void md_drop_contacts(mdyn_sim *sim)
     MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
-/* The rows on bodies for a step. Contacts that an earlier step has used are dropped. Returns what
-   md_update_body_rows does. */
-MD_STATIC int md_update_step_rows(mdyn_sim *sim)
-{
-    return md_has_body_rows(sim) ? md_update_body_rows(sim, 1) : MDYN_OK;
-}
-
 /* Before q moves to the middle of the step: drops the contacts of the last step, and finds the arms
    of the new ones. */
 MD_STATIC int md_open_contacts(mdyn_sim *sim)
@@ -12829,12 +12831,6 @@ MD_STATIC int md_open_contacts(mdyn_sim *sim)
     code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) md_find_contact_arms(sim);
     return code;
-}
-
-/* A step has used the contacts. They stay readable until the next one. */
-MD_INLINE void md_consume_contacts(mdyn_sim *sim)
-{
-    if (MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
 /* MDYN_OK, MDYN_ERR_STATE, MDYN_ERR_NOT_FINITE, MDYN_ERR_CONTACT or MDYN_ERR_SOFTNESS with i as
@@ -12854,6 +12850,18 @@ MD_STATIC int md_check_contact(mdyn_sim *sim, const mdyn_contact *c, int i)
                           md_abs(md_of_real(c->normal.z))), MD_K(1e-6)))
         return md_blame(sim, MDYN_ERR_CONTACT, i);
     return md_softness_is_valid(&c->softness) ? MDYN_OK : md_blame(sim, MDYN_ERR_SOFTNESS, i);
+}
+
+/* Row k without a result, as if it had last taken part in this step. */
+MD_STATIC void md_clear_result(mdyn_sim *sim, int k, uint32_t last_step)
+{
+    md_row *row = md_row_at(sim, k);
+    md_row_result *o = &sim->row_result[k];
+    row->last_step = last_step;
+    row->last_flags = 0;
+    row->last_side = 0;
+    md_set_result_error(o, MD_K(0));
+    o->v_lo = o->v_hi = o->impulse = o->warm_start = MD_K(0);
 }
 
 /* Stores contact i and its rows. The warm start is the impulse of the contact with the same a, b
@@ -12884,18 +12892,12 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
        not one of the last step; only the warm start is known. */
     for (k = 0; k < 3; k++) {
         const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
-        md_row *row = md_row_at(sim, at);
-        md_row_result *o = &sim->row_result[at];
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
-        row->kind = MDYN_ROW_CONTACT;
-        row->index = (int16_t)(3 * i + k);
-        row->last_flags = 0;
-        row->last_step = sim->step_count - 1;
-        row->last_side = 0;
-        md_set_result_error(o, MD_K(0));
-        o->v_lo = o->v_hi = MD_K(0);
-        o->warm_start = j < cached ? md_dot(&cache[j].impulse, &to->direction[k]) : MD_K(0);
-        o->impulse = MD_K(0);
+        md_row_at(sim, at)->kind = MDYN_ROW_CONTACT;
+        md_row_at(sim, at)->index = (int16_t)(3 * i + k);
+        md_clear_result(sim, at, sim->step_count - 1);
+        if (j < cached)
+            sim->row_result[at].warm_start = md_dot(&cache[j].impulse, &to->direction[k]);
     }
 }
 
@@ -17084,24 +17086,6 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 
 /* ---- the problem: i counts its rows, k those of the sim ---- */
 
-/* The row of the problem that is row k of the sim; -1 if there is none. */
-MD_STATIC int md_dantzig_index(const md_dantzig *d, int n, int k)
-{
-    int i;
-    for (i = 0; i < n; i++)
-        if (d->row[i] == k) return i;
-    return -1;
-}
-
-/* Lists the inequality rows of the solve in sim->dantzig.row; returns how many they are. */
-MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
-{
-    int k, n = 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        if (sim->slot[sim->active[k]].row.in_inequality) sim->dantzig.row[n++] = sim->active[k];
-    return n;
-}
-
 /* The lower triangle of A. Row i is spread out in sim->scratch, so that its product with each
    earlier row costs the entries of that row; nothing, if their ranges of columns are apart. These
    stand in s->first and s->last meanwhile. */
@@ -17147,6 +17131,7 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
     md_dantzig *d = &sim->dantzig;
     const md_row *row = &sim->slot[d->row[i]].row;
     md_num mu, own;
+    int k = n - 1;
     const int leader = md_friction_stage(sim, row) ? -1 : md_leader(sim, row, &mu);
     d->findex[i] = -1;
     d->two_sided[i].x_cap = MD_K(1e30);
@@ -17155,7 +17140,8 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
     /* in the numbering of the LCP */
     if (md_own_bound(sim, row, &own))
         d->two_sided[i].x_cap = md_ldexp(md_mul(own, row->length), -e);
-    d->findex[i] = (int16_t)md_dantzig_index(d, n, leader);
+    while (k >= 0 && d->row[k] != leader) k--;
+    d->findex[i] = (int16_t)k;
     d->mu[i] = md_to_wide(mu);
     return 1;
 }
@@ -17210,11 +17196,13 @@ MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 {
     md_dantzig *d = &sim->dantzig;
-    const int n = md_dantzig_collect(sim);
     md_num largest = md_of_unit(md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows), 0);
-    int i;
+    int i, n = 0;
     mdyn_lcp p;
     md_lcp_work s;
+
+    for (i = md_equality_count(sim); i < md_active_count(sim); i++)
+        if (sim->slot[sim->active[i]].row.in_inequality) d->row[n++] = sim->active[i];
 
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
@@ -19197,11 +19185,22 @@ MD_STATIC int md_check_body(const mdyn_body *b, int i)
     return single || md_wides_are_zero(&b->drive_kp, 2) ? MDYN_OK : MDYN_ERR_DRIVE;
 }
 
+/* Whether the first n numbers of all knots of a table are in range, and its places ascend. */
+MD_STATIC int md_knots_are_valid(const mdyn_knot *knots, int count, int n)
+{
+    int k;
+    if (count < 2 || count > 4096) return 0;
+    for (k = 0; k < count; k++)
+        if (!md_wides_in_range(&knots[k].q, n) || (k > 0
+            && !md_less(MD_K(0), md_sub(md_of_wide(knots[k].q), md_of_wide(knots[k - 1].q)))))
+            return 0;
+    return 1;
+}
+
 /* Whether the numbers of a curve are in range and its places ascend; what it needs is there. Fields
    of other kinds are not read. */
 MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
 {
-    int k;
     if ((unsigned)c->kind > MDYN_CURVE_COUPLER) return 0;
     if (c->kind == MDYN_CURVE_FUNCTION)
         return c->function && md_wides_in_range(&c->lower, 2)
@@ -19210,15 +19209,7 @@ MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
     if (c->kind == MDYN_CURVE_POLYNOMIAL)
         return md_wide_in_range(c->reference) && md_wides_in_range(c->a, 5);
 
-    /* a table: its numbers, and that it ascends */
-    if (!c->knots || c->knot_count < 2 || c->knot_count > 4096) return 0;
-    for (k = 0; k < c->knot_count; k++) {
-        const mdyn_knot *knot = &c->knots[k];
-        if (!md_wides_in_range(&knot->q, 3)) return 0;
-        if (k > 0 && !md_less(MD_K(0), md_sub(md_of_wide(knot->q), md_of_wide(knot[-1].q))))
-            return 0;
-    }
-    return 1;
+    return c->knots && md_knots_are_valid(c->knots, c->knot_count, 3);
 }
 
 /* Whether the slope of a curve vanishes within the limits of a joint, or the ends of a spline or of
@@ -19721,12 +19712,12 @@ MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_
                          md_num size)
 {
     const md_num none = MD_K(1e12);
-    const md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(z)));
+    const md_num slack = md_rounding_of(z);
     int reversed = md_less(x, MD_K(0)), open_below = !md_less(md_neg(none), lo);
     int open_above = !md_less(hi, none);
 
     /* x = 0: the bounds concern z alone */
-    if (!md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), size), md_abs(x))) {
+    if (md_is_rounding(x, size)) {
         if ((open_below || !md_less(md_add(z, slack), lo))
             && (open_above || !md_less(hi, md_sub(z, slack)))) return;
         *lower = none;
@@ -19764,8 +19755,7 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
         z = md_add(z, md_mul(coefficient, sim->dv[t->dof[k]]));
     }
 
-    if (md_coupling_is_equality(c)
-        && !md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), size), md_abs(x))) return 0;
+    if (md_coupling_is_equality(c) && md_is_rounding(x, size)) return 0;
     md_narrow(lower, upper, md_of_wide(c->lower), md_of_wide(c->upper), x, z, size);
     return md_coupling_is_equality(c);
 }
@@ -19806,13 +19796,11 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
 MD_STATIC int md_narrow_by_limits(const mdyn_sim *sim, int k, md_num *lower, md_num *upper)
 {
     const md_joint_values *b = md_values_of_dof(sim, k);
-    if (!sim->mark[k] || (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper))) return 0;
+    if (!sim->mark[k] || md_wides_are_zero(&b->lower, 2)) return 0;
     md_narrow(lower, upper, md_of_wide(b->lower), md_of_wide(b->upper), sim->joint_force[k],
               sim->dv[k], md_abs(sim->joint_force[k]));
     return 1;
 }
-
-#if MIMICDYN_MAX_CURVES > 0
 
 /* ---- through a curve ---- */
 
@@ -19989,25 +19977,13 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
               md_less(s.last, to) ? s.last : MD_K(1e12), x, z, md_abs(x));
 }
 
-#else
-
-MD_INLINE void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
-{
-    (void)sim; (void)i; (void)dof; (void)lower; (void)upper;
-}
-
-#endif
-
 /* Whether lower is above upper by more than rounding. */
 MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
 {
-    md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
-    return md_less(md_add(upper, slack), lower);
+    return md_less(md_add(upper, md_rounding_of(lower)), lower);
 }
 
 /* ---- through couplings of several leaders ---- */
-
-#if MIMICDYN_MAX_CURVES > 0
 
 /* Whether a curve can be looked at from one place to another: it has values of its own there. */
 MD_STATIC int md_can_look_at(const mdyn_curve *c, md_num from, md_num to)
@@ -20066,22 +20042,6 @@ MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_
     md_find_preimage(&s, from, to);
     if (md_less(s.last, to)) *upper = s.last;
 }
-
-#else
-
-MD_INLINE md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, md_num x, int up)
-{
-    (void)c; (void)from; (void)to; (void)x; (void)up;
-    return MD_K(0);
-}
-
-MD_INLINE void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
-                                  md_num x)
-{
-    (void)sim; (void)c; (void)k; (void)lo; (void)hi; (void)x;
-}
-
-#endif
 
 /* The largest that term j of a coupling may be in the interval of its joint if `up`, otherwise the
    smallest; +-1e12 if it has no bound there. */
@@ -20250,7 +20210,7 @@ MD_OWN_FRAME int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower
     const md_num none = MD_K(1e12);
     const md_num width = md_sub(upper, lower);
     md_num own_lower = md_neg(none), own_upper = none, narrowest;
-    md_num point = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
+    md_num point = md_rounding_of(lower);
     int k, follower = -1;
     if (!md_is_leader(sim, dof)) return -1;
     md_tie_joints(sim, dof);
@@ -20280,7 +20240,7 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
     const int c = md_coordinate_of_dof(sim, k);
     const md_num v = md_of_real(sim->v[k]);
     md_num below, above, slack;
-    if (c < 0 || (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper))) return 0;
+    if (c < 0 || md_wides_are_zero(&b->lower, 2)) return 0;
 
     /* q within the limits, to rounding */
     slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE / 10),
@@ -20716,8 +20676,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
         const md_coupling_values *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
         if (md_coupling_is_hard(c) && (!md_wide_is_zero(c->target_velocity)
-            || (c->level == MDYN_VELOCITY
-                && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
+            || (c->level == MDYN_VELOCITY && !md_wides_are_zero(&c->lower, 2))))
             sim->has_target_velocity = 1;
     }
 }
@@ -20775,7 +20734,7 @@ MD_STATIC int md_body_has_row(const md_joint_values *b, int kind)
     if (kind == MDYN_ROW_DRIVE)
         return !(md_is_zero(b->drive_kp) && md_is_zero(b->drive_kd));
     if (kind == MDYN_ROW_FRICTION) return !md_is_zero(b->friction);
-    return !(md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper));
+    return !md_wides_are_zero(&b->lower, 2);
 }
 
 /* The rows of joint velocities in the order of mdyn_row_kind. A coupling's row has the coupling's
@@ -21388,23 +21347,13 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
 /* Inserts a joint row in the order of md_build_rows, without a result. */
 MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
 {
-    md_row_result *result;
-    md_row *row;
     int at = 0;
     while (at < sim->joint_row_count && (md_row_at(sim, at)->kind < kind
            || (md_row_at(sim, at)->kind == kind && md_row_at(sim, at)->index < index))) at++;
     md_shift_rows(sim, at, 1);
-    row = md_row_at(sim, at);
-    row->kind = (uint8_t)kind;
-    row->index = (int16_t)index;
-    row->last_step = 0;
-    row->last_flags = 0;
-    row->last_side = 0;
-
-    result = &sim->row_result[at];
-    md_set_result_error(result, MD_K(0));
-    result->v_lo = result->v_hi = MD_K(0);
-    result->impulse = result->warm_start = MD_K(0);
+    md_row_at(sim, at)->kind = (uint8_t)kind;
+    md_row_at(sim, at)->index = (int16_t)index;
+    md_clear_result(sim, at, 0);
 }
 
 /* Gives body i the rows that it has with the numbers `to` instead of `from`. Returns whether a row
@@ -21819,20 +21768,17 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
     *unsolved = md_is_unsolved(sim);
     for (k = 0; k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
-        md_num rounding;
         largest = md_max(largest, md_abs(row->error));
-        if (!md_row_changes(sim, row)) continue;
-        rounding = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_row_value_size(sim, row));
-        if (md_less(rounding, md_abs(row->error))) *unsolved = 1;
+        if (md_row_changes(sim, row) && !md_is_rounding(row->error, md_row_value_size(sim, row)))
+            *unsolved = 1;
     }
 
     /* followers on curves, which are no rows */
     for (k = 0; md_has_curved_ties(sim) && k < md_tie_count(sim); k++) {
-        const md_num error = md_abs(md_evaluate_tie(sim, &sim->tie[k]).error);
-        largest = md_max(largest, error);
-        if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE),
-                           md_row_value_size(sim, md_row_at(sim, sim->tie[k].coupling))), error))
-            *unsolved = 1;
+        const md_row *row = md_row_at(sim, sim->tie[k].coupling);
+        const md_num error = md_evaluate_tie(sim, &sim->tie[k]).error;
+        largest = md_max(largest, md_abs(error));
+        if (!md_is_rounding(error, md_row_value_size(sim, row))) *unsolved = 1;
     }
     return largest;
 }
@@ -21946,7 +21892,7 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
             if (md_range_is_empty(lower, upper))
                 return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
         } else {
-            if (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper)) continue;
+            if (md_wides_are_zero(&b->lower, 2)) continue;
             lower = md_of_wide(b->lower);
             upper = md_of_wide(b->upper);
         }
@@ -22215,7 +22161,7 @@ MD_STATIC int md_dof_of_term(const mdyn_sim *sim, const md_coupling_values *c, i
     return md_dof_of(sim, c->body[k]) + (MIMICDYN_TREE ? c->axis[k] : 0);
 }
 
-/* Unit of C, or of C': that of the joints, as if coefficients had none; both units if a coupling has
+/* Unit of C, or of C': that of the joints, as if coefficients had none; both if a coupling has
    angular and linear DoFs. */
 MD_STATIC const char *md_unit_of_coupling(const mdyn_sim *sim, const md_coupling_values *c)
 {
@@ -22270,9 +22216,9 @@ MD_STATIC void md_print_upper(md_printer *out, mdyn_wide upper)
 
 /* ---- couplings ---- */
 
-/* Sum of coefficient q, of coefficient v or, with curves, of coefficient f(q): "-q(1) - 0.5 q(hip)",
-   "q(1) - curve 0(q(0))"; a coupler: "curve 0(q(1), q(0))". Coefficients of 1 and -1 show their sign
-   alone. What is in a curve is the model's, and too long for a line. */
+/* Sum of coefficient q, v or, with curves, f(q): "-q(1) - 0.5 q(hip)", "q(1) - curve 0(q(0))"; a
+   coupler: "curve 0(q(1), q(0))". Coefficients of 1 and -1 show their sign alone. What is in a curve
+   is the model's, and too long for a line. */
 MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
@@ -22821,13 +22767,6 @@ MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, int i)
         && md_wide_compare(ratio, sim->tie_ratio[i]) == 0;
 }
 
-/* DoF k is led if it is the follower of a tie with a leader. */
-MD_STATIC int md_is_led_is_valid(const mdyn_sim *sim, int k)
-{
-    const int tie = sim->tie_of[k];
-    return sim->dof[k].is_led == (tie >= 0 && sim->tie[tie].leader >= 0);
-}
-
 /* Ties, G, the elimination tree and where the rows of L stand. */
 MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
@@ -22844,12 +22783,14 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
     /* a path leads to lower numbers, and a row of L is as long as its path */
     for (k = 0; ok && k < sim->dofs; k++) {
         const int parent = sim->y_parent[k], length = sim->L_first[k + 1] - sim->L_first[k];
-        n += sim->tie_of[k] >= 0;
-        ok = md_is_between(-1, sim->tie_of[k], sim->tie_count - 1) && md_is_led_is_valid(sim, k)
+        const int tie = sim->tie_of[k];
+        n += tie >= 0;
+        ok = md_is_between(-1, tie, sim->tie_count - 1)
+            && sim->dof[k].is_led == (tie >= 0 && sim->tie[tie].leader >= 0)
             && md_is_between(0, sim->G_first[k], sim->G_end[k])
             && sim->G_end[k] <= sim->G_count && md_is_between(-1, parent, k - 1)
             && sim->L_first[k] >= 0
-            && length == (sim->tie_of[k] >= 0 ? 0
+            && length == (tie >= 0 ? 0
                           : 1 + (parent < 0 ? 0 : md_L_length(sim, parent)));
     }
     ok = ok && n == sim->tie_count && sim->L_first[0] == 0
@@ -22943,35 +22884,6 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
-/* Rows on bodies. */
-MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
-{
-    int j, p, ok = 1;
-    if (!MD_HAS_BODY_ROWS) return 1;
-    ok = md_is_between(sim->joint_row_count, MD_BODY_ROWS(sim)->lasting_row_count, sim->rows);
-    for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
-        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
-        ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
-            && md_is_between(-1, r->spec.leader, sim->rows - 1);
-        for (p = 0; ok && p < r->term_count; p++)
-            ok = md_is_between(0, r->body[p], sim->bodies - 1);
-    }
-    return ok;
-}
-
-/* Contacts, whose rows are the last. */
-MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
-{
-    const md_contacts *of = MD_CONTACTS(sim);
-    int j, ok;
-    if (!MD_HAS_CONTACTS) return 1;
-    ok = sim->rows == MD_BODY_ROWS(sim)->lasting_row_count + 3 * of->contacts;
-    for (j = 0; ok && j < of->contacts; j++)
-        ok = md_is_between(-1, of->contact[j].a, sim->bodies - 1)
-            && md_is_between(-1, of->contact[j].b, sim->bodies - 1);
-    return ok;
-}
-
 /* Whether the numbers of an array of md_num are, and those of a struct from the member `first` on
    to `last`. */
 #define MD_ARE_NUMS(array) md_are_nums(array, sizeof(array) / sizeof(md_num))
@@ -23047,22 +22959,41 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
     return ok && MD_ARE_NUMS(MD_CURVES(sim)->tie_error);
 }
 
-/* Numbers of rows on bodies and of contacts. */
-MD_STATIC int md_body_row_numbers_are_valid(const mdyn_sim *sim)
+/* Rows on bodies. */
+MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
 {
-    int k, p, ok = 1;
-    for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
-        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[k];
-        ok &= MD_ARE_FIELDS(&r->spec, target_velocity, force_max)
+    int j, p, ok = 1;
+    if (!MD_HAS_BODY_ROWS) return 1;
+    ok = md_is_between(sim->joint_row_count, MD_BODY_ROWS(sim)->lasting_row_count, sim->rows);
+
+    /* what a row is on, then its numbers */
+    for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
+        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
+        ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
+            && md_is_between(-1, r->spec.leader, sim->rows - 1)
+            && MD_ARE_FIELDS(&r->spec, target_velocity, force_max)
             && MD_ARE_FIELDS(&r->spec, mu, value) && MD_ARE_FIELDS(r, value_size, value_after);
-        for (p = 0; p < r->term_count; p++)
-            ok &= md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);
+        for (p = 0; ok && p < r->term_count; p++)
+            ok = md_is_between(0, r->body[p], sim->bodies - 1)
+                && md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);
     }
-    for (k = 0; MD_HAS_CONTACTS && k < MIMICDYN_MAX_CONTACTS; k++) {
-        const md_contact_point *c = &MD_CONTACTS(sim)->contact[k];
-        ok &= md_are_vecs(&c->point, 1) && md_are_vecs(c->direction, 3)
+    return ok;
+}
+
+/* Contacts, whose rows are the last; their numbers also of those that are none now. */
+MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
+{
+    const md_contacts *of = MD_CONTACTS(sim);
+    int j, ok;
+    if (!MD_HAS_CONTACTS) return 1;
+    ok = sim->rows == MD_BODY_ROWS(sim)->lasting_row_count + 3 * of->contacts;
+    for (j = 0; ok && j < MIMICDYN_MAX_CONTACTS; j++) {
+        const md_contact_point *c = &of->contact[j];
+        ok = j >= of->contacts || (md_is_between(-1, c->a, sim->bodies - 1)
+                                   && md_is_between(-1, c->b, sim->bodies - 1));
+        ok = ok && md_are_vecs(&c->point, 1) && md_are_vecs(c->direction, 3)
             && md_are_vecs(c->arm, 2) && MD_ARE_FIELDS(c, depth, mu)
-            && md_are_vecs(&MD_CONTACTS(sim)->contact_cache[k].impulse, 1);
+            && md_are_vecs(&of->contact_cache[j].impulse, 1);
     }
     return ok;
 }
@@ -23073,8 +23004,7 @@ MD_STATIC int md_is_sound(const mdyn_sim *sim)
     return md_sum_constants(sim) == sim->constants_sum && md_dofs_are_valid(sim)
         && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim)
         && md_contacts_are_valid(sim) && md_dof_numbers_are_valid(sim)
-        && md_body_numbers_are_valid(sim) && md_row_numbers_are_valid(sim)
-        && md_body_row_numbers_are_valid(sim);
+        && md_body_numbers_are_valid(sim) && md_row_numbers_are_valid(sim);
 }
 
 /* The whole of mdyn_verify. MDYN_ERR_TABLES has the index of an edited body, or -1. */
@@ -23894,15 +23824,6 @@ MD_STATIC void md_make_saved_words(uint32_t word[MD_SAVED_WORDS], uint32_t model
     word[5] = md_crc(md_crc(0, word + 1, 4 * sizeof *word), memory, sizeof(mdyn_sim));
 }
 
-/* The words that tell what follows, then the sim as it stands in memory. */
-MD_STATIC void md_save_bytes(const mdyn_sim *sim, unsigned char *bytes)
-{
-    uint32_t word[MD_SAVED_WORDS];
-    md_make_saved_words(word, md_crc_of_model(sim->model), sim);
-    md_copy_bytes(bytes, word, sizeof word);
-    md_copy_bytes(bytes + sizeof word, sim, sizeof *sim);
-}
-
 /* Checks by their words whether bytes hold a sim of this build and model; the tables of m can be
    read. The order matters, as each word tells how to read the next: magic, version and build;
    length; CRC; model. */
@@ -24020,6 +23941,7 @@ MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int s
     md_printer out = { NULL, 0, 0 };
     int k;
     if (!required || !text) return MDYN_ERR_NULL;
+
     while (md_print_again(&out, text, size))
         for (k = 0; k < 9; k++) {
             const int32_t value = (&required->bodies)[at[k]];
@@ -24281,9 +24203,9 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
     int code = md_enter(sim);
     if (code != MDYN_OK) return code;
     code = md_open_step(sim);
-    if (code == MDYN_OK) code = md_update_step_rows(sim);
+    if (code == MDYN_OK && md_has_body_rows(sim)) code = md_update_body_rows(sim, 1);
     if (code == MDYN_OK) code = md_take_step(sim);
-    if (code >= 0) md_consume_contacts(sim);
+    if (code >= 0 && MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
     return md_leave(sim, md_close_step(sim, code));
 }
 
@@ -24297,10 +24219,13 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
 /* The sim is const, so its errors leave no culprit. */
 MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size)
 {
+    uint32_t word[MD_SAVED_WORDS];
     if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!bytes) return MDYN_ERR_NULL;
     if (size < MDYN_SAVED_SIZE) return MDYN_ERR_ROOM;
-    md_save_bytes(sim, (unsigned char *)bytes);
+    md_make_saved_words(word, md_crc_of_model(sim->model), sim);
+    md_copy_bytes(bytes, word, sizeof word);
+    md_copy_bytes((unsigned char *)bytes + sizeof word, sim, sizeof *sim);
     return MDYN_OK;
 }
 
@@ -24379,14 +24304,8 @@ MDYN_API int mdyn_evaluate_curve(const mdyn_curve *curve, mdyn_real q, mdyn_curv
 
 MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 {
-    int k;
     if (!knots || !scratch) return MDYN_ERR_NULL;
-    if (count < 2 || count > 4096) return MDYN_ERR_CURVE;
-    for (k = 0; k < count; k++)
-        if (!md_wides_in_range(&knots[k].q, 2)
-            || (k > 0 && !md_less(MD_K(0), md_sub(md_of_wide(knots[k].q),
-                                                  md_of_wide(knots[k - 1].q)))))
-            return MDYN_ERR_CURVE;
+    if (!md_knots_are_valid(knots, count, 2)) return MDYN_ERR_CURVE;
     md_solve_spline(knots, count, scratch);
     return MDYN_OK;
 }
