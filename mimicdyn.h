@@ -141,9 +141,8 @@
 #endif
 
 /* MIMICDYN_SCALAR - the arithmetic. F32: float with compensated state; F64: double; FIXED:
-   integers only, more accurate than float, the same bits on every processor for the same
-   constants. (Where the compiler's double has 32 bits, as on AVR, MDYN_C and MDYN_R round to 24
-   bits.) */
+   integers only, more accurate than float, the same bits on every processor for the same constants.
+   (Where the compiler's double has 32 bits, as on AVR, MDYN_C and MDYN_R round to 24 bits.) */
 #ifndef MIMICDYN_SCALAR
 #define MIMICDYN_SCALAR F32
 #endif
@@ -2669,8 +2668,7 @@ MDYN_API int mdyn_number_text(mdyn_wide x, char *text, int size);
    moment of `given` exceeds the sum of the other two [kg m^2]; 0 if it does not. `valid` may be
    `given`.
    Errors: MDYN_ERR_NOT_FINITE, MDYN_ERR_INERTIA. O(1) */
-MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid,
-                                mdyn_wide *excess);
+MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, mdyn_wide *excess);
 #endif
 
 /* Integers of sensors and actuators; any value is accepted. O(1)
@@ -6763,8 +6761,7 @@ MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 {
     if (!MD_HAS(SPRING)) return s->kind != MDYN_KP_KD; /* of a drive */
-    return s->kind == MDYN_DEFAULT
-        || (md_softness_has_erp(s) && md_wide_is_zero(s->b))
+    return s->kind == MDYN_DEFAULT || (md_softness_has_erp(s) && md_wide_is_zero(s->b))
         || (s->kind == MDYN_OMEGA_ZETA && md_wide_is_zero(s->a));
 }
 
@@ -8248,8 +8245,7 @@ MD_STATIC int md_find_knot(const mdyn_curve *c, mdyn_real q, md_tail tail)
 }
 
 /* A cubic spline, and the straight lines beyond its ends. Returns whether the value is in range. */
-MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail,
-                                 md_curve_value *p)
+MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail, md_curve_value *p)
 {
     const mdyn_knot *a = c->knots + md_find_knot(c, q, tail), *b = a + 1;
     const md_num h = md_sub(md_of_wide(b->q), md_of_wide(a->q));
@@ -8310,8 +8306,7 @@ MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
 /* f, f' and f'' of a curve that is no coupler. Returns 0 if one of them is NaN or out of range; all
    are 0 then, so that nothing that is no number goes on into a solve. What a function of the user's
    gives is looked at the same way as what a polynomial gives far from its reference. */
-MD_STATIC int md_find_curve_value(const mdyn_curve *c, mdyn_real q, md_tail tail,
-                                md_curve_value *p)
+MD_STATIC int md_find_curve_value(const mdyn_curve *c, mdyn_real q, md_tail tail, md_curve_value *p)
 {
     mdyn_curve_point given;
     md_num rest = MD_K(0);
@@ -8584,8 +8579,7 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
         if (md_wide_is_zero(c->coefficient[k])) continue;
         bend->slope = md_of_wide(p.gradient[k]);
         if (k > first)
-            bend->slope = md_mul(bend->slope,
-                                 md_div(scale, md_of_wide(c->coefficient[k])));
+            bend->slope = md_mul(bend->slope, md_div(scale, md_of_wide(c->coefficient[k])));
         bend->value = k == first ? md_mul(scale, md_of_real(p.value)) : MD_K(0);
         bend->rate = k == first ? md_mul(scale, md_of_wide(p.rate)) : MD_K(0);
         bend++;
@@ -9841,8 +9835,7 @@ MD_STATIC int md_lcp_check(const mdyn_lcp *p, const mdyn_wide *x, const mdyn_lcp
 {
     int i, code;
     if (!p || !x) return md_lcp_report_code(report, MDYN_ERR_NULL, -1);
-    if (p->n < 0 || p->n > 4096
-        || cells < (pgs ? MDYN_PGS_SCRATCH(p->n) : MDYN_LCP_SCRATCH(p->n)))
+    if (p->n < 0 || p->n > 4096 || cells < (pgs ? MDYN_PGS_SCRATCH(p->n) : MDYN_LCP_SCRATCH(p->n)))
         return md_lcp_report_code(report, MDYN_ERR_LCP_SIZE, -1);
     if (p->n > 0 && (!p->matrix || !p->b || !p->lo || !p->hi || !scratch))
         return md_lcp_report_code(report, MDYN_ERR_NULL, -1);
@@ -10785,8 +10778,7 @@ MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i
         md_num sum = md_lcp_element(s, j, i);
         size = md_abs(sum);
         for (k = 0; k < s->clamped; k++)
-            md_lcp_add_term(&sum, &size,
-                            md_mul(md_lcp_element(s, j, s->clamped_rows[k]), s->v[k]));
+            md_lcp_add_term(&sum, &size, md_mul(md_lcp_element(s, j, s->clamped_rows[k]), s->v[k]));
         size = md_mul(MD_K(MD_EPSILON), size);
         largest = md_max(largest, md_add(md_abs(sum), size));
         largest_term = md_max(largest_term, md_max(md_abs(s->b[j]),
@@ -17207,8 +17199,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
     s.two_sided = d->two_sided;
-    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0),
-                      MD_K(MD_LCP_NOISE * MD_EPSILON));
+    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0), MD_K(MD_LCP_NOISE * MD_EPSILON));
     p.n = n;
     p.hi = d->mu;
     p.findex = NULL;
@@ -19076,12 +19067,6 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
    calculate with them and follow them. With MIMICDYN_CHECKS 0 the rules of bodies, couplings and
    solver settings are left out. Errors that need the finished sim are found by >>build.
 
-   Order of the rules of a model (md_check_model):
-      1. dt, gravity and the settings of the solver
-      2. counts against the capacities, pointers that may not be NULL
-      3. body by body: numbers, parent, joint, frames, mass, inertia, joint values
-      4. couplings: numbers, terms, level, softness, bounds, losses (when the links stand)
-      5. closures and user rows: bodies, axes and points, softness, bounds
    A number is finite and below 2^50 in magnitude, or it is MDYN_UNLIMITED or more where a bound
    may be absent. Enumerations are compared with their last value, flags with 0 and 1.
 
@@ -19135,15 +19120,6 @@ MD_STATIC int md_check_inertia(const mdyn_inertia *in)
     return md_is_semidefinite(m) ? MDYN_OK : MDYN_ERR_TRIANGLE;
 }
 
-/* Whether a build without trees can represent the body: a revolute or prismatic joint on the world,
-   with no inertia but its armature. Other builds represent all. */
-MD_INLINE int md_body_is_rotor(const mdyn_body *b)
-{
-    if (MIMICDYN_TREE) return 1;
-    return b->parent == MDYN_WORLD && (b->joint == MDYN_REVOLUTE || b->joint == MDYN_PRISMATIC)
-        && !MD_HAS_MATTER(b);
-}
-
 /* The code of the first rule that frame and mass of a body break, or MDYN_OK. */
 MD_STATIC int md_check_shape(const md_shape *s)
 {
@@ -19166,7 +19142,8 @@ MD_STATIC int md_check_body(const mdyn_body *b, int i)
     if (b->parent < MDYN_WORLD || b->parent >= i) return MDYN_ERR_PARENT;
     if ((unsigned)b->joint > (MIMICDYN_QUATERNIONS || !MIMICDYN_TREE ? MDYN_FREE : MDYN_HELICAL))
         return MDYN_ERR_JOINT;
-    if (!md_body_is_rotor(b)) return MDYN_ERR_TREE;
+    if (!MIMICDYN_TREE && (b->parent != MDYN_WORLD || MD_HAS_MATTER(b)
+            || (b->joint != MDYN_REVOLUTE && b->joint != MDYN_PRISMATIC))) return MDYN_ERR_TREE;
 
     /* the body, unless it is a rotor */
     code = MIMICDYN_TREE ? md_check_shape(MD_SHAPE(b)) : MDYN_OK;
@@ -19229,8 +19206,7 @@ MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num 
     if (!below)
         from = ends ? md_of_wide(spline ? c->knots[0].q : c->lower) : MD_K(-8388608);
     if (!above)
-        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper)
-                  : MD_K(8388608);
+        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper) : MD_K(8388608);
     *place = from;
     return md_slope_sign(c, from, MD_K(MD_CONSISTENCY_TOLERANCE)) == 0
         || md_find_level(c, from, to, place);
@@ -19247,6 +19223,7 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
         count = curves->first[sim->couplings] - (curves->first[i + 1] - curves->first[i]);
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
         const mdyn_term *t = &c->terms[k];
+        const mdyn_curve *curve;
         if (md_wide_is_zero(t->coefficient)) continue;
         if (first < 0) first = k;
         if (!t->curve && !coupler) continue;
@@ -19254,14 +19231,15 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
 
         /* each is a valid one of joints with a position; a coupler is that of all terms: the first
            one tells whether there is one */
-        if (t->curve < 1 || t->curve > curves->count || c->level != MDYN_POSITION
-            || !md_curve_is_valid(md_curve_of(sim, t->curve))) return MDYN_ERR_CURVE;
-        if (k == first) coupler = md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER;
-        if (coupler ? t->curve != c->terms[first].curve
-                    : md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER) return MDYN_ERR_CURVE;
+        if (t->curve < 1 || t->curve > curves->count || c->level != MDYN_POSITION)
+            return MDYN_ERR_CURVE;
+        curve = curves->table + (t->curve - 1);
+        if (k == first) coupler = curve->kind == MDYN_CURVE_COUPLER;
+        if (!md_curve_is_valid(curve) || (coupler ? t->curve != c->terms[first].curve
+                                                  : curve->kind == MDYN_CURVE_COUPLER))
+            return MDYN_ERR_CURVE;
         /* the follower */
-        if (k == first && !coupler
-            && md_is_level(md_curve_of(sim, t->curve), md_values_of_body(sim, t->body), &place)) {
+        if (k == first && !coupler && md_is_level(curve, md_values_of_body(sim, t->body), &place)) {
 #if MIMICDYN_MAX_CURVES > 0
             sim->culprit.place = md_to_real(place);
 #endif
@@ -19601,7 +19579,7 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
     /* drives, friction and limits: a row per DoF each, which share entries unless solved exactly */
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
-        md_footprint f;
+        md_footprint f = md_exact_footprint(model, model->coupling_count + i);
         const int dofs = md_joint_dofs(b->joint);
         const int has_drive = !md_wides_are_zero(&b->drive_kp, 2);
         const int exact = has_drive && md_wide_is_zero(b->effort);
@@ -19609,8 +19587,6 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
         const int has_friction = !md_wide_is_zero(b->friction);
         const int shared = has_limits || has_friction || has_drive > exact;
         f.count = 1;
-        f.terms = NULL;
-        f.body = i;
         f.compliant = 0;
         c->rows += dofs * (has_drive + has_limits + has_friction);
         if (exact + shared)
@@ -19785,8 +19761,7 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
             ratio = md_neg(md_div(t->factor[from], t->factor[to]));
             sim->joint_force[t->dof[to]] = md_mul(ratio, sim->joint_force[t->dof[from]]);
             sim->dv[t->dof[to]] = md_sub(md_mul(ratio, sim->dv[t->dof[from]]),
-                md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)),
-                       t->factor[to]));
+                md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)), t->factor[to]));
             sim->mark[t->dof[to]] = 1;
             found = 1;
         }
@@ -19896,8 +19871,7 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 /* The bounds of f in coupling i, c_f q_f + c f(q) + offset = lower, by the limits of its follower f
    (the numbers of both terms) and of the joints that couplings without a curve tie to it. Writes
    sim->mark, ... of that. */
-MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, int follower, int leader,
-                                    md_preimage *s)
+MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, int follower, int leader, md_preimage *s)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
     const md_num ratio = md_neg(md_div(md_of_wide(c->coefficient[follower]),
@@ -20369,8 +20343,7 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
 /* The part of constants_sum that is of curves: the members of md_curves before `bend`. */
 MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
 {
-    return !MD_HAS_CURVES ? 0
-        : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
+    return !MD_HAS_CURVES ? 0 : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
 }
 
 /* The sum of the constants: the members of mdyn_sim from `bodies` to rows_meet, from `model` to
@@ -21123,8 +21096,7 @@ MD_INLINE void md_change_sum(mdyn_sim *sim, uint32_t before, uint32_t after)
    rows_meet. */
 MD_STATIC uint32_t md_sum_flags(const mdyn_sim *sim)
 {
-    return md_sum_part(sim, &sim->drives,
-                       offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
+    return md_sum_part(sim, &sim->drives, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
 }
 
 /* The part of constants_sum that depends on coupling i. */
@@ -21259,15 +21231,6 @@ MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
     return md_to_wide(md_sub(md_of_wide(c->offset), violation));
 }
 
-/* Forgets the impulses of a coupling and of its loss, their warm starts and active sides. */
-MD_STATIC void md_forget_coupling(mdyn_sim *sim, int coupling)
-{
-    int loss = md_find_row(sim, MDYN_ROW_LOSS, coupling);
-    md_release_coupling(sim, coupling);
-    if (loss < 0) loss = coupling;
-    sim->row_result[coupling].impulse = sim->row_result[loss].impulse = MD_K(0);
-}
-
 /* ---- replacing the numbers of a body ---- */
 
 /* What mdyn_set_body replaces, kept for the case of an error. */
@@ -21336,8 +21299,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     sim->rows = (int16_t)(sim->rows + by);
     sim->joint_row_count = (int16_t)(sim->joint_row_count + by);
     if (MD_HAS_BODY_ROWS)
-        MD_BODY_ROWS(sim)->lasting_row_count
-            = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
+        MD_BODY_ROWS(sim)->lasting_row_count = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
         int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].spec.leader;
         if (*leader >= 0) *leader = (int16_t)(*leader + by);
@@ -21462,16 +21424,11 @@ MD_STATIC uint32_t md_sum_numbers(const mdyn_sim *sim, int i)
         + md_sum_flags(sim);
 }
 
-/* Whether armature or damping differ, which M has. */
-MD_INLINE int md_loads_differ(const md_joint_values *a, const md_joint_values *b)
-{
-    return !md_is_equal(a->armature, b->armature) || !md_is_equal(a->damping, b->damping);
-}
-
 /* Replaces the numbers of body i by those of b; on an error the old ones are restored. */
 MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
 {
     const uint32_t before = md_sum_numbers(sim, i);
+    const md_joint_values *values = md_values_of_body(sim, i);
     md_body_numbers n;
     md_link old;
     int anew, inertia, has_welded, code = md_check_body(b, i);
@@ -21483,9 +21440,10 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (MIMICDYN_TREE) md_build_link_frame(sim, &n.link, b);
     md_copy_values(&n.values, b);
     inertia = md_bytes_differ(&n.link, &old, sizeof old)
-        || (!md_is_welded(&old) && md_loads_differ(&n.values, md_values_of_body(sim, i)));
+        || (!md_is_welded(&old) && (!md_is_equal(n.values.armature, values->armature)
+                                    || !md_is_equal(n.values.damping, values->damping)));
     if (!md_frame_is_kept(sim, i, b, &n.link)) return md_blame(sim, MDYN_ERR_FROZEN, i);
-    if (sim->rows - md_count_body_rows(sim, i, md_values_of_body(sim, i))
+    if (sim->rows - md_count_body_rows(sim, i, values)
         + md_count_body_rows(sim, i, &n.values) > MIMICDYN_MAX_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, i);
     code = md_refresh_kinematics(sim);
@@ -21598,8 +21556,7 @@ MD_STATIC void md_accept_state(mdyn_sim *sim)
    leaves the range of mdyn_real. */
 MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, int index)
 {
-    const md_num rounding
-        = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
+    const md_num rounding = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
     const int moved = md_less(rounding, md_abs(d));
     md_accumulate(x, tail, d);
     return md_in_range(*x) ? moved : md_blame(sim, MDYN_ERR_OVERFLOW, index);
@@ -21956,8 +21913,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
             md_sum_add_product(&s, sim->offset_rest[i], MDYN_R(1), 0);
             md_sum_add_product(&s, coefficient, q, tail);
             md_sum_add_product(&s, coefficient, (mdyn_real)-sim->q[c], 0);
-            md_sum_add_product(&s, md_to_wide(md_neg(md_of_wide(coefficient))), 0,
-                               sim->q_tail[c]);
+            md_sum_add_product(&s, md_to_wide(md_neg(md_of_wide(coefficient))), 0, sim->q_tail[c]);
             sim->coupling[i].offset = md_sum_to_wide(&s);
             md_sum_add_product(&s, sim->coupling[i].offset, MDYN_R(-1), 0);
             sim->offset_rest[i] = md_sum_to_wide(&s);
@@ -22217,8 +22173,8 @@ MD_STATIC void md_print_upper(md_printer *out, mdyn_wide upper)
 /* ---- couplings ---- */
 
 /* Sum of coefficient q, v or, with curves, f(q): "-q(1) - 0.5 q(hip)", "q(1) - curve 0(q(0))"; a
-   coupler: "curve 0(q(1), q(0))". Coefficients of 1 and -1 show their sign alone. What is in a curve
-   is the model's, and too long for a line. */
+   coupler: "curve 0(q(1), q(0))". Coefficients of 1 and -1 show their sign alone. A curve is named,
+   not written out. */
 MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
@@ -22466,15 +22422,6 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
     }
 }
 
-/* The text of row k, with a 0 behind it. MDYN_ERR_ROOM if it does not fit into `size` bytes. */
-MD_STATIC int md_explain_row(mdyn_sim *sim, int k, char *text, int size)
-{
-    const md_row *row = md_row_at(sim, k);
-    md_printer out = { NULL, 0, 0 };
-    while (md_print_again(&out, text, size)) md_print_row(&out, sim, row);
-    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, row->index);
-}
-
 /* =============================================================================== // >>query
    The numbers that calls return, and the checks of a sim.
 
@@ -22658,8 +22605,7 @@ MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
 {
     const md_row *row = md_row_at(sim, k);
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING && md_uses_midpoint(sim))
-        return md_mul(md_mul(MD_K(0.5), sim->dt),
-                      md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
+        return md_mul(md_mul(MD_K(0.5), sim->dt), md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
     return md_is_body_row(row) ? md_body_row_turn(sim, row) : MD_K(0);
 }
 
@@ -23005,17 +22951,6 @@ MD_STATIC int md_is_sound(const mdyn_sim *sim)
         && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim)
         && md_contacts_are_valid(sim) && md_dof_numbers_are_valid(sim)
         && md_body_numbers_are_valid(sim) && md_row_numbers_are_valid(sim);
-}
-
-/* The whole of mdyn_verify. MDYN_ERR_TABLES has the index of an edited body, or -1. */
-MD_STATIC int md_check_integrity(mdyn_sim *sim)
-{
-    int i;
-    if (!md_is_sound(sim)) return md_blame(sim, MDYN_ERR_MEMORY, -1);
-    if (md_sum_tables(sim) == sim->table_sum) return MDYN_OK;
-    for (i = 0; i < sim->bodies; i++)
-        if (md_sum_body(&sim->body_table[i]) != sim->link[i].table_sum) break;
-    return md_blame(sim, MDYN_ERR_TABLES, i < sim->bodies ? i : -1);
 }
 
 /* ---- inverse dynamics ---- */
@@ -23879,17 +23814,6 @@ MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigne
    out of range; then it calls the room that knows the answer. No room calls a function of this
    one: a program that does not use a call does not link it.
 
-   The groups of calls:
-      set-up      mdyn_required, mdyn_init, mdyn_reset, mdyn_settle, mdyn_project, mdyn_rebase
-      changes     mdyn_set_body, _coupling, _coupling_target, _gravity, _dt, _solver, mdyn_engage
-      steps       mdyn_set_contacts, mdyn_step
-      reports     mdyn_report_row, mdyn_coupling_force, mdyn_range, mdyn_explain, mdyn_verify
-      dynamics    accelerations, mass matrix, bias force, poses, velocities, Jacobians, energy
-      reduced     the same over the independent DoFs: G, M_y, C_y, inverse dynamics
-      bytes       mdyn_save, mdyn_restore
-      numbers     conversions of mdyn_real, mdyn_wide and encoder counts, arithmetic, text
-      problems    mdyn_lcp_dantzig, mdyn_lcp_pgs, which need no sim
-
    A call that changes the sim marks it as busy between md_enter and md_leave. By that mark calls
    from a callback are refused, and an abandoned call is noticed. Setters of single numbers
    (mdyn_set_q and its like) store without a check; the next call that reads the number checks
@@ -24053,9 +23977,8 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
 MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 {
     md_coupling_values c;
-    int code;
-    if (coupling < 0 || coupling >= sim->couplings
-        || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
+    int k, code;
+    if (coupling < 0 || coupling >= sim->couplings || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
         return md_blame(sim, MDYN_ERR_INDEX, coupling);
     code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
@@ -24069,7 +23992,11 @@ MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
     code = md_replace_coupling(sim, coupling, &c, on == MDYN_RELEASE);
     if (code < 0) return code;
 
-    md_forget_coupling(sim, coupling);
+    /* warm starts and active sides of the coupling and its loss */
+    md_release_coupling(sim, coupling);
+    k = md_find_row(sim, MDYN_ROW_LOSS, coupling);
+    if (k >= 0) sim->row_result[k].impulse = MD_K(0);
+    sim->row_result[coupling].impulse = MD_K(0);
     sim->released[coupling] = on == MDYN_RELEASE;
     return code;
 }
@@ -24165,7 +24092,13 @@ MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver)
 /* Only a ready sim can be checked: parts of a busy one are between two states. */
 MDYN_API int mdyn_verify(mdyn_sim *sim)
 {
-    return md_is_ready(sim) ? md_check_integrity(sim) : md_not_ready(sim);
+    int i;
+    if (!md_is_ready(sim)) return md_not_ready(sim);
+    if (!md_is_sound(sim)) return md_blame(sim, MDYN_ERR_MEMORY, -1);
+    if (md_sum_tables(sim) == sim->table_sum) return MDYN_OK;
+    for (i = 0; i < sim->bodies; i++)
+        if (md_sum_body(&sim->body_table[i]) != sim->link[i].table_sum) break;
+    return md_blame(sim, MDYN_ERR_TABLES, i < sim->bodies ? i : -1);
 }
 
 /* ---- motion ---- */
@@ -24335,6 +24268,7 @@ MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 /* The forms of the text stand in >>explain. On an error the buffer is as it was. */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size)
 {
+    md_printer out = { NULL, 0, 0 };
     int k;
     if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!text) return md_blame(sim, MDYN_ERR_NULL, index);
@@ -24346,7 +24280,8 @@ MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *te
         const int code = md_check_closure(sim, c, index / 6, sim->bodies);
         if (code != MDYN_OK) return code;
     }
-    return md_explain_row(sim, k, text, size);
+    while (md_print_again(&out, text, size)) md_print_row(&out, sim, md_row_at(sim, k));
+    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, index);
 }
 
 #if MIMICDYN_TREE
