@@ -23488,30 +23488,6 @@ MD_STATIC void md_print_body_text(md_printer *out, mdyn_sim *sim, int i, const m
     md_print_hints(out, sim, i, &link);
 }
 
-/* The text of body i, with a 0 behind it; numbers in world axes that all fit, or an error. */
-MD_STATIC int md_describe_body(mdyn_sim *sim, int i, char *text, int size)
-{
-    md_printer out = { NULL, 0, 0 };
-    md_num x[9];
-    md_composite all;
-    md_vec p;
-    mdyn_real4 q;
-    int k;
-    md_origin_position(sim, i, &p);
-    if (!md_vec_in_range(&p)) return md_blame(sim, MDYN_ERR_RESULT, i);
-    md_write_rotation(sim, i, &q);
-    md_find_carried_mass(sim, i, &all);
-    for (k = 0; k < 3; k++) x[k] = md_vec_get(&p, k);
-    for (k = 0; k < 4; k++) x[3 + k] = md_of_real((&q.w)[k]);
-    x[7] = all.mass;
-    x[8] = md_find_reach(sim, i);
-    if (!md_is_representable(x[7]) || !md_is_representable(x[8]))
-        return md_blame(sim, MDYN_ERR_RESULT, i);
-
-    while (md_print_again(&out, text, size)) md_print_body_text(&out, sim, i, x);
-    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, i);
-}
-
 /* ---- inertia ---- */
 
 /* A rotation of the Jacobi method: m, symmetric, and its eigenvectors, the columns of e, are turned
@@ -24290,8 +24266,27 @@ MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *te
       for (i = 0; mdyn_explain_body(&sim, i, text, 700) == MDYN_OK; i++) puts(text); */
 MDYN_API int mdyn_explain_body(mdyn_sim *sim, int body, char *text, int size)
 {
-    int code = md_open_query(sim, body, text, text);
-    return code == MDYN_OK ? md_describe_body(sim, body, text, size) : code;
+    md_printer out = { NULL, 0, 0 };
+    md_num x[9];
+    md_composite all;
+    md_vec p;
+    mdyn_real4 q;
+    int k, code = md_open_query(sim, body, text, text);
+    if (code != MDYN_OK) return code;
+
+    /* pose in world axes, mass, reach: all must fit */
+    md_origin_position(sim, body, &p);
+    if (!md_vec_in_range(&p)) return md_blame(sim, MDYN_ERR_RESULT, body);
+    md_write_rotation(sim, body, &q);
+    md_find_carried_mass(sim, body, &all);
+    for (k = 0; k < 3; k++) x[k] = md_vec_get(&p, k);
+    for (k = 0; k < 4; k++) x[3 + k] = md_of_real((&q.w)[k]);
+    x[7] = all.mass;
+    x[8] = md_find_reach(sim, body);
+    if (!md_is_representable(x[7]) || !md_is_representable(x[8]))
+        return md_blame(sim, MDYN_ERR_RESULT, body);
+    while (md_print_again(&out, text, size)) md_print_body_text(&out, sim, body, x);
+    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, body);
 }
 
 #endif
