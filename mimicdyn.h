@@ -23644,8 +23644,7 @@ MD_STATIC md_num md_add_gravity_work(const mdyn_sim *sim, int i, const md_vec *g
    A sim holds no address of its own memory, and of the tables only where they begin. So its memory
    is its state; a restored sim gets the addresses of the tables at hand, and new sums over them.
    The CRC of a model leaves out pointers and names, which differ between two runs of one program;
-   padding between numbers counts. A CRC detects accidental damage. It does not protect against
-   forgery: anyone can compute it for any state.
+   padding between numbers counts. A CRC detects accidental damage, not forgery.
    CRC-32 of IEEE 802.3: x^32 + x^26 + x^23 + ... + 1, bits reflected; of "123456789" CBF43926. */
 
 /* The CRC of the bytes that gave `crc` (0: of none), followed by n more: the parts count as one
@@ -24119,11 +24118,8 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
 }
 
 /* ---- a sim as bytes ----
-   The format stands in >>save. Neither call needs the other: bytes may come from a file, from a
-   ring of the last seconds in memory, or from another run of the program, whose tables stand at
-   other addresses. In one run a copy of the sim does the same without a check:
-      past[step % 50] = sim;                   the last 50 steps
-      sim = past[(step - 20) % 50];            back by 20 of them */
+   The format stands in >>save. Neither call needs the other. In one run a copy of the sim does the
+   same without a check. */
 
 /* The sim is const, so its errors leave no culprit. */
 MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size)
@@ -24483,12 +24479,8 @@ MDYN_API uint64_t mdyn_bits_of_wide(mdyn_wide x)
 /* ---- arithmetic of mdyn_wide ----
    Operands become md_num, of 31 bits in fixed point; the number room defines the operation, its
    rounding, and the result of a division by 0. Steps calculate with the same digits, so results of
-   these calls are no less accurate.
-      a constant times a reading   mdyn_times(MDYN_C(0.05), mdyn_wide_of(sim.q[0]))
-      the result as a command      sim.tau[0] = mdyn_real_of(x)
-      a comparison                 mdyn_compare(a, b) < 0; equal numbers of different exponents
-                                   have different bits
-   With floats these are the processor's operators; a source for all scalars uses the calls. */
+   these calls are no less accurate. Equal numbers of different exponents have different bits: they
+   are compared by mdyn_compare. With floats these are the processor's operators. */
 
 MDYN_API mdyn_wide mdyn_plus(mdyn_wide a, mdyn_wide b)
 {
@@ -24569,11 +24561,8 @@ MDYN_API int32_t mdyn_unwrap(int32_t before, uint32_t raw, int bits)
 }
 
 /* ---- accelerations ----
-   Forward dynamics    a = M^-1 (tau - C), by the articulated body algorithm
-   Constrained         also J a = -J' v, for the equality rows of mdyn_project
-   Both at the present q, v, tau and wrench; a is left in sim->dv. Bounded rows (limits, drives,
-   friction, contacts) do not act. A query without a body is checked with body 0, which every sim
-   has. */
+   They are left in sim->dv. Bounded rows (limits, drives, friction, contacts) do not act. A query
+   without a body is checked with body 0, which every sim has. */
 
 /* Articulated bodies: M is not formed. */
 MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *acceleration)
