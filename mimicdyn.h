@@ -22963,7 +22963,7 @@ MD_STATIC void md_find_joint_forces(mdyn_sim *sim, int losses)
 }
 
 /* The whole of mdyn_inverse_dynamics, with and without losses. */
-MD_STATIC int md_find_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, int losses,
+MD_INLINE int md_find_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, int losses,
                                        mdyn_wide *tau)
 {
     int code = md_open_dynamics(sim, a, tau);
@@ -22986,7 +22986,7 @@ MD_STATIC int md_find_expanded_forces(mdyn_sim *sim, const mdyn_wide *y_a, int l
 
 /* tau := the forces of the independent DoFs that give y'', G^T (M (G y'' + g) + C - f), where f are
    the commands of the followers; at the followers f itself. */
-MD_STATIC int md_find_reduced_forces(mdyn_sim *sim, const mdyn_wide *y_a, int losses,
+MD_INLINE int md_find_reduced_forces(mdyn_sim *sim, const mdyn_wide *y_a, int losses,
                                      mdyn_wide *tau)
 {
     int k, code = md_open_query(sim, 0, y_a, tau);
