@@ -141,9 +141,8 @@
 #endif
 
 /* MIMICDYN_SCALAR - the arithmetic. F32: float with compensated state; F64: double; FIXED:
-   integers only, more accurate than float, the same bits on every processor for the same
-   constants. (Where the compiler's double has 32 bits, as on AVR, MDYN_C and MDYN_R round to 24
-   bits.) */
+   integers only, more accurate than float, the same bits on every processor for the same constants.
+   (Where the compiler's double has 32 bits, as on AVR, MDYN_C and MDYN_R round to 24 bits.) */
 #ifndef MIMICDYN_SCALAR
 #define MIMICDYN_SCALAR F32
 #endif
@@ -348,78 +347,41 @@
 #define MDYN_SCALAR_FIXED 3
 #define MDYN_SCALAR MDYN_PASTE(MDYN_SCALAR_, MIMICDYN_SCALAR)
 
-/* Ranges of the knobs, and what they need of each other and of the compiler. */
+/* Ranges of the knobs: the type of one that is out of range, which the error names, has a negative
+   size. Then what they need of each other and of the compiler. */
+#define MDYN_RANGE_(knob, least, most) \
+    typedef char knob##_must_be_##least##_to_##most[(knob) >= least && (knob) <= most ? 1 : -1]
+MDYN_RANGE_(MIMICDYN_MAX_BODIES, 1, 4096);
+MDYN_RANGE_(MIMICDYN_MAX_DOFS, 1, 8192);
+MDYN_RANGE_(MIMICDYN_MAX_COUPLINGS, 1, 4096);
+MDYN_RANGE_(MIMICDYN_MAX_BODY_ROWS, 0, 4096);
+MDYN_RANGE_(MIMICDYN_MAX_CONTACTS, 0, 1024);
+MDYN_RANGE_(MIMICDYN_MAX_DANTZIG, 0, 1024);
+MDYN_RANGE_(MIMICDYN_MAX_CURVES, 0, 1024);
+MDYN_RANGE_(MIMICDYN_MAX_ROWS, 1, 8192);
+MDYN_RANGE_(MIMICDYN_MAX_TERMS, 2, 64);
+MDYN_RANGE_(MIMICDYN_MAX_ENTRIES, 1, 32767);
+MDYN_RANGE_(MIMICDYN_TREE, 0, 1);
+MDYN_RANGE_(MIMICDYN_EXACT, 0, 1);
+MDYN_RANGE_(MIMICDYN_WARM, 0, 1);
+MDYN_RANGE_(MIMICDYN_CHECKS, 0, 1);
+MDYN_RANGE_(MIMICDYN_WARNINGS, 0, 1);
+MDYN_RANGE_(MIMICDYN_SETTINGS, 0, 1);
+MDYN_RANGE_(MIMICDYN_LOSSES, 0, 1);
+MDYN_RANGE_(MIMICDYN_QUATERNIONS, 0, 1);
+MDYN_RANGE_(MIMICDYN_WRENCHES, 0, 1);
+MDYN_RANGE_(MIMICDYN_LCP, 0, 1);
+MDYN_RANGE_(MIMICDYN_BAKED, 0, 1);
+MDYN_RANGE_(MIMICDYN_HAS, 0, MDYN_HAS_ALL);
+MDYN_RANGE_(MIMICDYN_STATIC, 0, 1);
 #if MDYN_SCALAR < MDYN_SCALAR_F32 || MDYN_SCALAR > MDYN_SCALAR_FIXED
 #error "MIMICDYN_SCALAR must be F32, F64 or FIXED"
-#endif
-#if MIMICDYN_MAX_BODIES < 1 || MIMICDYN_MAX_BODIES > 4096
-#error "MIMICDYN_MAX_BODIES must be 1 to 4096"
-#endif
-#if MIMICDYN_MAX_DOFS < 1 || MIMICDYN_MAX_DOFS > 8192
-#error "MIMICDYN_MAX_DOFS must be 1 to 8192"
-#endif
-#if MIMICDYN_MAX_COUPLINGS < 1 || MIMICDYN_MAX_COUPLINGS > 4096
-#error "MIMICDYN_MAX_COUPLINGS must be 1 to 4096"
-#endif
-#if MIMICDYN_MAX_BODY_ROWS < 0 || MIMICDYN_MAX_BODY_ROWS > 4096
-#error "MIMICDYN_MAX_BODY_ROWS must be 0 to 4096"
-#endif
-#if MIMICDYN_MAX_CONTACTS < 0 || MIMICDYN_MAX_CONTACTS > 1024
-#error "MIMICDYN_MAX_CONTACTS must be 0 to 1024"
-#endif
-#if MIMICDYN_MAX_DANTZIG < 0 || MIMICDYN_MAX_DANTZIG > 1024
-#error "MIMICDYN_MAX_DANTZIG must be 0 to 1024"
-#endif
-#if MIMICDYN_MAX_CURVES < 0 || MIMICDYN_MAX_CURVES > 1024
-#error "MIMICDYN_MAX_CURVES must be 0 to 1024"
-#endif
-#if MIMICDYN_MAX_ROWS < 1 || MIMICDYN_MAX_ROWS > 8192
-#error "MIMICDYN_MAX_ROWS must be 1 to 8192"
-#endif
-#if MIMICDYN_MAX_TERMS < 2 || MIMICDYN_MAX_TERMS > 64
-#error "MIMICDYN_MAX_TERMS must be 2 to 64"
-#endif
-#if MIMICDYN_MAX_ENTRIES < 1 || MIMICDYN_MAX_ENTRIES > 32767
-#error "MIMICDYN_MAX_ENTRIES must be 1 to 32767 (entry numbers are int16_t)"
-#endif
-#if MIMICDYN_TREE != 0 && MIMICDYN_TREE != 1
-#error "MIMICDYN_TREE must be 0 or 1"
-#endif
-#if MIMICDYN_EXACT != 0 && MIMICDYN_EXACT != 1
-#error "MIMICDYN_EXACT must be 0 or 1"
-#endif
-#if MIMICDYN_WARM != 0 && MIMICDYN_WARM != 1
-#error "MIMICDYN_WARM must be 0 or 1"
-#endif
-#if MIMICDYN_CHECKS != 0 && MIMICDYN_CHECKS != 1
-#error "MIMICDYN_CHECKS must be 0 or 1"
-#endif
-#if MIMICDYN_WARNINGS != 0 && MIMICDYN_WARNINGS != 1
-#error "MIMICDYN_WARNINGS must be 0 or 1"
 #endif
 #if MIMICDYN_WARNINGS && !MIMICDYN_EXACT
 #error "MIMICDYN_WARNINGS needs MIMICDYN_EXACT 1, which finds dependent rows"
 #endif
-#if MIMICDYN_SETTINGS != 0 && MIMICDYN_SETTINGS != 1
-#error "MIMICDYN_SETTINGS must be 0 or 1"
-#endif
-#if MIMICDYN_LOSSES != 0 && MIMICDYN_LOSSES != 1
-#error "MIMICDYN_LOSSES must be 0 or 1"
-#endif
-#if MIMICDYN_QUATERNIONS != 0 && MIMICDYN_QUATERNIONS != 1
-#error "MIMICDYN_QUATERNIONS must be 0 or 1"
-#endif
-#if MIMICDYN_WRENCHES != 0 && MIMICDYN_WRENCHES != 1
-#error "MIMICDYN_WRENCHES must be 0 or 1"
-#endif
-#if MIMICDYN_LCP != 0 && MIMICDYN_LCP != 1
-#error "MIMICDYN_LCP must be 0 or 1"
-#endif
 #if MIMICDYN_MAX_DANTZIG > 0 && !MIMICDYN_LCP
 #error "MIMICDYN_MAX_DANTZIG needs MIMICDYN_LCP 1, whose pivoting it uses"
-#endif
-#if MIMICDYN_BAKED != 0 && MIMICDYN_BAKED != 1
-#error "MIMICDYN_BAKED must be 0 or 1"
 #endif
 #if MIMICDYN_BAKED \
     && (MIMICDYN_TREE || !MIMICDYN_EXACT || MIMICDYN_SETTINGS || MIMICDYN_LOSSES)
@@ -428,14 +390,8 @@
 #if MIMICDYN_BAKED && MIMICDYN_MAX_CURVES > 0
 #error "MIMICDYN_BAKED needs MIMICDYN_MAX_CURVES 0: rows of curves are set up in each step"
 #endif
-#if MIMICDYN_HAS < 0 || MIMICDYN_HAS > MDYN_HAS_ALL
-#error "MIMICDYN_HAS must be 0 to MDYN_HAS_ALL"
-#endif
 #if MIMICDYN_HAS != MDYN_HAS_ALL && (MDYN_BODY_ROWS_ > 0 || MIMICDYN_MAX_CURVES > 0)
 #error "MIMICDYN_HAS needs MIMICDYN_MAX_BODY_ROWS, _CONTACTS and _CURVES 0"
-#endif
-#if MIMICDYN_STATIC != 0 && MIMICDYN_STATIC != 1
-#error "MIMICDYN_STATIC must be 0 or 1"
 #endif
 #if !MIMICDYN_TREE && MDYN_BODY_ROWS_ > 0
 #error "MIMICDYN_MAX_BODY_ROWS and MIMICDYN_MAX_CONTACTS need MIMICDYN_TREE 1: rows on bodies"
@@ -854,9 +810,10 @@ typedef struct mdyn_coupling {
 /* coefficient f(q), f = model.curves[curve] */
 #define MDYN_CURVED_TERM(body, coefficient, curve) \
     { MDYN_CAST_(int16_t, body), 0, MDYN_CAST_(uint8_t, (curve) + 1), MDYN_C(coefficient) }
+#define MDYN_BEHIND_SOFTNESS_(effort, level, name) \
+    MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(effort), level, name, MDYN_C(0), MDYN_C(0), 0, 0
 #define MDYN_COUPLING_END_ \
-    { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0), \
-    MDYN_POSITION, NULL, MDYN_C(0), MDYN_C(0), 0, 0
+    { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_BEHIND_SOFTNESS_(0, MDYN_POSITION, NULL)
 /* URDF, SDF, Drake, Pinocchio:  q_follower = multiplier q_leader + offset */
 #define MDYN_MIMIC(follower, leader, multiplier, offset) \
     { { MDYN_TERM(follower, 1), MDYN_TERM(leader, -(multiplier)) }, MDYN_C(-(offset)), \
@@ -876,18 +833,17 @@ typedef struct mdyn_coupling {
    (0: none), a name (or NULL). */
 #define MDYN_MIMIC_WITH(follower, leader, multiplier, offset, softness, effort, name) \
     { { MDYN_TERM(follower, 1), MDYN_TERM(leader, -(multiplier)) }, MDYN_C(-(offset)), \
-      softness, MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(effort), MDYN_POSITION, name, \
-      MDYN_C(0), MDYN_C(0), 0, 0 }
+      softness, MDYN_BEHIND_SOFTNESS_(effort, MDYN_POSITION, name) }
 /* Commands of mdyn_set_coupling_target in each step. A joint whose motion is prescribed: the user
    sets q and v, and mdyn_coupling_force is what drives it. A drive on ca q_a + cb q_b, as an
    actuator on a fixed tendon: force kp (target - sum) + kd (target_velocity - rate), at most effort
    (0: no bound), at the joints times ca and cb. */
 #define MDYN_PRESCRIBED(body) \
-    { { MDYN_TERM(body, 1) }, MDYN_C(0), MDYN_HARD(1), MDYN_C(0), MDYN_C(0), MDYN_C(0), \
-      MDYN_C(0), MDYN_POSITION, NULL, MDYN_C(0), MDYN_C(0), 0, 0 }
+    { { MDYN_TERM(body, 1) }, MDYN_C(0), MDYN_HARD(1), \
+      MDYN_BEHIND_SOFTNESS_(0, MDYN_POSITION, NULL) }
 #define MDYN_TENDON_DRIVE(a, ca, b, cb, kp, kd, effort) \
-    { { MDYN_TERM(a, ca), MDYN_TERM(b, cb) }, MDYN_C(0), MDYN_SPRING(kp, kd), MDYN_C(0), \
-      MDYN_C(0), MDYN_C(0), MDYN_C(effort), MDYN_POSITION, NULL, MDYN_C(0), MDYN_C(0), 0, 0 }
+    { { MDYN_TERM(a, ca), MDYN_TERM(b, cb) }, MDYN_C(0), MDYN_SPRING(kp, kd), \
+      MDYN_BEHIND_SOFTNESS_(effort, MDYN_POSITION, NULL) }
 /* SDF:  q_follower = multiplier (q_leader - reference) + offset;  SDF gearbox:  q_2 = -ratio q_1 */
 #define MDYN_SDF_MIMIC(follower, leader, multiplier, reference, offset) \
     MDYN_MIMIC(follower, leader, multiplier, (offset) - (multiplier) * (reference))
@@ -909,8 +865,7 @@ typedef struct mdyn_coupling {
 /* Chrono, shafts:  r_1 w_1 + r_2 w_2 + r_3 w_3 = 0 on the velocities, no position error */
 #define MDYN_CHRONO_PLANETARY(a, r_1, b, r_2, c, r_3) \
     { { MDYN_TERM(a, r_1), MDYN_TERM(b, r_2), MDYN_TERM(c, r_3) }, MDYN_C(0), \
-      { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_C(0), MDYN_C(0), MDYN_C(0), MDYN_C(0), \
-      MDYN_VELOCITY, NULL, MDYN_C(0), MDYN_C(0), 0, 0 }
+      { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_BEHIND_SOFTNESS_(0, MDYN_VELOCITY, NULL) }
 /* Willis:  w_out - w_carrier = ratio (w_in - w_carrier), the ratio of the train at rest carrier */
 #define MDYN_WILLIS(carrier, in, out, ratio) \
     MDYN_GEAR3(carrier, 1 - (ratio), in, ratio, out, -1, 0)
@@ -2713,8 +2668,7 @@ MDYN_API int mdyn_number_text(mdyn_wide x, char *text, int size);
    moment of `given` exceeds the sum of the other two [kg m^2]; 0 if it does not. `valid` may be
    `given`.
    Errors: MDYN_ERR_NOT_FINITE, MDYN_ERR_INERTIA. O(1) */
-MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid,
-                                mdyn_wide *excess);
+MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, mdyn_wide *excess);
 #endif
 
 /* Integers of sensors and actuators; any value is accepted. O(1)
@@ -6074,6 +6028,17 @@ MD_INLINE md_unit md_unit_rounding(md_unit u)
     return md_unit_add(md_unit_mul(MD_U(8 * MD_EPSILON), u), MD_U(1e-30));
 }
 
+/* Whether x is rounding in a sum of this size; the rounding of a number x, if it is above 1. */
+MD_STATIC int md_is_rounding(md_num x, md_num size)
+{
+    return !md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), size), md_abs(x));
+}
+
+MD_STATIC md_num md_rounding_of(md_num x)
+{
+    return md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(x)));
+}
+
 /* The integer nearest to x, |x| < 2^22, as a coordinate; halves away from zero. */
 MD_STATIC mdyn_real md_round(md_num x)
 {
@@ -6796,8 +6761,7 @@ MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
 {
     if (!MD_HAS(SPRING)) return s->kind != MDYN_KP_KD; /* of a drive */
-    return s->kind == MDYN_DEFAULT
-        || (md_softness_has_erp(s) && md_wide_is_zero(s->b))
+    return s->kind == MDYN_DEFAULT || (md_softness_has_erp(s) && md_wide_is_zero(s->b))
         || (s->kind == MDYN_OMEGA_ZETA && md_wide_is_zero(s->a));
 }
 
@@ -8240,7 +8204,7 @@ MD_STATIC int md_set_curve_value(md_curve_value *p, mdyn_wide base, md_num rest)
 
 /* q - x of a coordinate with its tail, rounded once: near a knot or a reference no digit of q is
    lost. */
-MD_STATIC md_num md_place_on_curve(mdyn_real q, md_tail tail, mdyn_wide x)
+MD_STATIC md_num md_real_minus(mdyn_real q, md_tail tail, mdyn_wide x)
 {
     md_sum s;
     md_sum_set_real(&s, q, tail);
@@ -8251,7 +8215,7 @@ MD_STATIC md_num md_place_on_curve(mdyn_real q, md_tail tail, mdyn_wide x)
 MD_STATIC int md_evaluate_polynomial(const mdyn_curve *c, mdyn_real q, md_tail tail,
                                      md_curve_value *p)
 {
-    const md_num x = md_place_on_curve(q, tail, c->reference);
+    const md_num x = md_real_minus(q, tail, c->reference);
     md_num rest = MD_K(0), slope = MD_K(0), bend = MD_K(0);
     int k;
 
@@ -8274,20 +8238,19 @@ MD_STATIC int md_find_knot(const mdyn_curve *c, mdyn_real q, md_tail tail)
     int low = 0, high = c->knot_count - 1;
     while (high - low > 1) {
         const int middle = low + (high - low) / 2;
-        if (md_less(md_place_on_curve(q, tail, c->knots[middle].q), MD_K(0))) high = middle;
+        if (md_less(md_real_minus(q, tail, c->knots[middle].q), MD_K(0))) high = middle;
         else low = middle;
     }
     return low;
 }
 
 /* A cubic spline, and the straight lines beyond its ends. Returns whether the value is in range. */
-MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail,
-                                 md_curve_value *p)
+MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail, md_curve_value *p)
 {
     const mdyn_knot *a = c->knots + md_find_knot(c, q, tail), *b = a + 1;
     const md_num h = md_sub(md_of_wide(b->q), md_of_wide(a->q));
     const md_num ma = md_of_wide(a->curvature), mb = md_of_wide(b->curvature);
-    md_num x = md_place_on_curve(q, tail, a->q), s, third;
+    md_num x = md_real_minus(q, tail, a->q), s, third;
 
     /* slope at the first knot, a sixth of the third derivative */
     s = md_div(md_sub(md_of_wide(b->value), md_of_wide(a->value)), h);
@@ -8300,7 +8263,7 @@ MD_STATIC int md_evaluate_spline(const mdyn_curve *c, mdyn_real q, md_tail tail,
     if (md_less(x, MD_K(0))) return md_set_curve_value(p, a->value, md_mul(x, s));
     if (md_less(h, x)) {
         p->slope = md_add(s, md_mul(md_mul(MD_K(0.5), h), md_add(ma, mb)));
-        x = md_place_on_curve(q, tail, b->q);
+        x = md_real_minus(q, tail, b->q);
         return md_set_curve_value(p, b->value, md_mul(x, p->slope));
     }
 
@@ -8325,11 +8288,11 @@ MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
     const mdyn_wide *bound = NULL;
     *rest = md_of_tail(tail);
     if (md_is_bounded(c)) {
-        if (md_less(md_place_on_curve(q, tail, c->lower), MD_K(0))) bound = &c->lower;
-        if (md_less(MD_K(0), md_place_on_curve(q, tail, c->upper))) bound = &c->upper;
+        if (md_less(md_real_minus(q, tail, c->lower), MD_K(0))) bound = &c->lower;
+        if (md_less(MD_K(0), md_real_minus(q, tail, c->upper))) bound = &c->upper;
     }
     if (bound) {
-        *rest = md_place_on_curve(q, tail, *bound);
+        *rest = md_real_minus(q, tail, *bound);
         q = md_to_real(md_of_wide(*bound));
     }
 
@@ -8343,8 +8306,7 @@ MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
 /* f, f' and f'' of a curve that is no coupler. Returns 0 if one of them is NaN or out of range; all
    are 0 then, so that nothing that is no number goes on into a solve. What a function of the user's
    gives is looked at the same way as what a polynomial gives far from its reference. */
-MD_STATIC int md_find_curve_value(const mdyn_curve *c, mdyn_real q, md_tail tail,
-                                md_curve_value *p)
+MD_STATIC int md_find_curve_value(const mdyn_curve *c, mdyn_real q, md_tail tail, md_curve_value *p)
 {
     mdyn_curve_point given;
     md_num rest = MD_K(0);
@@ -8617,8 +8579,7 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
         if (md_wide_is_zero(c->coefficient[k])) continue;
         bend->slope = md_of_wide(p.gradient[k]);
         if (k > first)
-            bend->slope = md_mul(bend->slope,
-                                 md_div(scale, md_of_wide(c->coefficient[k])));
+            bend->slope = md_mul(bend->slope, md_div(scale, md_of_wide(c->coefficient[k])));
         bend->value = k == first ? md_mul(scale, md_of_real(p.value)) : MD_K(0);
         bend->rate = k == first ? md_mul(scale, md_of_wide(p.rate)) : MD_K(0);
         bend++;
@@ -9874,8 +9835,7 @@ MD_STATIC int md_lcp_check(const mdyn_lcp *p, const mdyn_wide *x, const mdyn_lcp
 {
     int i, code;
     if (!p || !x) return md_lcp_report_code(report, MDYN_ERR_NULL, -1);
-    if (p->n < 0 || p->n > 4096
-        || cells < (pgs ? MDYN_PGS_SCRATCH(p->n) : MDYN_LCP_SCRATCH(p->n)))
+    if (p->n < 0 || p->n > 4096 || cells < (pgs ? MDYN_PGS_SCRATCH(p->n) : MDYN_LCP_SCRATCH(p->n)))
         return md_lcp_report_code(report, MDYN_ERR_LCP_SIZE, -1);
     if (p->n > 0 && (!p->matrix || !p->b || !p->lo || !p->hi || !scratch))
         return md_lcp_report_code(report, MDYN_ERR_NULL, -1);
@@ -10043,14 +10003,11 @@ MD_INLINE md_num md_lcp_product(const md_lcp_work *s, const mdyn_lcp *p, int i)
     return sum;
 }
 
-/* |b_i| + sum_j |A_ij x_j| */
-MD_INLINE md_num md_lcp_magnitude(const md_lcp_work *s, const mdyn_lcp *p, int i)
+/* sum += t, magnitude += |t| */
+MD_INLINE void md_lcp_add_term(md_num *sum, md_num *magnitude, md_num t)
 {
-    md_num magnitude = md_abs(md_of_wide(p->b[i]));
-    int j;
-    for (j = 0; j < p->n; j++)
-        magnitude = md_add(magnitude, md_abs(md_mul(md_lcp_problem_element(p, i, j), s->x[j])));
-    return magnitude;
+    *sum = md_add(*sum, t);
+    *magnitude = md_add(*magnitude, md_abs(t));
 }
 
 /* Residual of row i: |d| A_ii over the magnitude of its terms, for the step d = -w_i / A_ii limited
@@ -10058,8 +10015,12 @@ MD_INLINE md_num md_lcp_magnitude(const md_lcp_work *s, const mdyn_lcp *p, int i
    numbers; as |w_i| <= magnitude the result is finite. *w = w_i. */
 MD_STATIC md_num md_lcp_row_residual(const md_lcp_work *s, const mdyn_lcp *p, int i, md_num *w)
 {
-    md_num a = md_lcp_problem_element(p, i, i), magnitude = md_lcp_magnitude(s, p, i), d;
-    *w = md_sub(md_lcp_product(s, p, i), md_of_wide(p->b[i]));
+    const md_num b = md_of_wide(p->b[i]);
+    md_num a = md_lcp_problem_element(p, i, i), magnitude = md_abs(b), d = MD_K(0);
+    int j;
+    for (j = 0; j < p->n; j++) /* d = (A x)_i; magnitude: the sum of |b_i| and all |A_ij x_j| */
+        md_lcp_add_term(&d, &magnitude, md_mul(md_lcp_problem_element(p, i, j), s->x[j]));
+    *w = md_sub(d, b);
     if (md_is_zero(magnitude)) return MD_K(0);
     if (md_is_zero(a)) a = MD_K(1);
     d = md_neg(*w);
@@ -10188,13 +10149,6 @@ MD_STATIC void md_lcp_find_profile(md_lcp_work *s)
         for (; j <= i; j++)
             if (j == i || !md_is_zero(row[j])) s->last[j] = i;
     }
-}
-
-/* sum += t, magnitude += |t| */
-MD_INLINE void md_lcp_add_term(md_num *sum, md_num *magnitude, md_num t)
-{
-    *sum = md_add(*sum, t);
-    *magnitude = md_add(*magnitude, md_abs(t));
 }
 
 /* w = A x - b. It is computed from x every time, so that rounding errors do not accumulate. Rows
@@ -10824,8 +10778,7 @@ MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i
         md_num sum = md_lcp_element(s, j, i);
         size = md_abs(sum);
         for (k = 0; k < s->clamped; k++)
-            md_lcp_add_term(&sum, &size,
-                            md_mul(md_lcp_element(s, j, s->clamped_rows[k]), s->v[k]));
+            md_lcp_add_term(&sum, &size, md_mul(md_lcp_element(s, j, s->clamped_rows[k]), s->v[k]));
         size = md_mul(MD_K(MD_EPSILON), size);
         largest = md_max(largest, md_add(md_abs(sum), size));
         largest_term = md_max(largest_term, md_max(md_abs(s->b[j]),
@@ -12591,8 +12544,7 @@ MD_STATIC void md_closure_weld(mdyn_sim *sim, const mdyn_closure *c, const md_cl
                                int j)
 {
     const mdyn_wide4 *w = &c->rotation;
-    const int is_zero = md_wide_is_zero(w->w) && md_wide_is_zero(w->x) && md_wide_is_zero(w->y)
-        && md_wide_is_zero(w->z);
+    const int is_zero = md_wides_are_zero(&w->w, 4);
     md_num q[4];
     md_mat F, B, error;
     md_vec e, n;
@@ -12628,10 +12580,9 @@ MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const m
     /* a gap of zero: no longer than the rounding of the two paths */
     md_vec_set(&n, MD_K(0), MD_K(0), MD_K(1));
     d = md_sqrt(square);
-    if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d))
-        md_vec_scale(&n, md_inverse(d), &l->gap);
+    if (!md_is_rounding(d, l->length)) md_vec_scale(&n, md_inverse(d), &l->gap);
     r = md_closure_row(sim, c, l, j, l->arm, &n, md_sub(d, md_of_wide(c->distance)));
-    if (!md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), l->length), d)) return;
+    if (md_is_rounding(d, l->length)) return;
 
     /* v = velocity of p_a - that of p_b; |v across n|^2 = |v|^2 - (n . v)^2 */
     md_vec_zero(&v);
@@ -12831,12 +12782,6 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
     }
 }
 
-MD_STATIC void md_update_contacts(mdyn_sim *sim)
-{
-    int i;
-    for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
-}
-
 /* All rows on bodies at the present q and v: those of closures and, for a step, of the user and of
    contacts. Returns an error of the kinematics or of a user row. */
 MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
@@ -12850,7 +12795,8 @@ MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
         if (code == MDYN_OK) j = md_update_closure(sim, i, j);
     }
     if (MD_HAS_CLOSURES && is_step && code == MDYN_OK) code = md_update_user_rows(sim, j);
-    if (MD_HAS_CONTACTS && is_step && code == MDYN_OK) md_update_contacts(sim);
+    if (MD_HAS_CONTACTS && is_step && code == MDYN_OK)
+        for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
 
     /* for joint rows md_plan_rows does this */
     for (i = sim->joint_row_count; i < sim->rows; i++)
@@ -12867,13 +12813,6 @@ MD_STATIC void md_drop_contacts(mdyn_sim *sim)
     MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
-/* The rows on bodies for a step. Contacts that an earlier step has used are dropped. Returns what
-   md_update_body_rows does. */
-MD_STATIC int md_update_step_rows(mdyn_sim *sim)
-{
-    return md_has_body_rows(sim) ? md_update_body_rows(sim, 1) : MDYN_OK;
-}
-
 /* Before q moves to the middle of the step: drops the contacts of the last step, and finds the arms
    of the new ones. */
 MD_STATIC int md_open_contacts(mdyn_sim *sim)
@@ -12885,12 +12824,6 @@ MD_STATIC int md_open_contacts(mdyn_sim *sim)
     code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) md_find_contact_arms(sim);
     return code;
-}
-
-/* A step has used the contacts. They stay readable until the next one. */
-MD_INLINE void md_consume_contacts(mdyn_sim *sim)
-{
-    if (MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
 /* MDYN_OK, MDYN_ERR_STATE, MDYN_ERR_NOT_FINITE, MDYN_ERR_CONTACT or MDYN_ERR_SOFTNESS with i as
@@ -12910,6 +12843,18 @@ MD_STATIC int md_check_contact(mdyn_sim *sim, const mdyn_contact *c, int i)
                           md_abs(md_of_real(c->normal.z))), MD_K(1e-6)))
         return md_blame(sim, MDYN_ERR_CONTACT, i);
     return md_softness_is_valid(&c->softness) ? MDYN_OK : md_blame(sim, MDYN_ERR_SOFTNESS, i);
+}
+
+/* Row k without a result, as if it had last taken part in this step. */
+MD_STATIC void md_clear_result(mdyn_sim *sim, int k, uint32_t last_step)
+{
+    md_row *row = md_row_at(sim, k);
+    md_row_result *o = &sim->row_result[k];
+    row->last_step = last_step;
+    row->last_flags = 0;
+    row->last_side = 0;
+    md_set_result_error(o, MD_K(0));
+    o->v_lo = o->v_hi = o->impulse = o->warm_start = MD_K(0);
 }
 
 /* Stores contact i and its rows. The warm start is the impulse of the contact with the same a, b
@@ -12940,18 +12885,12 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
        not one of the last step; only the warm start is known. */
     for (k = 0; k < 3; k++) {
         const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
-        md_row *row = md_row_at(sim, at);
-        md_row_result *o = &sim->row_result[at];
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
-        row->kind = MDYN_ROW_CONTACT;
-        row->index = (int16_t)(3 * i + k);
-        row->last_flags = 0;
-        row->last_step = sim->step_count - 1;
-        row->last_side = 0;
-        md_set_result_error(o, MD_K(0));
-        o->v_lo = o->v_hi = MD_K(0);
-        o->warm_start = j < cached ? md_dot(&cache[j].impulse, &to->direction[k]) : MD_K(0);
-        o->impulse = MD_K(0);
+        md_row_at(sim, at)->kind = MDYN_ROW_CONTACT;
+        md_row_at(sim, at)->index = (int16_t)(3 * i + k);
+        md_clear_result(sim, at, sim->step_count - 1);
+        if (j < cached)
+            sim->row_result[at].warm_start = md_dot(&cache[j].impulse, &to->direction[k]);
     }
 }
 
@@ -17140,24 +17079,6 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 
 /* ---- the problem: i counts its rows, k those of the sim ---- */
 
-/* The row of the problem that is row k of the sim; -1 if there is none. */
-MD_STATIC int md_dantzig_index(const md_dantzig *d, int n, int k)
-{
-    int i;
-    for (i = 0; i < n; i++)
-        if (d->row[i] == k) return i;
-    return -1;
-}
-
-/* Lists the inequality rows of the solve in sim->dantzig.row; returns how many they are. */
-MD_STATIC int md_dantzig_collect(mdyn_sim *sim)
-{
-    int k, n = 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        if (sim->slot[sim->active[k]].row.in_inequality) sim->dantzig.row[n++] = sim->active[k];
-    return n;
-}
-
 /* The lower triangle of A. Row i is spread out in sim->scratch, so that its product with each
    earlier row costs the entries of that row; nothing, if their ranges of columns are apart. These
    stand in s->first and s->last meanwhile. */
@@ -17203,6 +17124,7 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
     md_dantzig *d = &sim->dantzig;
     const md_row *row = &sim->slot[d->row[i]].row;
     md_num mu, own;
+    int k = n - 1;
     const int leader = md_friction_stage(sim, row) ? -1 : md_leader(sim, row, &mu);
     d->findex[i] = -1;
     d->two_sided[i].x_cap = MD_K(1e30);
@@ -17211,7 +17133,8 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
     /* in the numbering of the LCP */
     if (md_own_bound(sim, row, &own))
         d->two_sided[i].x_cap = md_ldexp(md_mul(own, row->length), -e);
-    d->findex[i] = (int16_t)md_dantzig_index(d, n, leader);
+    while (k >= 0 && d->row[k] != leader) k--;
+    d->findex[i] = (int16_t)k;
     d->mu[i] = md_to_wide(mu);
     return 1;
 }
@@ -17266,17 +17189,18 @@ MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 {
     md_dantzig *d = &sim->dantzig;
-    const int n = md_dantzig_collect(sim);
     md_num largest = md_of_unit(md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows), 0);
-    int i;
+    int i, n = 0;
     mdyn_lcp p;
     md_lcp_work s;
+
+    for (i = md_equality_count(sim); i < md_active_count(sim); i++)
+        if (sim->slot[sim->active[i]].row.in_inequality) d->row[n++] = sim->active[i];
 
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
     s.two_sided = d->two_sided;
-    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0),
-                      MD_K(MD_LCP_NOISE * MD_EPSILON));
+    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0), MD_K(MD_LCP_NOISE * MD_EPSILON));
     p.n = n;
     p.hi = d->mu;
     p.findex = NULL;
@@ -19161,12 +19085,6 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
    calculate with them and follow them. With MIMICDYN_CHECKS 0 the rules of bodies, couplings and
    solver settings are left out. Errors that need the finished sim are found by >>build.
 
-   Order of the rules of a model (md_check_model):
-      1. dt, gravity and the settings of the solver
-      2. counts against the capacities, pointers that may not be NULL
-      3. body by body: numbers, parent, joint, frames, mass, inertia, joint values
-      4. couplings: numbers, terms, level, softness, bounds, losses (when the links stand)
-      5. closures and user rows: bodies, axes and points, softness, bounds
    A number is finite and below 2^50 in magnitude, or it is MDYN_UNLIMITED or more where a bound
    may be absent. Enumerations are compared with their last value, flags with 0 and 1.
 
@@ -19220,15 +19138,6 @@ MD_STATIC int md_check_inertia(const mdyn_inertia *in)
     return md_is_semidefinite(m) ? MDYN_OK : MDYN_ERR_TRIANGLE;
 }
 
-/* Whether a build without trees can represent the body: a revolute or prismatic joint on the world,
-   with no inertia but its armature. Other builds represent all. */
-MD_INLINE int md_body_is_rotor(const mdyn_body *b)
-{
-    if (MIMICDYN_TREE) return 1;
-    return b->parent == MDYN_WORLD && (b->joint == MDYN_REVOLUTE || b->joint == MDYN_PRISMATIC)
-        && !MD_HAS_MATTER(b);
-}
-
 /* The code of the first rule that frame and mass of a body break, or MDYN_OK. */
 MD_STATIC int md_check_shape(const md_shape *s)
 {
@@ -19251,7 +19160,8 @@ MD_STATIC int md_check_body(const mdyn_body *b, int i)
     if (b->parent < MDYN_WORLD || b->parent >= i) return MDYN_ERR_PARENT;
     if ((unsigned)b->joint > (MIMICDYN_QUATERNIONS || !MIMICDYN_TREE ? MDYN_FREE : MDYN_HELICAL))
         return MDYN_ERR_JOINT;
-    if (!md_body_is_rotor(b)) return MDYN_ERR_TREE;
+    if (!MIMICDYN_TREE && (b->parent != MDYN_WORLD || MD_HAS_MATTER(b)
+            || (b->joint != MDYN_REVOLUTE && b->joint != MDYN_PRISMATIC))) return MDYN_ERR_TREE;
 
     /* the body, unless it is a rotor */
     code = MIMICDYN_TREE ? md_check_shape(MD_SHAPE(b)) : MDYN_OK;
@@ -19270,11 +19180,22 @@ MD_STATIC int md_check_body(const mdyn_body *b, int i)
     return single || md_wides_are_zero(&b->drive_kp, 2) ? MDYN_OK : MDYN_ERR_DRIVE;
 }
 
+/* Whether the first n numbers of all knots of a table are in range, and its places ascend. */
+MD_STATIC int md_knots_are_valid(const mdyn_knot *knots, int count, int n)
+{
+    int k;
+    if (count < 2 || count > 4096) return 0;
+    for (k = 0; k < count; k++)
+        if (!md_wides_in_range(&knots[k].q, n) || (k > 0
+            && !md_less(MD_K(0), md_sub(md_of_wide(knots[k].q), md_of_wide(knots[k - 1].q)))))
+            return 0;
+    return 1;
+}
+
 /* Whether the numbers of a curve are in range and its places ascend; what it needs is there. Fields
    of other kinds are not read. */
 MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
 {
-    int k;
     if ((unsigned)c->kind > MDYN_CURVE_COUPLER) return 0;
     if (c->kind == MDYN_CURVE_FUNCTION)
         return c->function && md_wides_in_range(&c->lower, 2)
@@ -19283,15 +19204,7 @@ MD_STATIC int md_curve_is_valid(const mdyn_curve *c)
     if (c->kind == MDYN_CURVE_POLYNOMIAL)
         return md_wide_in_range(c->reference) && md_wides_in_range(c->a, 5);
 
-    /* a table: its numbers, and that it ascends */
-    if (!c->knots || c->knot_count < 2 || c->knot_count > 4096) return 0;
-    for (k = 0; k < c->knot_count; k++) {
-        const mdyn_knot *knot = &c->knots[k];
-        if (!md_wides_in_range(&knot->q, 3)) return 0;
-        if (k > 0 && !md_less(MD_K(0), md_sub(md_of_wide(knot->q), md_of_wide(knot[-1].q))))
-            return 0;
-    }
-    return 1;
+    return c->knots && md_knots_are_valid(c->knots, c->knot_count, 3);
 }
 
 /* Whether the slope of a curve vanishes within the limits of a joint, or the ends of a spline or of
@@ -19311,8 +19224,7 @@ MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num 
     if (!below)
         from = ends ? md_of_wide(spline ? c->knots[0].q : c->lower) : MD_K(-8388608);
     if (!above)
-        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper)
-                  : MD_K(8388608);
+        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper) : MD_K(8388608);
     *place = from;
     return md_slope_sign(c, from, MD_K(MD_CONSISTENCY_TOLERANCE)) == 0
         || md_find_level(c, from, to, place);
@@ -19329,6 +19241,7 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
         count = curves->first[sim->couplings] - (curves->first[i + 1] - curves->first[i]);
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
         const mdyn_term *t = &c->terms[k];
+        const mdyn_curve *curve;
         if (md_wide_is_zero(t->coefficient)) continue;
         if (first < 0) first = k;
         if (!t->curve && !coupler) continue;
@@ -19336,14 +19249,15 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
 
         /* each is a valid one of joints with a position; a coupler is that of all terms: the first
            one tells whether there is one */
-        if (t->curve < 1 || t->curve > curves->count || c->level != MDYN_POSITION
-            || !md_curve_is_valid(md_curve_of(sim, t->curve))) return MDYN_ERR_CURVE;
-        if (k == first) coupler = md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER;
-        if (coupler ? t->curve != c->terms[first].curve
-                    : md_curve_of(sim, t->curve)->kind == MDYN_CURVE_COUPLER) return MDYN_ERR_CURVE;
+        if (t->curve < 1 || t->curve > curves->count || c->level != MDYN_POSITION)
+            return MDYN_ERR_CURVE;
+        curve = curves->table + (t->curve - 1);
+        if (k == first) coupler = curve->kind == MDYN_CURVE_COUPLER;
+        if (!md_curve_is_valid(curve) || (coupler ? t->curve != c->terms[first].curve
+                                                  : curve->kind == MDYN_CURVE_COUPLER))
+            return MDYN_ERR_CURVE;
         /* the follower */
-        if (k == first && !coupler
-            && md_is_level(md_curve_of(sim, t->curve), md_values_of_body(sim, t->body), &place)) {
+        if (k == first && !coupler && md_is_level(curve, md_values_of_body(sim, t->body), &place)) {
 #if MIMICDYN_MAX_CURVES > 0
             sim->culprit.place = md_to_real(place);
 #endif
@@ -19565,77 +19479,55 @@ MD_STATIC int md_footprint_body(const md_footprint *f, int k)
     return md_wide_is_zero(f->terms[k].coefficient) ? -1 : f->terms[k].body;
 }
 
-/* Whether a body with a DoF is an ancestor of a body of the footprint, or one of them. */
-MD_STATIC int md_footprint_covers(const mdyn_model *model, const md_footprint *f, int body)
+/* Whether body i is marked. `mark` has a bit for each body. */
+MD_INLINE int md_is_marked(const uint8_t *mark, int i) { return (mark[i >> 3] >> (i & 7)) & 1; }
+
+/* Whether a row covers a marked body: one that it acts on, or an ancestor. */
+MD_STATIC int md_meets_marked(const mdyn_model *model, const md_footprint *f, const uint8_t *mark)
 {
     int i, k;
     for (k = 0; k < f->count; k++)
-        for (i = md_footprint_body(f, k); i >= body; i = model->bodies[i].parent)
-            if (i == body) return 1;
+        for (i = md_footprint_body(f, k); i >= 0; i = model->bodies[i].parent)
+            if (md_is_marked(mark, i)) return 1;
     return 0;
 }
 
-/* Whether the footprints a and b cover a DoF in common. */
-MD_STATIC int md_footprints_meet(const mdyn_model *model, const md_footprint *a,
-                                 const md_footprint *b)
+/* Marks the bodies with a DoF that a row covers. Returns whether one of them was not marked. */
+MD_STATIC int md_mark_covered(const mdyn_model *model, const md_footprint *f, uint8_t *mark)
 {
-    int i, k;
-    for (k = 0; k < a->count; k++)
-        for (i = md_footprint_body(a, k); i >= 0; i = model->bodies[i].parent)
-            if (md_joint_dofs(model->bodies[i].joint) && md_footprint_covers(model, b, i)) return 1;
-    return 0;
-}
-
-/* Whether row i of md_exact_footprint is marked. */
-MD_INLINE int md_is_marked(const uint8_t *mark, int i) { return (mark[i >> 3] >> (i & 7)) & 1; }
-
-/* Whether a row of this footprint, or a marked one, meets row i. */
-MD_STATIC int md_meets_marked(const mdyn_model *model, const md_footprint *f, const uint8_t *mark,
-                              int i)
-{
-    const md_footprint c = md_exact_footprint(model, i);
-    int j, meets = md_footprints_meet(model, f, &c);
-    for (j = 0; j < model->coupling_count + model->body_count && !meets; j++) {
-        const md_footprint other = md_exact_footprint(model, j);
-        meets = md_is_marked(mark, j) && md_footprints_meet(model, &other, &c);
-    }
-    return meets;
-}
-
-/* Whether a row of this footprint, or a marked one, covers a body's joint. */
-MD_STATIC int md_marked_cover(const mdyn_model *model, const md_footprint *f, const uint8_t *mark,
-                              int body)
-{
-    int j, covered = md_footprint_covers(model, f, body);
-    for (j = 0; j < model->coupling_count + model->body_count && !covered; j++) {
-        const md_footprint other = md_exact_footprint(model, j);
-        covered = md_is_marked(mark, j) && md_footprint_covers(model, &other, body);
-    }
-    return covered;
+    int i, k, found = 0;
+    for (k = 0; k < f->count; k++)
+        for (i = md_footprint_body(f, k); i >= 0; i = model->bodies[i].parent) {
+            if (md_is_marked(mark, i) || !md_joint_dofs(model->bodies[i].joint)) continue;
+            mark[i >> 3] = (uint8_t)(mark[i >> 3] | 1 << (i & 7));
+            found = 1;
+        }
+    return found;
 }
 
 /* A bound of the entries of a row: the DoFs that it covers, and those of all exact rows that it
-   meets directly or through others; one more for each of them that is compliant. `mark` has a bit
-   for each exact row. */
-MD_STATIC int32_t md_row_entries(const mdyn_model *model, const md_footprint *f, uint8_t *mark)
+   meets directly or through others; one more for each of them that is compliant. */
+MD_STATIC int32_t md_row_entries(const mdyn_model *model, const md_footprint *f)
 {
     const int rows = model->coupling_count + model->body_count;
+    uint8_t mark[512];
     int32_t n = f->compliant;
-    int i, found = 1;
-    for (i = 0; i < rows; i++) mark[i >> 3] = 0;
+    int i, found;
+    for (i = 0; i < model->body_count; i++) mark[i >> 3] = 0;
 
-    /* rows that share a tree with the footprint, and with rows found before */
-    while (found)
+    /* rows that cover a body in common with this one, and with rows found before */
+    for (found = md_mark_covered(model, f, mark); found;)
         for (found = 0, i = 0; i < rows; i++) {
-            if (md_is_marked(mark, i) || !md_meets_marked(model, f, mark, i)) continue;
-            mark[i >> 3] = (uint8_t)(mark[i >> 3] | 1 << (i & 7));
-            found = 1;
-            n += md_exact_footprint(model, i).compliant;
+            const md_footprint row = md_exact_footprint(model, i);
+            if (md_meets_marked(model, &row, mark)) found |= md_mark_covered(model, &row, mark);
         }
 
-    /* the DoF of all bodies that these rows reach */
+    for (i = 0; i < rows; i++) {
+        const md_footprint row = md_exact_footprint(model, i);
+        n += row.compliant & md_meets_marked(model, &row, mark);
+    }
     for (i = 0; i < model->body_count; i++)
-        if (md_marked_cover(model, f, mark, i)) n += md_joint_dofs(model->bodies[i].joint);
+        n += md_is_marked(mark, i) * md_joint_dofs(model->bodies[i].joint);
     return n;
 }
 
@@ -19686,7 +19578,6 @@ MD_STATIC int md_check_structure(const mdyn_model *model)
 /* Rows and entries of couplings, drives, limits and dry friction. */
 MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
 {
-    uint8_t mark[1024];
     int i, k;
 
     /* couplings, with a row of transmission loss each that has an efficiency */
@@ -19700,13 +19591,13 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
         }
         if (c->terms < terms) c->terms = terms;
         c->rows += count;
-        c->entries += count * md_row_entries(model, &f, mark);
+        c->entries += count * md_row_entries(model, &f);
     }
 
     /* drives, friction and limits: a row per DoF each, which share entries unless solved exactly */
     for (i = 0; i < model->body_count; i++) {
         const mdyn_body *b = &model->bodies[i];
-        md_footprint f;
+        md_footprint f = md_exact_footprint(model, model->coupling_count + i);
         const int dofs = md_joint_dofs(b->joint);
         const int has_drive = !md_wides_are_zero(&b->drive_kp, 2);
         const int exact = has_drive && md_wide_is_zero(b->effort);
@@ -19714,12 +19605,10 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
         const int has_friction = !md_wide_is_zero(b->friction);
         const int shared = has_limits || has_friction || has_drive > exact;
         f.count = 1;
-        f.terms = NULL;
-        f.body = i;
         f.compliant = 0;
         c->rows += dofs * (has_drive + has_limits + has_friction);
         if (exact + shared)
-            c->entries += dofs * ((exact + shared) * md_row_entries(model, &f, mark) + exact);
+            c->entries += dofs * ((exact + shared) * md_row_entries(model, &f) + exact);
     }
 }
 
@@ -19817,12 +19706,12 @@ MD_STATIC void md_narrow(md_num *lower, md_num *upper, md_num lo, md_num hi, md_
                          md_num size)
 {
     const md_num none = MD_K(1e12);
-    const md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(z)));
+    const md_num slack = md_rounding_of(z);
     int reversed = md_less(x, MD_K(0)), open_below = !md_less(md_neg(none), lo);
     int open_above = !md_less(hi, none);
 
     /* x = 0: the bounds concern z alone */
-    if (!md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), size), md_abs(x))) {
+    if (md_is_rounding(x, size)) {
         if ((open_below || !md_less(md_add(z, slack), lo))
             && (open_above || !md_less(hi, md_sub(z, slack)))) return;
         *lower = none;
@@ -19860,8 +19749,7 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
         z = md_add(z, md_mul(coefficient, sim->dv[t->dof[k]]));
     }
 
-    if (md_coupling_is_equality(c)
-        && !md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), size), md_abs(x))) return 0;
+    if (md_coupling_is_equality(c) && md_is_rounding(x, size)) return 0;
     md_narrow(lower, upper, md_of_wide(c->lower), md_of_wide(c->upper), x, z, size);
     return md_coupling_is_equality(c);
 }
@@ -19891,8 +19779,7 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
             ratio = md_neg(md_div(t->factor[from], t->factor[to]));
             sim->joint_force[t->dof[to]] = md_mul(ratio, sim->joint_force[t->dof[from]]);
             sim->dv[t->dof[to]] = md_sub(md_mul(ratio, sim->dv[t->dof[from]]),
-                md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)),
-                       t->factor[to]));
+                md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)), t->factor[to]));
             sim->mark[t->dof[to]] = 1;
             found = 1;
         }
@@ -19902,13 +19789,11 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
 MD_STATIC int md_narrow_by_limits(const mdyn_sim *sim, int k, md_num *lower, md_num *upper)
 {
     const md_joint_values *b = md_values_of_dof(sim, k);
-    if (!sim->mark[k] || (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper))) return 0;
+    if (!sim->mark[k] || md_wides_are_zero(&b->lower, 2)) return 0;
     md_narrow(lower, upper, md_of_wide(b->lower), md_of_wide(b->upper), sim->joint_force[k],
               sim->dv[k], md_abs(sim->joint_force[k]));
     return 1;
 }
-
-#if MIMICDYN_MAX_CURVES > 0
 
 /* ---- through a curve ---- */
 
@@ -20004,8 +19889,7 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 /* The bounds of f in coupling i, c_f q_f + c f(q) + offset = lower, by the limits of its follower f
    (the numbers of both terms) and of the joints that couplings without a curve tie to it. Writes
    sim->mark, ... of that. */
-MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, int follower, int leader,
-                                    md_preimage *s)
+MD_STATIC void md_find_curve_bounds(mdyn_sim *sim, int i, int follower, int leader, md_preimage *s)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
     const md_num ratio = md_neg(md_div(md_of_wide(c->coefficient[follower]),
@@ -20085,25 +19969,13 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
               md_less(s.last, to) ? s.last : MD_K(1e12), x, z, md_abs(x));
 }
 
-#else
-
-MD_INLINE void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lower, md_num *upper)
-{
-    (void)sim; (void)i; (void)dof; (void)lower; (void)upper;
-}
-
-#endif
-
 /* Whether lower is above upper by more than rounding. */
 MD_STATIC int md_range_is_empty(md_num lower, md_num upper)
 {
-    md_num slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
-    return md_less(md_add(upper, slack), lower);
+    return md_less(md_add(upper, md_rounding_of(lower)), lower);
 }
 
 /* ---- through couplings of several leaders ---- */
-
-#if MIMICDYN_MAX_CURVES > 0
 
 /* Whether a curve can be looked at from one place to another: it has values of its own there. */
 MD_STATIC int md_can_look_at(const mdyn_curve *c, md_num from, md_num to)
@@ -20162,22 +20034,6 @@ MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_
     md_find_preimage(&s, from, to);
     if (md_less(s.last, to)) *upper = s.last;
 }
-
-#else
-
-MD_INLINE md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, md_num x, int up)
-{
-    (void)c; (void)from; (void)to; (void)x; (void)up;
-    return MD_K(0);
-}
-
-MD_INLINE void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
-                                  md_num x)
-{
-    (void)sim; (void)c; (void)k; (void)lo; (void)hi; (void)x;
-}
-
-#endif
 
 /* The largest that term j of a coupling may be in the interval of its joint if `up`, otherwise the
    smallest; +-1e12 if it has no bound there. */
@@ -20346,7 +20202,7 @@ MD_OWN_FRAME int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower
     const md_num none = MD_K(1e12);
     const md_num width = md_sub(upper, lower);
     md_num own_lower = md_neg(none), own_upper = none, narrowest;
-    md_num point = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_add(MD_K(1), md_abs(lower)));
+    md_num point = md_rounding_of(lower);
     int k, follower = -1;
     if (!md_is_leader(sim, dof)) return -1;
     md_tie_joints(sim, dof);
@@ -20368,14 +20224,6 @@ MD_OWN_FRAME int md_find_narrowing_follower(mdyn_sim *sim, int dof, md_num lower
 
 /* ---- the present state ---- */
 
-/* q - x of a coordinate, with its tail. */
-MD_STATIC md_num md_coordinate_minus(const mdyn_sim *sim, int c, mdyn_wide x)
-{
-    md_sum s;
-    md_sum_set_real(&s, sim->q[c], sim->q_tail[c]);
-    return md_sum_minus(&s, x);
-}
-
 /* Whether DoF k is outside its own limits by more than rounding, or, with `velocities`, at one of
    them and moving out. */
 MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
@@ -20384,13 +20232,13 @@ MD_STATIC int md_is_off_limits(const mdyn_sim *sim, int k, int velocities)
     const int c = md_coordinate_of_dof(sim, k);
     const md_num v = md_of_real(sim->v[k]);
     md_num below, above, slack;
-    if (c < 0 || (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper))) return 0;
+    if (c < 0 || md_wides_are_zero(&b->lower, 2)) return 0;
 
     /* q within the limits, to rounding */
     slack = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE / 10),
                    md_add(MD_K(1), md_abs(md_of_real(sim->q[c]))));
-    below = md_coordinate_minus(sim, c, b->lower);
-    above = md_coordinate_minus(sim, c, b->upper);
+    below = md_real_minus(sim->q[c], sim->q_tail[c], b->lower);
+    above = md_real_minus(sim->q[c], sim->q_tail[c], b->upper);
     if ((md_has_lower(b->lower) && md_less(below, md_neg(slack)))
         || (md_has_upper(b->upper) && md_less(slack, above))) return 1;
 
@@ -20513,8 +20361,7 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
 /* The part of constants_sum that is of curves: the members of md_curves before `bend`. */
 MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
 {
-    return !MD_HAS_CURVES ? 0
-        : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
+    return !MD_HAS_CURVES ? 0 : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
 }
 
 /* The sum of the constants: the members of mdyn_sim from `bodies` to rows_meet, from `model` to
@@ -20820,8 +20667,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
         const md_coupling_values *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
         if (md_coupling_is_hard(c) && (!md_wide_is_zero(c->target_velocity)
-            || (c->level == MDYN_VELOCITY
-                && !(md_wide_is_zero(c->lower) && md_wide_is_zero(c->upper)))))
+            || (c->level == MDYN_VELOCITY && !md_wides_are_zero(&c->lower, 2))))
             sim->has_target_velocity = 1;
     }
 }
@@ -20866,12 +20712,6 @@ MD_STATIC void md_note_coupling(mdyn_sim *sim)
     md_find_leaders(sim);
 }
 
-MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values *c)
-{
-    sim->coupling[i] = *c;
-    md_note_coupling(sim);
-}
-
 /* Appends a row to the list. */
 MD_STATIC void md_add_row(mdyn_sim *sim, int kind, int index)
 {
@@ -20885,7 +20725,7 @@ MD_STATIC int md_body_has_row(const md_joint_values *b, int kind)
     if (kind == MDYN_ROW_DRIVE)
         return !(md_is_zero(b->drive_kp) && md_is_zero(b->drive_kd));
     if (kind == MDYN_ROW_FRICTION) return !md_is_zero(b->friction);
-    return !(md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper));
+    return !md_wides_are_zero(&b->lower, 2);
 }
 
 /* The rows of joint velocities in the order of mdyn_row_kind. A coupling's row has the coupling's
@@ -20917,14 +20757,6 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
         if (sim->springs[k] == old) sim->springs[k] = sim->springs[to];
 }
 
-/* The first DoF of the nearest joint that moves a body; -1: none does. */
-MD_STATIC int md_carrying_dof(const mdyn_sim *sim, int body)
-{
-    for (; body >= 0 && body < sim->bodies; body = sim->link[body].parent)
-        if (sim->link[body].dofs) return md_dof_of(sim, body);
-    return -1;
-}
-
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
    to it. */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
@@ -20945,7 +20777,8 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     }
     for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
         const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
-        const int a = md_carrying_dof(sim, c->a), b = md_carrying_dof(sim, c->b);
+        const int a = md_last_dof(sim, c->a < sim->bodies ? c->a : -1);
+        const int b = md_last_dof(sim, c->b < sim->bodies ? c->b : -1);
         if (a >= 0 && b >= 0) md_tie_dofs(sim, a, b);
         extra += !md_softness_is_hard(&c->softness) * md_closure_row_count(c->kind);
     }
@@ -21281,8 +21114,7 @@ MD_INLINE void md_change_sum(mdyn_sim *sim, uint32_t before, uint32_t after)
    rows_meet. */
 MD_STATIC uint32_t md_sum_flags(const mdyn_sim *sim)
 {
-    return md_sum_part(sim, &sim->drives,
-                       offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
+    return md_sum_part(sim, &sim->drives, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
 }
 
 /* The part of constants_sum that depends on coupling i. */
@@ -21291,6 +21123,15 @@ MD_STATIC uint32_t md_sum_coupling(const mdyn_sim *sim, int i)
     return md_sum_part(sim, &sim->coupling[i], sizeof sim->coupling[i])
         + md_sum_part(sim, &sim->offset_rest[i], sizeof sim->offset_rest[i])
         + md_sum_curve_constants(sim) + md_sum_flags(sim);
+}
+
+/* Coupling i := *c, with what follows from it alone. */
+MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
+{
+    sim->released[i] = (uint8_t)released;
+    sim->coupling[i] = *c;
+    md_note_coupling(sim);
+    md_count_springs(sim);
 }
 
 /* Replaces coupling i by *c, engaged or released. The rows are planned anew, with the warnings of
@@ -21307,8 +21148,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     if (MIMICDYN_EXACT) {
         if (sim->redundant_count == 0 && released == was_released
             && md_plan_fits_coupling(sim, i, c)) {
-            md_store_coupling(sim, i, c);
-            md_count_springs(sim);
+            md_store_coupling(sim, i, c, released);
             return MDYN_OK;
         }
         code = md_refresh_kinematics(sim);
@@ -21316,18 +21156,14 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     }
 
     old = sim->coupling[i];
-    sim->released[i] = (uint8_t)released;
-    md_store_coupling(sim, i, c);
-    md_count_springs(sim);
+    md_store_coupling(sim, i, c, released);
     code = md_update_curves(sim);
     if (code == MDYN_OK) code = md_plan(sim);
     if (code == MDYN_OK) code = md_warn_couplings(sim);
     if (code >= 0) return code;
 
     /* The old plan fitted into the entries, so it does so again */
-    sim->released[i] = (uint8_t)was_released;
-    md_store_coupling(sim, i, &old);
-    md_count_springs(sim);
+    md_store_coupling(sim, i, &old, was_released);
     (void)md_update_curves(sim);
     (void)md_plan(sim);
     return md_blame(sim, code, i);
@@ -21413,15 +21249,6 @@ MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
     return md_to_wide(md_sub(md_of_wide(c->offset), violation));
 }
 
-/* Forgets the impulses of a coupling and of its loss, their warm starts and active sides. */
-MD_STATIC void md_forget_coupling(mdyn_sim *sim, int coupling)
-{
-    int loss = md_find_row(sim, MDYN_ROW_LOSS, coupling);
-    md_release_coupling(sim, coupling);
-    if (loss < 0) loss = coupling;
-    sim->row_result[coupling].impulse = sim->row_result[loss].impulse = MD_K(0);
-}
-
 /* ---- replacing the numbers of a body ---- */
 
 /* What mdyn_set_body replaces, kept for the case of an error. */
@@ -21490,8 +21317,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     sim->rows = (int16_t)(sim->rows + by);
     sim->joint_row_count = (int16_t)(sim->joint_row_count + by);
     if (MD_HAS_BODY_ROWS)
-        MD_BODY_ROWS(sim)->lasting_row_count
-            = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
+        MD_BODY_ROWS(sim)->lasting_row_count = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
         int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].spec.leader;
         if (*leader >= 0) *leader = (int16_t)(*leader + by);
@@ -21501,23 +21327,13 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
 /* Inserts a joint row in the order of md_build_rows, without a result. */
 MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
 {
-    md_row_result *result;
-    md_row *row;
     int at = 0;
     while (at < sim->joint_row_count && (md_row_at(sim, at)->kind < kind
            || (md_row_at(sim, at)->kind == kind && md_row_at(sim, at)->index < index))) at++;
     md_shift_rows(sim, at, 1);
-    row = md_row_at(sim, at);
-    row->kind = (uint8_t)kind;
-    row->index = (int16_t)index;
-    row->last_step = 0;
-    row->last_flags = 0;
-    row->last_side = 0;
-
-    result = &sim->row_result[at];
-    md_set_result_error(result, MD_K(0));
-    result->v_lo = result->v_hi = MD_K(0);
-    result->impulse = result->warm_start = MD_K(0);
+    md_row_at(sim, at)->kind = (uint8_t)kind;
+    md_row_at(sim, at)->index = (int16_t)index;
+    md_clear_result(sim, at, 0);
 }
 
 /* Gives body i the rows that it has with the numbers `to` instead of `from`. Returns whether a row
@@ -21626,16 +21442,11 @@ MD_STATIC uint32_t md_sum_numbers(const mdyn_sim *sim, int i)
         + md_sum_flags(sim);
 }
 
-/* Whether armature or damping differ, which M has. */
-MD_INLINE int md_loads_differ(const md_joint_values *a, const md_joint_values *b)
-{
-    return !md_is_equal(a->armature, b->armature) || !md_is_equal(a->damping, b->damping);
-}
-
 /* Replaces the numbers of body i by those of b; on an error the old ones are restored. */
 MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
 {
     const uint32_t before = md_sum_numbers(sim, i);
+    const md_joint_values *values = md_values_of_body(sim, i);
     md_body_numbers n;
     md_link old;
     int anew, inertia, has_welded, code = md_check_body(b, i);
@@ -21647,9 +21458,10 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (MIMICDYN_TREE) md_build_link_frame(sim, &n.link, b);
     md_copy_values(&n.values, b);
     inertia = md_bytes_differ(&n.link, &old, sizeof old)
-        || (!md_is_welded(&old) && md_loads_differ(&n.values, md_values_of_body(sim, i)));
+        || (!md_is_welded(&old) && (!md_is_equal(n.values.armature, values->armature)
+                                    || !md_is_equal(n.values.damping, values->damping)));
     if (!md_frame_is_kept(sim, i, b, &n.link)) return md_blame(sim, MDYN_ERR_FROZEN, i);
-    if (sim->rows - md_count_body_rows(sim, i, md_values_of_body(sim, i))
+    if (sim->rows - md_count_body_rows(sim, i, values)
         + md_count_body_rows(sim, i, &n.values) > MIMICDYN_MAX_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, i);
     code = md_refresh_kinematics(sim);
@@ -21762,8 +21574,7 @@ MD_STATIC void md_accept_state(mdyn_sim *sim)
    leaves the range of mdyn_real. */
 MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, int index)
 {
-    const md_num rounding
-        = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
+    const md_num rounding = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
     const int moved = md_less(rounding, md_abs(d));
     md_accumulate(x, tail, d);
     return md_in_range(*x) ? moved : md_blame(sim, MDYN_ERR_OVERFLOW, index);
@@ -21932,20 +21743,17 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
     *unsolved = md_is_unsolved(sim);
     for (k = 0; k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
-        md_num rounding;
         largest = md_max(largest, md_abs(row->error));
-        if (!md_row_changes(sim, row)) continue;
-        rounding = md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_row_value_size(sim, row));
-        if (md_less(rounding, md_abs(row->error))) *unsolved = 1;
+        if (md_row_changes(sim, row) && !md_is_rounding(row->error, md_row_value_size(sim, row)))
+            *unsolved = 1;
     }
 
     /* followers on curves, which are no rows */
     for (k = 0; md_has_curved_ties(sim) && k < md_tie_count(sim); k++) {
-        const md_num error = md_abs(md_evaluate_tie(sim, &sim->tie[k]).error);
-        largest = md_max(largest, error);
-        if (md_less(md_mul(MD_K(MD_CONSISTENCY_TOLERANCE),
-                           md_row_value_size(sim, md_row_at(sim, sim->tie[k].coupling))), error))
-            *unsolved = 1;
+        const md_row *row = md_row_at(sim, sim->tie[k].coupling);
+        const md_num error = md_evaluate_tie(sim, &sim->tie[k]).error;
+        largest = md_max(largest, md_abs(error));
+        if (!md_is_rounding(error, md_row_value_size(sim, row))) *unsolved = 1;
     }
     return largest;
 }
@@ -22025,8 +21833,8 @@ MD_STATIC int md_move_inside(mdyn_sim *sim, int k, md_num lower, md_num upper)
 {
     const md_num zero = MD_K(0);
     const int c = md_coordinate_of_dof(sim, k);
-    md_num below = md_coordinate_minus(sim, c, md_to_wide(lower));
-    md_num above = md_coordinate_minus(sim, c, md_to_wide(upper));
+    md_num below = md_real_minus(sim->q[c], sim->q_tail[c], md_to_wide(lower));
+    md_num above = md_real_minus(sim->q[c], sim->q_tail[c], md_to_wide(upper));
     const md_num v = md_of_real(sim->v[k]);
     int code = MDYN_OK;
 
@@ -22059,7 +21867,7 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
             if (md_range_is_empty(lower, upper))
                 return md_blame(sim, MDYN_WARN_EMPTY_RANGE, md_body_of(sim, k));
         } else {
-            if (md_wide_is_zero(b->lower) && md_wide_is_zero(b->upper)) continue;
+            if (md_wides_are_zero(&b->lower, 2)) continue;
             lower = md_of_wide(b->lower);
             upper = md_of_wide(b->upper);
         }
@@ -22123,8 +21931,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
             md_sum_add_product(&s, sim->offset_rest[i], MDYN_R(1), 0);
             md_sum_add_product(&s, coefficient, q, tail);
             md_sum_add_product(&s, coefficient, (mdyn_real)-sim->q[c], 0);
-            md_sum_add_product(&s, md_to_wide(md_neg(md_of_wide(coefficient))), 0,
-                               sim->q_tail[c]);
+            md_sum_add_product(&s, md_to_wide(md_neg(md_of_wide(coefficient))), 0, sim->q_tail[c]);
             sim->coupling[i].offset = md_sum_to_wide(&s);
             md_sum_add_product(&s, sim->coupling[i].offset, MDYN_R(-1), 0);
             sim->offset_rest[i] = md_sum_to_wide(&s);
@@ -22187,8 +21994,8 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
            the model's own numbers; units in brackets; softness and bound of the force behind it.
    Writes:  the buffer; it reads the sim. Bodies without a name appear as their index.
 
-   A text is printed twice: into a buffer of size 0, which measures it, then into the caller's. So
-   nothing is written of a text that does not fit. One of each kind:
+   A text is printed twice, first without a buffer (md_print_again): nothing is written of one that
+   does not fit. One of each kind:
       coupling 2 toes: q(1) - 0.5 q(hip) - 0.125 = 0 [rad]; soft, erp 0.3, cfm 1e-6
       loss 2: transmission efficiency 0.9
       drive 0: force = 50 (target - q(hip)) + 2 (target_velocity - v(hip)), |force + tau| <= 3
@@ -22203,7 +22010,19 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
 /* Where characters go. `used` counts all of them; those from `size` on are not stored. */
 typedef struct md_printer { char *at; int size, used; } md_printer;
 
-/* The string without its 0: the end of the text gets one 0 in md_explain_row. */
+/* Whether a text is to be printed, of a printer of zeros: once to measure it, with size 0, and once
+   more if it fits into `size` bytes. Then it ends in 0, and out->size is not 0. */
+MD_STATIC int md_print_again(md_printer *out, char *text, int size)
+{
+    if (out->size > 0) text[out->used] = 0;
+    if (out->size > 0 || (out->at && out->used >= size)) return 0;
+    if (out->at) out->size = size;
+    out->at = text;
+    out->used = 0;
+    return 1;
+}
+
+/* The string without its 0. */
 MD_STATIC void md_print(md_printer *out, const char *s)
 {
     for (; *s; s++, out->used++)
@@ -22310,14 +22129,23 @@ MD_STATIC void md_print_joint(md_printer *out, const mdyn_sim *sim, const char *
     md_print(out, ")");
 }
 
-/* Unit of C, or of C': that of the joints, as if coefficients had none; both units if a row has
+/* The DoF of term k of a coupling. */
+MD_STATIC int md_dof_of_term(const mdyn_sim *sim, const md_coupling_values *c, int k)
+{
+    return md_dof_of(sim, c->body[k]) + (MIMICDYN_TREE ? c->axis[k] : 0);
+}
+
+/* Unit of C, or of C': that of the joints, as if coefficients had none; both if a coupling has
    angular and linear DoFs. */
-MD_STATIC const char *md_unit_of_terms(const mdyn_sim *sim, const md_terms *t, int velocity)
+MD_STATIC const char *md_unit_of_coupling(const mdyn_sim *sim, const md_coupling_values *c)
 {
     int k, linear = 0;
-    for (k = 0; k < t->count; k++) linear += sim->dof[t->dof[k]].kind == MD_LINEAR;
-    if (velocity) return linear == 0 ? "rad/s" : linear == t->count ? "m/s" : "rad/s, m/s";
-    return linear == 0 ? "rad" : linear == t->count ? "m" : "rad, m";
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
+        linear += !md_wide_is_zero(c->coefficient[k])
+            && sim->dof[md_dof_of_term(sim, c, k)].kind == MD_LINEAR;
+    if (c->level == MDYN_VELOCITY)
+        return linear == 0 ? "rad/s" : linear == c->term_count ? "m/s" : "rad/s, m/s";
+    return linear == 0 ? "rad" : linear == c->term_count ? "m" : "rad, m";
 }
 
 /* The softness in the parameters in which the model gives it, in the units of >>types:
@@ -22362,27 +22190,13 @@ MD_STATIC void md_print_upper(md_printer *out, mdyn_wide upper)
 
 /* ---- couplings ---- */
 
-/* Sum of coefficient q, or of coefficient v: "-q(1) - 0.5 q(hip)". Coefficients of 1 and -1 show
-   their sign alone. Terms with coefficient 0 are not in *t. */
-MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, const md_terms *t,
-                              const char *symbol)
-{
-    const md_num one = MD_K(1);
-    int k;
-    for (k = 0; k < t->count; k++) {
-        const md_num x = t->factor[k], size = md_abs(x);
-        md_print(out, md_less(x, MD_K(0)) ? (k ? " - " : "-") : k ? " + " : "");
-        if (md_less(size, one) || md_less(one, size)) md_print_value(out, "", size, " ");
-        md_print_joint(out, sim, symbol, t->dof[k]);
-    }
-}
-
-/* Sum of coefficient f(q): "q(1) - curve 0(q(0))"; a coupler: "curve 0(q(1), q(0))". What is in a
-   curve is the model's, and too long for a line. */
-MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
+/* Sum of coefficient q, v or, with curves, f(q): "-q(1) - 0.5 q(hip)", "q(1) - curve 0(q(0))"; a
+   coupler: "curve 0(q(1), q(0))". Coefficients of 1 and -1 show their sign alone. A curve is named,
+   not written out. */
+MD_STATIC void md_print_terms(md_printer *out, const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    const mdyn_curve *coupler = md_coupler_of(sim, i);
+    const mdyn_curve *coupler = MD_HAS_CURVES ? md_coupler_of(sim, i) : NULL;
     const int first = md_first_term(c);
     int k;
     for (k = first; k < MIMICDYN_MAX_TERMS; k++) {
@@ -22393,16 +22207,15 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
            its joints in one pair of brackets */
         if (k > first) md_print(out, coupler ? ", " : md_less(x, MD_K(0)) ? " - " : " + ");
         else if (md_less(x, MD_K(0))) md_print(out, "-");
-        if ((k == first || !coupler) && !md_is_zero(md_sub(size, MD_K(1))))
-            md_print_value(out, "", size, " ");
+        if ((k == first || !coupler) && !md_is_one(size)) md_print_value(out, "", size, " ");
         /* the curve by its index in the model */
-        if (c->curve[k] && (k == first || !coupler)) {
+        if (MD_HAS_CURVES && c->curve[k] && (k == first || !coupler)) {
             md_print(out, "curve ");
             md_print_int(out, c->curve[k] - 1);
             md_print(out, "(");
         }
-        md_print_joint(out, sim, "q", md_dof_of(sim, c->body[k]));
-        if (c->curve[k] && !coupler) md_print(out, ")");
+        md_print_joint(out, sim, c->level == MDYN_VELOCITY ? "v" : "q", md_dof_of_term(sim, c, k));
+        if (MD_HAS_CURVES && c->curve[k] && !coupler) md_print(out, ")");
     }
     if (coupler) md_print(out, ")");
 }
@@ -22412,18 +22225,15 @@ MD_STATIC void md_print_curves(md_printer *out, const mdyn_sim *sim, int i)
       position    C = lower                         lower <= C <= upper
       velocity    C' = target velocity + lower      lower <= C' - (target velocity) <= upper
    A bound that is not meant is left out, with its sign. */
-MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
-                                          const md_coupling_values *c, const md_terms *t)
+MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim, int i)
 {
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const int equality = md_coupling_is_equality(c), velocity = c->level == MDYN_VELOCITY;
     const md_num lower = md_of_wide(c->lower), offset = md_of_wide(c->offset);
     const md_num target_velocity = md_of_wide(c->target_velocity);
 
     if (!equality) md_print_lower(out, c->lower);
-    if (md_coupling_is_curved(sim, (int)(c - sim->coupling)))
-        md_print_curves(out, sim, (int)(c - sim->coupling));
-    else
-        md_print_terms(out, sim, t, velocity ? "v" : "q");
+    md_print_terms(out, sim, i);
     if (velocity && !equality && !md_is_zero(target_velocity))
         md_print_value(out, " - (", target_velocity, ")");
     if (!velocity && !md_is_zero(offset))
@@ -22434,23 +22244,24 @@ MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim,
     else md_print_upper(out, c->upper);
 }
 
-/* The equation with its unit; then softness, target velocity of C, and the bounds of the force:
-      -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
+/* Name, equation and unit; then softness, target velocity of C, and the bounds of the force:
+      tail: -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
    A velocity coupling has its target velocity in the equation. `mu` is a second bound, beside the
    effort. */
-MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_coupling_values *c,
-                                 const md_terms *t)
+MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, int i)
 {
-    const int velocity = c->level == MDYN_VELOCITY;
+    const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_softness softness = md_softness_of(c);
-    md_print_coupling_equation(out, sim, c, t);
+    md_print_name(out, c->name);
+    md_print(out, ": ");
+    md_print_coupling_equation(out, sim, i);
     md_print(out, " [");
-    md_print(out, md_unit_of_terms(sim, t, velocity));
+    md_print(out, md_unit_of_coupling(sim, c));
     md_print(out, "]");
 
     /* behind the equation; a target velocity of 0, and bounds that do not exist, are left out */
     md_print_softness(out, &softness);
-    if (!velocity && !md_wide_is_zero(c->target_velocity))
+    if (c->level != MDYN_VELOCITY && !md_wide_is_zero(c->target_velocity))
         md_print_value(out, ", target velocity ", md_of_wide(c->target_velocity), "");
     md_print_effort(out, c->effort);
     if (!md_wide_is_zero(c->effort) && c->breaks) md_print(out, " or it breaks");
@@ -22459,6 +22270,7 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, const md_
         md_print_int(out, MD_LOSS(c)->mu_of);
         md_print(out, "|");
     }
+    if (sim->released[i]) md_print(out, " (released)");
 }
 
 /* ---- rows on bodies ---- */
@@ -22599,8 +22411,6 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 {
     static const char names[][10] = { "coupling ", "loss ", "drive ", "friction ", "limit ",
                                       "closure ", "user row ", "contact " };
-    const md_coupling_values *c;
-    md_terms terms;
 
     /* `names` is in the order of mdyn_row_kind */
     md_print(out, names[row->kind]);
@@ -22609,23 +22419,16 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
         md_print_body_row(out, sim, row);
         return;
     }
-
-    /* Rows of joint velocities: a coupling may have a name, the others are those of one joint, or
-       of the coupling whose loss they are */
     if (row->kind == MDYN_ROW_COUPLING) {
-        c = md_coupling_at(sim, row->index);
-        md_find_straight_terms(sim, row, &terms);
-        md_print_name(out, c->name);
-        md_print(out, ": ");
-        md_print_coupling(out, sim, c, &terms);
-        if (sim->released[row->index]) md_print(out, " (released)");
+        md_print_coupling(out, sim, row->index);
         return;
     }
 
+    /* Rows of one joint, or of the loss of a coupling */
     md_print(out, ": ");
     if (row->kind == MDYN_ROW_LOSS) {
-        c = md_coupling_at(sim, row->index);
-        md_print_value(out, "transmission efficiency ", md_of_wide(MD_LOSS(c)->efficiency), "");
+        md_print_value(out, "transmission efficiency ",
+                       md_of_wide(MD_LOSS(md_coupling_at(sim, row->index))->efficiency), "");
     } else if (row->kind == MDYN_ROW_DRIVE) {
         md_print_drive(out, sim, row->index);
     } else if (row->kind == MDYN_ROW_FRICTION) {
@@ -22635,26 +22438,6 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
     } else {
         md_print_limit(out, sim, row->index);
     }
-}
-
-/* The text of row k, with a 0 behind it. MDYN_ERR_ROOM if it does not fit into `size` bytes. */
-MD_STATIC int md_explain_row(mdyn_sim *sim, int k, char *text, int size)
-{
-    const md_row *row = md_row_at(sim, k);
-    md_printer out;
-
-    /* Measured: with size 0 no character is stored */
-    out.at = text;
-    out.size = out.used = 0;
-    md_print_row(&out, sim, row);
-    if (out.used >= size) return md_blame(sim, MDYN_ERR_ROOM, row->index);
-
-    /* Written */
-    out.size = size;
-    out.used = 0;
-    md_print_row(&out, sim, row);
-    text[out.used] = 0;
-    return MDYN_OK;
 }
 
 /* =============================================================================== // >>query
@@ -22739,6 +22522,12 @@ MD_STATIC int md_write_results(mdyn_sim *sim, mdyn_wide *to, const md_num *from,
         if (!md_is_representable(from[k])) return md_blame(sim, MDYN_ERR_RESULT, k);
     for (k = 0; k < n; k++) to[k] = md_to_wide(from[k]);
     return MDYN_OK;
+}
+
+/* Ends a query whose result is sim->dv over all DoFs, unless it has failed with `code`. */
+MD_STATIC int md_write_dv(mdyn_sim *sim, int code, mdyn_wide *to)
+{
+    return code == MDYN_OK ? md_write_results(sim, to, sim->dv, sim->dofs) : code;
 }
 
 /* The vector x (NULL: 0) into `to`: over the independent DoFs if `y`, followers being 0, or over
@@ -22834,8 +22623,7 @@ MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
 {
     const md_row *row = md_row_at(sim, k);
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING && md_uses_midpoint(sim))
-        return md_mul(md_mul(MD_K(0.5), sim->dt),
-                      md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
+        return md_mul(md_mul(MD_K(0.5), sim->dt), md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
     return md_is_body_row(row) ? md_body_row_turn(sim, row) : MD_K(0);
 }
 
@@ -22943,13 +22731,6 @@ MD_STATIC int md_leader_is_valid(const mdyn_sim *sim, int i)
         && md_wide_compare(ratio, sim->tie_ratio[i]) == 0;
 }
 
-/* DoF k is led if it is the follower of a tie with a leader. */
-MD_STATIC int md_is_led_is_valid(const mdyn_sim *sim, int k)
-{
-    const int tie = sim->tie_of[k];
-    return sim->dof[k].is_led == (tie >= 0 && sim->tie[tie].leader >= 0);
-}
-
 /* Ties, G, the elimination tree and where the rows of L stand. */
 MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 {
@@ -22966,12 +22747,14 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
     /* a path leads to lower numbers, and a row of L is as long as its path */
     for (k = 0; ok && k < sim->dofs; k++) {
         const int parent = sim->y_parent[k], length = sim->L_first[k + 1] - sim->L_first[k];
-        n += sim->tie_of[k] >= 0;
-        ok = md_is_between(-1, sim->tie_of[k], sim->tie_count - 1) && md_is_led_is_valid(sim, k)
+        const int tie = sim->tie_of[k];
+        n += tie >= 0;
+        ok = md_is_between(-1, tie, sim->tie_count - 1)
+            && sim->dof[k].is_led == (tie >= 0 && sim->tie[tie].leader >= 0)
             && md_is_between(0, sim->G_first[k], sim->G_end[k])
             && sim->G_end[k] <= sim->G_count && md_is_between(-1, parent, k - 1)
             && sim->L_first[k] >= 0
-            && length == (sim->tie_of[k] >= 0 ? 0
+            && length == (tie >= 0 ? 0
                           : 1 + (parent < 0 ? 0 : md_L_length(sim, parent)));
     }
     ok = ok && n == sim->tie_count && sim->L_first[0] == 0
@@ -23065,35 +22848,6 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
     return ok;
 }
 
-/* Rows on bodies. */
-MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
-{
-    int j, p, ok = 1;
-    if (!MD_HAS_BODY_ROWS) return 1;
-    ok = md_is_between(sim->joint_row_count, MD_BODY_ROWS(sim)->lasting_row_count, sim->rows);
-    for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
-        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
-        ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
-            && md_is_between(-1, r->spec.leader, sim->rows - 1);
-        for (p = 0; ok && p < r->term_count; p++)
-            ok = md_is_between(0, r->body[p], sim->bodies - 1);
-    }
-    return ok;
-}
-
-/* Contacts, whose rows are the last. */
-MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
-{
-    const md_contacts *of = MD_CONTACTS(sim);
-    int j, ok;
-    if (!MD_HAS_CONTACTS) return 1;
-    ok = sim->rows == MD_BODY_ROWS(sim)->lasting_row_count + 3 * of->contacts;
-    for (j = 0; ok && j < of->contacts; j++)
-        ok = md_is_between(-1, of->contact[j].a, sim->bodies - 1)
-            && md_is_between(-1, of->contact[j].b, sim->bodies - 1);
-    return ok;
-}
-
 /* Whether the numbers of an array of md_num are, and those of a struct from the member `first` on
    to `last`. */
 #define MD_ARE_NUMS(array) md_are_nums(array, sizeof(array) / sizeof(md_num))
@@ -23169,34 +22923,43 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
     return ok && MD_ARE_NUMS(MD_CURVES(sim)->tie_error);
 }
 
-/* Numbers of rows on bodies and of contacts. */
-MD_STATIC int md_body_row_numbers_are_valid(const mdyn_sim *sim)
+/* Rows on bodies. */
+MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
 {
-    int k, p, ok = 1;
-    for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
-        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[k];
-        ok &= MD_ARE_FIELDS(&r->spec, target_velocity, force_max)
+    int j, p, ok = 1;
+    if (!MD_HAS_BODY_ROWS) return 1;
+    ok = md_is_between(sim->joint_row_count, MD_BODY_ROWS(sim)->lasting_row_count, sim->rows);
+
+    /* what a row is on, then its numbers */
+    for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
+        const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
+        ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
+            && md_is_between(-1, r->spec.leader, sim->rows - 1)
+            && MD_ARE_FIELDS(&r->spec, target_velocity, force_max)
             && MD_ARE_FIELDS(&r->spec, mu, value) && MD_ARE_FIELDS(r, value_size, value_after);
-        for (p = 0; p < r->term_count; p++)
-            ok &= md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);
-    }
-    for (k = 0; MD_HAS_CONTACTS && k < MIMICDYN_MAX_CONTACTS; k++) {
-        const md_contact_point *c = &MD_CONTACTS(sim)->contact[k];
-        ok &= md_are_vecs(&c->point, 1) && md_are_vecs(c->direction, 3)
-            && md_are_vecs(c->arm, 2) && MD_ARE_FIELDS(c, depth, mu)
-            && md_are_vecs(&MD_CONTACTS(sim)->contact_cache[k].impulse, 1);
+        for (p = 0; ok && p < r->term_count; p++)
+            ok = md_is_between(0, r->body[p], sim->bodies - 1)
+                && md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);
     }
     return ok;
 }
 
-/* MDYN_ERR_TABLES with the index of an edited body, or -1 for another table; or MDYN_OK. */
-MD_STATIC int md_verify_tables(mdyn_sim *sim)
+/* Contacts, whose rows are the last; their numbers also of those that are none now. */
+MD_STATIC int md_contacts_are_valid(const mdyn_sim *sim)
 {
-    int i;
-    if (md_sum_tables(sim) == sim->table_sum) return MDYN_OK;
-    for (i = 0; i < sim->bodies; i++)
-        if (md_sum_body(&sim->body_table[i]) != sim->link[i].table_sum) break;
-    return md_blame(sim, MDYN_ERR_TABLES, i < sim->bodies ? i : -1);
+    const md_contacts *of = MD_CONTACTS(sim);
+    int j, ok;
+    if (!MD_HAS_CONTACTS) return 1;
+    ok = sim->rows == MD_BODY_ROWS(sim)->lasting_row_count + 3 * of->contacts;
+    for (j = 0; ok && j < MIMICDYN_MAX_CONTACTS; j++) {
+        const md_contact_point *c = &of->contact[j];
+        ok = j >= of->contacts || (md_is_between(-1, c->a, sim->bodies - 1)
+                                   && md_is_between(-1, c->b, sim->bodies - 1));
+        ok = ok && md_are_vecs(&c->point, 1) && md_are_vecs(c->direction, 3)
+            && md_are_vecs(c->arm, 2) && MD_ARE_FIELDS(c, depth, mu)
+            && md_are_vecs(&of->contact_cache[j].impulse, 1);
+    }
+    return ok;
 }
 
 /* The private part, in an order in which nothing is used before it has been checked. */
@@ -23205,14 +22968,7 @@ MD_STATIC int md_is_sound(const mdyn_sim *sim)
     return md_sum_constants(sim) == sim->constants_sum && md_dofs_are_valid(sim)
         && md_counts_are_valid(sim) && md_rows_are_valid(sim) && md_body_rows_are_valid(sim)
         && md_contacts_are_valid(sim) && md_dof_numbers_are_valid(sim)
-        && md_body_numbers_are_valid(sim) && md_row_numbers_are_valid(sim)
-        && md_body_row_numbers_are_valid(sim);
-}
-
-/* The whole of mdyn_verify. */
-MD_STATIC int md_check_integrity(mdyn_sim *sim)
-{
-    return md_is_sound(sim) ? md_verify_tables(sim) : md_blame(sim, MDYN_ERR_MEMORY, -1);
+        && md_body_numbers_are_valid(sim) && md_row_numbers_are_valid(sim);
 }
 
 /* ---- inverse dynamics ---- */
@@ -23225,12 +22981,14 @@ MD_STATIC void md_find_joint_forces(mdyn_sim *sim, int losses)
 }
 
 /* The whole of mdyn_inverse_dynamics, with and without losses. */
-MD_STATIC int md_find_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, int losses)
+MD_INLINE int md_find_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *a, int losses,
+                                       mdyn_wide *tau)
 {
-    int code = md_check_inputs(sim);
+    int code = md_open_dynamics(sim, a, tau);
+    if (code == MDYN_OK) code = md_check_inputs(sim);
     if (code == MDYN_OK) code = md_read_vector(sim, a, 0, sim->joint_force);
     if (code == MDYN_OK) md_find_joint_forces(sim, losses);
-    return code;
+    return md_write_dv(sim, code, tau);
 }
 
 /* sim->dv := M (G y'' + g) + C; y_a NULL: y'' = 0. */
@@ -23244,18 +23002,20 @@ MD_STATIC int md_find_expanded_forces(mdyn_sim *sim, const mdyn_wide *y_a, int l
     return MDYN_OK;
 }
 
-/* sim->dv := the forces of the independent DoFs that give y'', G^T (M (G y'' + g) + C - f), where f
-   are the commands of the followers; at the followers f itself. */
-MD_STATIC int md_find_reduced_forces(mdyn_sim *sim, const mdyn_wide *y_a, int losses)
+/* tau := the forces of the independent DoFs that give y'', G^T (M (G y'' + g) + C - f), where f are
+   the commands of the followers; at the followers f itself. */
+MD_INLINE int md_find_reduced_forces(mdyn_sim *sim, const mdyn_wide *y_a, int losses,
+                                     mdyn_wide *tau)
 {
-    int k, code = md_find_expanded_forces(sim, y_a, losses);
+    int k, code = md_open_query(sim, 0, y_a, tau);
+    if (code == MDYN_OK) code = md_find_expanded_forces(sim, y_a, losses);
     if (code != MDYN_OK) return code;
     for (k = 0; k < sim->dofs; k++)
         if (md_is_follower(sim, k)) sim->dv[k] = md_sub(sim->dv[k], md_of_real(sim->tau[k]));
     md_reduce_force(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++)
         if (md_is_follower(sim, k)) sim->dv[k] = md_of_real(sim->tau[k]);
-    return MDYN_OK;
+    return md_write_dv(sim, code, tau);
 }
 
 /* ---- what a joint transmits ---- */
@@ -23531,14 +23291,20 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
     }
 }
 
-/* The vectors u and v as six numbers, which md_write_results checks before it writes one. */
-MD_STATIC void md_six_numbers(md_num x[6], const md_vec *u, const md_vec *v)
+/* Writes the vectors u and v, or returns MDYN_ERR_RESULT (index: element) and writes neither. */
+MD_STATIC int md_write_vectors(mdyn_sim *sim, mdyn_wide3 *to_u, mdyn_wide3 *to_v, const md_vec *u,
+                               const md_vec *v)
 {
-    int k;
-    for (k = 0; k < 3; k++) {
-        x[k] = md_vec_get(u, k);
-        x[3 + k] = md_vec_get(v, k);
+    md_num x[6];
+    mdyn_wide result[6];
+    int k, code;
+    for (k = 0; k < 6; k++) x[k] = md_vec_get(k < 3 ? u : v, k % 3);
+    code = md_write_results(sim, result, x, 6);
+    for (k = 0; k < 3 && code == MDYN_OK; k++) {
+        (&to_u->x)[k] = result[k];
+        (&to_v->x)[k] = result[3 + k];
     }
+    return code;
 }
 
 /* ---- mass ---- */
@@ -23740,38 +23506,6 @@ MD_STATIC void md_print_body_text(md_printer *out, mdyn_sim *sim, int i, const m
     md_print_hints(out, sim, i, &link);
 }
 
-/* The text of body i, with a 0 behind it; numbers in world axes that all fit, or an error. */
-MD_STATIC int md_describe_body(mdyn_sim *sim, int i, char *text, int size)
-{
-    md_printer out;
-    md_num x[9];
-    md_composite all;
-    md_vec p;
-    mdyn_real4 q;
-    int k;
-    md_origin_position(sim, i, &p);
-    if (!md_vec_in_range(&p)) return md_blame(sim, MDYN_ERR_RESULT, i);
-    md_write_rotation(sim, i, &q);
-    md_find_carried_mass(sim, i, &all);
-    for (k = 0; k < 3; k++) x[k] = md_vec_get(&p, k);
-    for (k = 0; k < 4; k++) x[3 + k] = md_of_real((&q.w)[k]);
-    x[7] = all.mass;
-    x[8] = md_find_reach(sim, i);
-    if (!md_is_representable(x[7]) || !md_is_representable(x[8]))
-        return md_blame(sim, MDYN_ERR_RESULT, i);
-
-    /* measured, then written */
-    out.at = text;
-    out.size = out.used = 0;
-    md_print_body_text(&out, sim, i, x);
-    if (out.used >= size) return md_blame(sim, MDYN_ERR_ROOM, i);
-    out.size = size;
-    out.used = 0;
-    md_print_body_text(&out, sim, i, x);
-    text[out.used] = 0;
-    return MDYN_OK;
-}
-
 /* ---- inertia ---- */
 
 /* A rotation of the Jacobi method: m, symmetric, and its eigenvectors, the columns of e, are turned
@@ -23928,8 +23662,7 @@ MD_STATIC md_num md_add_gravity_work(const mdyn_sim *sim, int i, const md_vec *g
    A sim holds no address of its own memory, and of the tables only where they begin. So its memory
    is its state; a restored sim gets the addresses of the tables at hand, and new sums over them.
    The CRC of a model leaves out pointers and names, which differ between two runs of one program;
-   padding between numbers counts. A CRC detects accidental damage. It does not protect against
-   forgery: anyone can compute it for any state.
+   padding between numbers counts. A CRC detects accidental damage, not forgery.
    CRC-32 of IEEE 802.3: x^32 + x^26 + x^23 + ... + 1, bits reflected; of "123456789" CBF43926. */
 
 /* The CRC of the bytes that gave `crc` (0: of none), followed by n more: the parts count as one
@@ -24019,15 +23752,6 @@ MD_STATIC void md_make_saved_words(uint32_t word[MD_SAVED_WORDS], uint32_t model
     word[5] = md_crc(md_crc(0, word + 1, 4 * sizeof *word), memory, sizeof(mdyn_sim));
 }
 
-/* The words that tell what follows, then the sim as it stands in memory. */
-MD_STATIC void md_save_bytes(const mdyn_sim *sim, unsigned char *bytes)
-{
-    uint32_t word[MD_SAVED_WORDS];
-    md_make_saved_words(word, md_crc_of_model(sim->model), sim);
-    md_copy_bytes(bytes, word, sizeof word);
-    md_copy_bytes(bytes + sizeof word, sim, sizeof *sim);
-}
-
 /* Checks by their words whether bytes hold a sim of this build and model; the tables of m can be
    read. The order matters, as each word tells how to read the next: magic, version and build;
    length; CRC; model. */
@@ -24083,17 +23807,6 @@ MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigne
    out of range; then it calls the room that knows the answer. No room calls a function of this
    one: a program that does not use a call does not link it.
 
-   The groups of calls:
-      set-up      mdyn_required, mdyn_init, mdyn_reset, mdyn_settle, mdyn_project, mdyn_rebase
-      changes     mdyn_set_body, _coupling, _coupling_target, _gravity, _dt, _solver, mdyn_engage
-      steps       mdyn_set_contacts, mdyn_step
-      reports     mdyn_report_row, mdyn_coupling_force, mdyn_range, mdyn_explain, mdyn_verify
-      dynamics    accelerations, mass matrix, bias force, poses, velocities, Jacobians, energy
-      reduced     the same over the independent DoFs: G, M_y, C_y, inverse dynamics
-      bytes       mdyn_save, mdyn_restore
-      numbers     conversions of mdyn_real, mdyn_wide and encoder counts, arithmetic, text
-      problems    mdyn_lcp_dantzig, mdyn_lcp_pgs, which need no sim
-
    A call that changes the sim marks it as busy between md_enter and md_leave. By that mark calls
    from a callback are refused, and an abandoned call is noticed. Setters of single numbers
    (mdyn_set_q and its like) store without a check; the next call that reads the number checks
@@ -24139,43 +23852,23 @@ MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required)
 /* Body rows and dantzig, which may be 0, stand after the others. */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size)
 {
-    static const char names[] = "BODIES\0DOFS\0COUPLINGS\0ROWS\0TERMS\0ENTRIES\0BODY_ROWS\0"
-        "DANTZIG\0CURVES";
-    int32_t value[9];
-    md_printer out;
-    int k, pass;
+    static const char names[][10] = { "BODIES", "DOFS", "COUPLINGS", "ROWS", "TERMS", "ENTRIES",
+                                      "BODY_ROWS", "DANTZIG", "CURVES" };
+    static const uint8_t at[] = { 0, 1, 2, 5, 6, 7, 3, 4, 8 }; /* in the capacity */
+    md_printer out = { NULL, 0, 0 };
+    int k;
     if (!required || !text) return MDYN_ERR_NULL;
-    value[0] = required->bodies;
-    value[1] = required->dofs;
-    value[2] = required->couplings;
-    value[3] = required->rows;
-    value[4] = required->terms;
-    value[5] = required->entries;
-    value[6] = required->body_rows;
-    value[7] = required->dantzig;
-    value[8] = required->curves;
 
-    /* measured, then written */
-    out.at = text;
-    out.size = 0;
-    for (pass = 0; pass < 2; pass++) {
-        const char *name = names;
-        out.used = 0;
+    while (md_print_again(&out, text, size))
         for (k = 0; k < 9; k++) {
-            if (value[k] > 0) {
-                md_print(&out, out.used ? " -DMIMICDYN_MAX_" : "-DMIMICDYN_MAX_");
-                md_print(&out, name);
-                md_print(&out, "=");
-                md_print_int(&out, (int)value[k]);
-            }
-            while (*name) name++;
-            name++;
+            const int32_t value = (&required->bodies)[at[k]];
+            if (value <= 0) continue;
+            md_print(&out, out.used ? " -DMIMICDYN_MAX_" : "-DMIMICDYN_MAX_");
+            md_print(&out, names[k]);
+            md_print(&out, "=");
+            md_print_int(&out, (int)value);
         }
-        if (out.used >= size) return MDYN_ERR_ROOM;
-        out.size = size;
-    }
-    text[out.used] = 0;
-    return MDYN_OK;
+    return out.size ? MDYN_OK : MDYN_ERR_ROOM;
 }
 
 /* q, v, commands, targets, wrenches, couplings and the plan are kept. */
@@ -24277,9 +23970,8 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
 MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 {
     md_coupling_values c;
-    int code;
-    if (coupling < 0 || coupling >= sim->couplings
-        || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
+    int k, code;
+    if (coupling < 0 || coupling >= sim->couplings || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
         return md_blame(sim, MDYN_ERR_INDEX, coupling);
     code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
@@ -24293,7 +23985,11 @@ MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
     code = md_replace_coupling(sim, coupling, &c, on == MDYN_RELEASE);
     if (code < 0) return code;
 
-    md_forget_coupling(sim, coupling);
+    /* warm starts and active sides of the coupling and its loss */
+    md_release_coupling(sim, coupling);
+    k = md_find_row(sim, MDYN_ROW_LOSS, coupling);
+    if (k >= 0) sim->row_result[k].impulse = MD_K(0);
+    sim->row_result[coupling].impulse = MD_K(0);
     sim->released[coupling] = on == MDYN_RELEASE;
     return code;
 }
@@ -24329,11 +24025,9 @@ MDYN_API int mdyn_settle(mdyn_sim *sim)
 /* C of all couplings, and so their forces, stay as they are. */
 MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns)
 {
-    int code = md_enter(sim);
+    int code = md_check_query(sim, body, turns, turns);
     if (code != MDYN_OK) return code;
-    if (!turns) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, body));
-    if (body < 0 || body >= sim->bodies)
-        return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, body));
+    (void)md_enter(sim);
     code = md_remove_turns(sim, body, turns);
     if (MD_IS_BAKED && sim->limits_are_new) md_find_implied_limits(sim);
     return md_leave(sim, code);
@@ -24391,7 +24085,13 @@ MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver)
 /* Only a ready sim can be checked: parts of a busy one are between two states. */
 MDYN_API int mdyn_verify(mdyn_sim *sim)
 {
-    return md_is_ready(sim) ? md_check_integrity(sim) : md_not_ready(sim);
+    int i;
+    if (!md_is_ready(sim)) return md_not_ready(sim);
+    if (!md_is_sound(sim)) return md_blame(sim, MDYN_ERR_MEMORY, -1);
+    if (md_sum_tables(sim) == sim->table_sum) return MDYN_OK;
+    for (i = 0; i < sim->bodies; i++)
+        if (md_sum_body(&sim->body_table[i]) != sim->link[i].table_sum) break;
+    return md_blame(sim, MDYN_ERR_TABLES, i < sim->bodies ? i : -1);
 }
 
 /* ---- motion ---- */
@@ -24429,26 +24129,26 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
     int code = md_enter(sim);
     if (code != MDYN_OK) return code;
     code = md_open_step(sim);
-    if (code == MDYN_OK) code = md_update_step_rows(sim);
+    if (code == MDYN_OK && md_has_body_rows(sim)) code = md_update_body_rows(sim, 1);
     if (code == MDYN_OK) code = md_take_step(sim);
-    if (code >= 0) md_consume_contacts(sim);
+    if (code >= 0 && MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
     return md_leave(sim, md_close_step(sim, code));
 }
 
 /* ---- a sim as bytes ----
-   The format stands in >>save. Neither call needs the other: bytes may come from a file, from a
-   ring of the last seconds in memory, or from another run of the program, whose tables stand at
-   other addresses. In one run a copy of the sim does the same without a check:
-      past[step % 50] = sim;                   the last 50 steps
-      sim = past[(step - 20) % 50];            back by 20 of them */
+   The format stands in >>save. Neither call needs the other. In one run a copy of the sim does the
+   same without a check. */
 
 /* The sim is const, so its errors leave no culprit. */
 MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size)
 {
+    uint32_t word[MD_SAVED_WORDS];
     if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!bytes) return MDYN_ERR_NULL;
     if (size < MDYN_SAVED_SIZE) return MDYN_ERR_ROOM;
-    md_save_bytes(sim, (unsigned char *)bytes);
+    md_make_saved_words(word, md_crc_of_model(sim->model), sim);
+    md_copy_bytes(bytes, word, sizeof word);
+    md_copy_bytes((unsigned char *)bytes + sizeof word, sim, sizeof *sim);
     return MDYN_OK;
 }
 
@@ -24501,10 +24201,9 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper)
 {
     md_num lo, hi;
-    if (!md_is_ready(sim)) return md_not_ready(sim);
-    if (!lower || !upper) return md_blame(sim, MDYN_ERR_NULL, body);
-    if (body < 0 || body >= sim->bodies
-        || md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
+    const int code = md_check_query(sim, body, lower, upper);
+    if (code != MDYN_OK) return code;
+    if (md_joint_coordinates((mdyn_joint)sim->link[body].joint) != 1)
         return md_blame(sim, MDYN_ERR_INDEX, body);
     md_find_joint_range(sim, md_dof_of(sim, body), &lo, &hi);
     *lower = md_to_wide(lo);
@@ -24528,14 +24227,8 @@ MDYN_API int mdyn_evaluate_curve(const mdyn_curve *curve, mdyn_real q, mdyn_curv
 
 MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 {
-    int k;
     if (!knots || !scratch) return MDYN_ERR_NULL;
-    if (count < 2 || count > 4096) return MDYN_ERR_CURVE;
-    for (k = 0; k < count; k++)
-        if (!md_wides_in_range(&knots[k].q, 2)
-            || (k > 0 && !md_less(MD_K(0), md_sub(md_of_wide(knots[k].q),
-                                                  md_of_wide(knots[k - 1].q)))))
-            return MDYN_ERR_CURVE;
+    if (!md_knots_are_valid(knots, count, 2)) return MDYN_ERR_CURVE;
     md_solve_spline(knots, count, scratch);
     return MDYN_OK;
 }
@@ -24565,6 +24258,7 @@ MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 /* The forms of the text stand in >>explain. On an error the buffer is as it was. */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size)
 {
+    md_printer out = { NULL, 0, 0 };
     int k;
     if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!text) return md_blame(sim, MDYN_ERR_NULL, index);
@@ -24576,7 +24270,8 @@ MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *te
         const int code = md_check_closure(sim, c, index / 6, sim->bodies);
         if (code != MDYN_OK) return code;
     }
-    return md_explain_row(sim, k, text, size);
+    while (md_print_again(&out, text, size)) md_print_row(&out, sim, md_row_at(sim, k));
+    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, index);
 }
 
 #if MIMICDYN_TREE
@@ -24585,8 +24280,27 @@ MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *te
       for (i = 0; mdyn_explain_body(&sim, i, text, 700) == MDYN_OK; i++) puts(text); */
 MDYN_API int mdyn_explain_body(mdyn_sim *sim, int body, char *text, int size)
 {
-    int code = md_open_query(sim, body, text, text);
-    return code == MDYN_OK ? md_describe_body(sim, body, text, size) : code;
+    md_printer out = { NULL, 0, 0 };
+    md_num x[9];
+    md_composite all;
+    md_vec p;
+    mdyn_real4 q;
+    int k, code = md_open_query(sim, body, text, text);
+    if (code != MDYN_OK) return code;
+
+    /* pose in world axes, mass, reach: all must fit */
+    md_origin_position(sim, body, &p);
+    if (!md_vec_in_range(&p)) return md_blame(sim, MDYN_ERR_RESULT, body);
+    md_write_rotation(sim, body, &q);
+    md_find_carried_mass(sim, body, &all);
+    for (k = 0; k < 3; k++) x[k] = md_vec_get(&p, k);
+    for (k = 0; k < 4; k++) x[3 + k] = md_of_real((&q.w)[k]);
+    x[7] = all.mass;
+    x[8] = md_find_reach(sim, body);
+    if (!md_is_representable(x[7]) || !md_is_representable(x[8]))
+        return md_blame(sim, MDYN_ERR_RESULT, body);
+    while (md_print_again(&out, text, size)) md_print_body_text(&out, sim, body, x);
+    return out.size ? MDYN_OK : md_blame(sim, MDYN_ERR_ROOM, body);
 }
 
 #endif
@@ -24631,39 +24345,30 @@ MDYN_API int mdyn_coordinates(const mdyn_sim *sim)
     return md_is_set_up(sim) ? sim->coordinates : md_not_ready(sim);
 }
 
+/* The place of number k of a body's joint: of its coordinates in q, or of its DoFs in the arrays
+   over DoF; or an error. */
+MD_STATIC int md_place_of(const mdyn_sim *sim, int body, int k, int coordinates)
+{
+    int count;
+    if (!md_is_set_up(sim)) return md_not_ready(sim);
+    if (body < 0 || body >= sim->bodies) return MDYN_ERR_INDEX;
+    count = coordinates ? md_joint_coordinates((mdyn_joint)sim->link[body].joint)
+        : sim->link[body].dofs;
+    if (k < 0 || k >= count) return MDYN_ERR_INDEX;
+    return (coordinates ? md_coordinate_of(sim, body) : md_dof_of(sim, body)) + k;
+}
+
 MDYN_API int mdyn_first_dof(const mdyn_sim *sim, int body)
 {
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return md_dof_of(sim, body);
+    return md_place_of(sim, body, 0, 0);
 }
 
 MDYN_API int mdyn_first_coordinate(const mdyn_sim *sim, int body)
 {
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || !sim->link[body].dofs) return MDYN_ERR_INDEX;
-    return md_coordinate_of(sim, body);
+    return md_place_of(sim, body, 0, 1);
 }
 
 /* ---- by body ---- */
-
-/* The place of DoF `axis` of a body's joint in the arrays over DoF, or an error. */
-MD_STATIC int md_place_of_dof(const mdyn_sim *sim, int body, int axis)
-{
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || axis < 0 || axis >= sim->link[body].dofs)
-        return MDYN_ERR_INDEX;
-    return md_dof_of(sim, body) + axis;
-}
-
-/* The place of coordinate k of a body's joint in q, or an error. */
-MD_STATIC int md_place_of_coordinate(const mdyn_sim *sim, int body, int k)
-{
-    if (!md_is_set_up(sim)) return md_not_ready(sim);
-    if (body < 0 || body >= sim->bodies || k < 0
-        || k >= md_joint_coordinates((mdyn_joint)sim->link[body].joint)) return MDYN_ERR_INDEX;
-    return md_coordinate_of(sim, body) + k;
-}
 
 /* Writes a value at a place, unless it is an error, which is returned. */
 MD_STATIC int md_set_element(mdyn_sim *sim, mdyn_real *x, int place, int body, mdyn_real value)
@@ -24676,42 +24381,42 @@ MD_STATIC int md_set_element(mdyn_sim *sim, mdyn_real *x, int place, int body, m
 
 MDYN_API mdyn_real mdyn_q(const mdyn_sim *sim, int body, int k)
 {
-    const int place = md_place_of_coordinate(sim, body, k);
+    const int place = md_place_of(sim, body, k, 1);
     return place < 0 ? md_no_number() : sim->q[place];
 }
 
 MDYN_API mdyn_real mdyn_v(const mdyn_sim *sim, int body, int axis)
 {
-    const int place = md_place_of_dof(sim, body, axis);
+    const int place = md_place_of(sim, body, axis, 0);
     return place < 0 ? md_no_number() : sim->v[place];
 }
 
 MDYN_API int mdyn_set_q(mdyn_sim *sim, int body, int k, mdyn_real value)
 {
-    const int place = md_place_of_coordinate(sim, body, k);
+    const int place = md_place_of(sim, body, k, 1);
     return md_set_element(sim, sim ? sim->q : NULL, place, body, value);
 }
 
 MDYN_API int mdyn_set_v(mdyn_sim *sim, int body, int axis, mdyn_real value)
 {
-    return md_set_element(sim, sim ? sim->v : NULL, md_place_of_dof(sim, body, axis), body, value);
+    return md_set_element(sim, sim ? sim->v : NULL, md_place_of(sim, body, axis, 0), body, value);
 }
 
 MDYN_API int mdyn_set_tau(mdyn_sim *sim, int body, int axis, mdyn_real value)
 {
-    const int place = md_place_of_dof(sim, body, axis);
+    const int place = md_place_of(sim, body, axis, 0);
     return md_set_element(sim, sim ? sim->tau : NULL, place, body, value);
 }
 
 MDYN_API int mdyn_set_target(mdyn_sim *sim, int body, mdyn_real value)
 {
-    const int place = md_place_of_dof(sim, body, 0);
+    const int place = md_place_of(sim, body, 0, 0);
     return md_set_element(sim, sim ? sim->target : NULL, place, body, value);
 }
 
 MDYN_API int mdyn_set_target_velocity(mdyn_sim *sim, int body, mdyn_real value)
 {
-    const int place = md_place_of_dof(sim, body, 0);
+    const int place = md_place_of(sim, body, 0, 0);
     return md_set_element(sim, sim ? sim->target_velocity : NULL, place, body, value);
 }
 
@@ -24766,10 +24471,6 @@ MDYN_API mdyn_wide mdyn_wide_of_bits(uint64_t bits)
     return (bits >> 63 ? -m : m) * 256 + ((top[k] - 55) & 255);
 }
 
-#endif
-
-#if MDYN_SCALAR == MDYN_SCALAR_FIXED
-
 /* The bits of a double nearest to x 2^e, halves away from 0:
       sign, exponent + 1023 of the first digit in 11 bits, the 52 digits behind it
    The first digit of m is not stored: it is added to an exponent that is smaller by one. So is the
@@ -24796,12 +24497,8 @@ MDYN_API uint64_t mdyn_bits_of_wide(mdyn_wide x)
 /* ---- arithmetic of mdyn_wide ----
    Operands become md_num, of 31 bits in fixed point; the number room defines the operation, its
    rounding, and the result of a division by 0. Steps calculate with the same digits, so results of
-   these calls are no less accurate.
-      a constant times a reading   mdyn_times(MDYN_C(0.05), mdyn_wide_of(sim.q[0]))
-      the result as a command      sim.tau[0] = mdyn_real_of(x)
-      a comparison                 mdyn_compare(a, b) < 0; equal numbers of different exponents
-                                   have different bits
-   With floats these are the processor's operators; a source for all scalars uses the calls. */
+   these calls are no less accurate. Equal numbers of different exponents have different bits: they
+   are compared by mdyn_compare. With floats these are the processor's operators. */
 
 MDYN_API mdyn_wide mdyn_plus(mdyn_wide a, mdyn_wide b)
 {
@@ -24828,22 +24525,15 @@ MDYN_API mdyn_wide mdyn_root(mdyn_wide a) { return md_to_wide(md_sqrt(md_of_wide
 /* No operand is rounded here. */
 MDYN_API int mdyn_compare(mdyn_wide a, mdyn_wide b) { return md_wide_compare(a, b); }
 
-/* Measured, then written: nothing is written of a text that does not fit. No call returns a number
-   of 1e30 and more; md_decimal would need as many divisions as it has digits. */
+/* No call returns a number of 1e30 and more; md_decimal would need as many divisions as it has
+   digits. */
 MDYN_API int mdyn_number_text(mdyn_wide x, char *text, int size)
 {
-    md_printer out;
+    md_printer out = { NULL, 0, 0 };
     if (!text) return MDYN_ERR_NULL;
     if (!md_is_representable(md_of_wide(x))) return MDYN_ERR_RESULT;
-    out.at = text;
-    out.size = out.used = 0;
-    md_print_number(&out, md_of_wide(x));
-    if (out.used >= size) return MDYN_ERR_ROOM;
-    out.size = size;
-    out.used = 0;
-    md_print_number(&out, md_of_wide(x));
-    text[out.used] = 0;
-    return MDYN_OK;
+    while (md_print_again(&out, text, size)) md_print_number(&out, md_of_wide(x));
+    return out.size ? MDYN_OK : MDYN_ERR_ROOM;
 }
 
 #if MIMICDYN_TREE
@@ -24889,18 +24579,15 @@ MDYN_API int32_t mdyn_unwrap(int32_t before, uint32_t raw, int bits)
 }
 
 /* ---- accelerations ----
-   Forward dynamics    a = M^-1 (tau - C), by the articulated body algorithm
-   Constrained         also J a = -J' v, for the equality rows of mdyn_project
-   Both at the present q, v, tau and wrench; a is left in sim->dv. Bounded rows (limits, drives,
-   friction, contacts) do not act. A query without a body is checked with body 0, which every sim
-   has. */
+   They are left in sim->dv. Bounded rows (limits, drives, friction, contacts) do not act. A query
+   without a body is checked with body 0, which every sim has. */
 
 /* Articulated bodies: M is not formed. */
 MDYN_API int mdyn_forward_dynamics(mdyn_sim *sim, mdyn_wide *acceleration)
 {
     int code = md_check_query(sim, 0, acceleration, acceleration);
     if (code == MDYN_OK) code = md_find_free_accelerations(sim);
-    return code == MDYN_OK ? md_write_results(sim, acceleration, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, acceleration);
 }
 
 /* J and J' v of closures are those of the present q and v, so their rows are set up anew. */
@@ -24910,7 +24597,7 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration)
     if (code == MDYN_OK) code = md_update_present_rows(sim);
     if (code == MDYN_OK) md_find_off(sim, MD_MODE_ACCELERATION);
     if (code == MDYN_OK) code = md_find_constrained_accelerations(sim);
-    return code == MDYN_OK ? md_write_results(sim, acceleration, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, acceleration);
 }
 
 /* ---- the reduced system ----
@@ -24942,7 +24629,7 @@ MDYN_API int mdyn_expand_velocity(mdyn_sim *sim, const mdyn_wide *y_velocity, md
 {
     int code = md_open_query(sim, 0, y_velocity, velocity);
     if (code == MDYN_OK) code = md_find_expanded(sim, y_velocity, MD_MODE_VELOCITY);
-    return code == MDYN_OK ? md_write_results(sim, velocity, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, velocity);
 }
 
 /* g belongs to the present velocities; it comes from md_find_off. */
@@ -24951,7 +24638,7 @@ MDYN_API int mdyn_expand_acceleration(mdyn_sim *sim, const mdyn_wide *y_accelera
 {
     int code = md_open_query(sim, 0, y_acceleration, acceleration);
     if (code == MDYN_OK) code = md_find_expanded(sim, y_acceleration, MD_MODE_ACCELERATION);
-    return code == MDYN_OK ? md_write_results(sim, acceleration, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, acceleration);
 }
 
 /* The power of `force` in the motion G y' is that of the result in y'. */
@@ -24983,8 +24670,7 @@ MDYN_API int mdyn_stabilized_dynamics(mdyn_sim *sim, mdyn_wide time, mdyn_wide *
     code = !acceleration ? MDYN_ERR_NULL : md_check_dt(time);
     if (code != MDYN_OK) return md_leave(sim, md_blame(sim, code, -1));
     code = md_find_stabilized_accelerations(sim, md_of_wide(time));
-    if (code == MDYN_OK) code = md_write_results(sim, acceleration, sim->dv, sim->dofs);
-    return md_leave(sim, code);
+    return md_leave(sim, md_write_dv(sim, code, acceleration));
 }
 
 #if MIMICDYN_TREE
@@ -25050,8 +24736,6 @@ MDYN_API int mdyn_acceleration(mdyn_sim *sim, int body, const mdyn_real3 *point,
 {
     md_motion m;
     md_vec arm;
-    md_num x[6];
-    mdyn_wide result[6];
     int k, code = md_open_query(sim, body, angular, linear);
     if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
     for (k = 0; a && code == MDYN_OK && k < sim->dofs; k++)
@@ -25060,13 +24744,7 @@ MDYN_API int mdyn_acceleration(mdyn_sim *sim, int body, const mdyn_real3 *point,
 
     md_find_point_motion(sim, body, arm, a, &m);
     md_add_bias_acceleration(sim, body, &arm, &m);
-    md_six_numbers(x, &m.ang, &m.lin);
-    code = md_write_results(sim, result, x, 6);
-    for (k = 0; k < 3 && code == MDYN_OK; k++) {
-        (&angular->x)[k] = result[k];
-        (&linear->x)[k] = result[3 + k];
-    }
-    return code;
+    return md_write_vectors(sim, angular, linear, &m.ang, &m.lin);
 }
 
 /* (angular, linear) = J v is what mdyn_velocity returns for the same point, and J^T (moment, force)
@@ -25086,27 +24764,16 @@ MDYN_API int mdyn_jacobian(mdyn_sim *sim, int body, const mdyn_real3 *point, mdy
 MDYN_API int mdyn_joint_wrench(mdyn_sim *sim, int body, mdyn_wide3 *moment, mdyn_wide3 *force)
 {
     md_force f;
-    md_num x[6];
-    mdyn_wide result[6];
-    int k, code = md_enter(sim);
+    int code = md_check_query(sim, body, moment, force);
     if (code != MDYN_OK) return code;
-    if (!moment || !force) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, body));
-    if (body < 0 || body >= sim->bodies)
-        return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, body));
+    (void)md_enter(sim);
     code = md_check_inputs(sim);
     if (code == MDYN_OK) code = md_check_state(sim);
     if (code == MDYN_OK && !MD_TREE(sim)->state_is_of_step)
         code = md_blame(sim, MDYN_ERR_NO_STEP, -1);
     if (code != MDYN_OK) return md_leave(sim, code);
-
     md_find_joint_wrench(sim, body, &f);
-    md_six_numbers(x, &f.ang, &f.lin);
-    code = md_write_results(sim, result, x, 6);
-    for (k = 0; k < 3 && code == MDYN_OK; k++) {
-        (&moment->x)[k] = result[k];
-        (&force->x)[k] = result[3 + k];
-    }
-    return md_leave(sim, code);
+    return md_leave(sim, md_write_vectors(sim, moment, force, &f.ang, &f.lin));
 }
 
 /* ---- terms of tau = M a + C ----
@@ -25132,16 +24799,14 @@ MDYN_API int mdyn_bias_force(mdyn_sim *sim, mdyn_wide *bias)
     if (code == MDYN_OK) code = md_check_inputs(sim);
     if (code != MDYN_OK) return code;
     md_find_rnea_forces(sim, NULL);
-    return md_write_results(sim, bias, sim->dv, sim->dofs);
+    return md_write_dv(sim, code, bias);
 }
 
 /* Without what the joints lose. The range of a is that of a model's numbers, wider than that of
    mdyn_real. */
 MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *acceleration, mdyn_wide *tau)
 {
-    int code = md_open_dynamics(sim, acceleration, tau);
-    if (code == MDYN_OK) code = md_find_inverse_dynamics(sim, acceleration, 0);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_inverse_dynamics(sim, acceleration, 0, tau);
 }
 
 /* In a step damping acts on a mean of v and v', and friction is a bound: at constant velocity both
@@ -25150,9 +24815,7 @@ MDYN_API int mdyn_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *acceleration,
 MDYN_API int mdyn_inverse_dynamics_with_losses(mdyn_sim *sim, const mdyn_wide *acceleration,
                                                mdyn_wide *tau)
 {
-    int code = md_open_dynamics(sim, acceleration, tau);
-    if (code == MDYN_OK) code = md_find_inverse_dynamics(sim, acceleration, 1);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_inverse_dynamics(sim, acceleration, 1, tau);
 }
 
 /* The reduced inverse dynamics of y'' = 0 without commands: C + M g of all DoFs, over the
@@ -25170,9 +24833,7 @@ MDYN_API int mdyn_reduced_bias_force(mdyn_sim *sim, mdyn_wide *y_bias)
 MDYN_API int mdyn_reduced_inverse_dynamics(mdyn_sim *sim, const mdyn_wide *y_acceleration,
                                            mdyn_wide *tau)
 {
-    int code = md_open_query(sim, 0, y_acceleration, tau);
-    if (code == MDYN_OK) code = md_find_reduced_forces(sim, y_acceleration, 0);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_reduced_forces(sim, y_acceleration, 0, tau);
 }
 
 /* The losses of each joint follow from its own velocity; those of a follower load the leader by the
@@ -25181,9 +24842,7 @@ MDYN_API int mdyn_reduced_inverse_dynamics_with_losses(mdyn_sim *sim,
                                                        const mdyn_wide *y_acceleration,
                                                        mdyn_wide *tau)
 {
-    int code = md_open_query(sim, 0, y_acceleration, tau);
-    if (code == MDYN_OK) code = md_find_reduced_forces(sim, y_acceleration, 1);
-    return code == MDYN_OK ? md_write_results(sim, tau, sim->dv, sim->dofs) : code;
+    return md_find_reduced_forces(sim, y_acceleration, 1, tau);
 }
 
 /* MDYN_WORLD stands for all bodies; the state is then checked with body 0, which every sim has. */
@@ -25222,7 +24881,7 @@ MDYN_API int mdyn_inverse_mass_column(mdyn_sim *sim, int i, mdyn_wide *dv)
     if (code != MDYN_OK) return code;
     if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
     code = md_find_unit_response(sim, i);
-    return code == MDYN_OK ? md_write_results(sim, dv, sim->dv, sim->dofs) : code;
+    return md_write_dv(sim, code, dv);
 }
 
 /* Sums over all bodies, T with the armatures. Energy that springs hold (drives, soft rows) is in

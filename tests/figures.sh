@@ -129,9 +129,10 @@ knobs() {
             for (i = 1; i <= n; i++) {
                 name = order[i]
                 while ((getline line <header) > 0)
-                    if (line ~ "^#error \"" name " must be ") {
-                        sub(/.* must be /, "", line)
-                        sub(/( \(.*)?"$/, "", line)
+                    if (line ~ "^(MDYN_RANGE_[(]|#error \")" name "(,| must be) ") {
+                        gsub(/.* must be |MDYN_RANGE_[(][A-Z_]*, |[");]/, "", line)
+                        if (!sub(/^0, 1$/, "0 or 1", line) && line !~ /F32/)
+                            sub(/, /, " to ", line)
                         range[name] = line
                     }
                 close(header)

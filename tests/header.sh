@@ -92,7 +92,7 @@ refuses "MIMICDYN_QUATERNIONS needs MIMICDYN_TREE 1" -DMIMICDYN_TREE=0 -DMIMICDY
 refuses "MIMICDYN_WRENCHES needs MIMICDYN_TREE 1" -DMIMICDYN_TREE=0 -DMIMICDYN_WRENCHES=1
 refuses "F64 needs a double of 64 bits" -DMIMICDYN_SCALAR=F64 -U__SIZEOF_DOUBLE__ \
     -D__SIZEOF_DOUBLE__=4
-refuses "MIMICDYN_WARNINGS must be 0 or 1" -DMIMICDYN_WARNINGS=2
+refuses MIMICDYN_WARNINGS_must_be_0_to_1 -DMIMICDYN_WARNINGS=2
 refuses "MIMICDYN_WARNINGS needs MIMICDYN_EXACT 1" -DMIMICDYN_EXACT=0 -DMIMICDYN_WARNINGS=1
 more='int is_heavy(const mdyn_body *b); int is_heavy(const mdyn_body *b) { return b->mass > 0; }'
 refuses "no member named .mass" -DMIMICDYN_TREE=0
