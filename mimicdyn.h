@@ -6591,6 +6591,11 @@ MD_INLINE int md_dof_is_linear(const md_dof *d) { return MD_HAS(SLIDER) && d->ki
 
 MD_INLINE int md_dof_is_helical(const md_dof *d) { return MD_HAS(SCREW) && d->kind == MD_HELICAL; }
 
+MD_INLINE int md_dof_is_angular(const md_dof *d)
+{
+    return !md_dof_is_linear(d) && !md_dof_is_helical(d);
+}
+
 /* The first DoF and coordinate of a body; the body of a DoF, and the coordinate of one whose joint
    has no other. Without a tree body, DoF and coordinate are one index. */
 MD_INLINE int md_dof_of(const mdyn_sim *sim, int body)
@@ -6742,12 +6747,16 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
     const mdyn_real *array[4];
-    md_bits any = 0;
+    md_bits any = 0, v = 0, tau = 0, target = 0;
     int i, k;
     MD_UNROLL
-    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
-        any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
-            | md_bits_of(sim->target_velocity[k]);
+    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
+        v |= md_bits_of(sim->v[k]);
+        tau |= md_bits_of(sim->tau[k]);
+        target |= md_bits_of(sim->target[k]);
+        any |= md_bits_of(sim->target_velocity[k]);
+    }
+    any |= v | tau | target;
 
     /* which element it is; the bits of a negative zero do not count */
     array[0] = sim->target_velocity;
@@ -7464,8 +7473,8 @@ MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
 MD_INLINE md_num md_dof_dot_force(const md_dof *d, const md_force *f)
 {
     const md_column *S = MD_COLUMN(d);
+    if (md_dof_is_angular(d)) return md_dot(&S->axis, &f->ang);
     if (md_dof_is_linear(d)) return md_dot(&S->axis, &f->lin);
-    if (!md_dof_is_helical(d)) return md_dot(&S->axis, &f->ang);
     return md_add(md_dot(&S->axis, &f->ang), md_mul(S->pitch, md_dot(&S->axis, &f->lin)));
 }
 
@@ -7561,13 +7570,20 @@ MD_INLINE void md_find_rotor_masses(mdyn_sim *sim, md_num dt)
     for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
 }
 
+/* Whether DoF k is that of a rotor. */
+MD_INLINE int md_turns_rotor(const mdyn_sim *sim, int k)
+{
+    return !MIMICDYN_TREE || md_link_is(&sim->link[md_body_of(sim, k)], MD_ROTOR);
+}
+
 /* sim->mass.M := M + dt damping: row k from sim->M_first[k] on, its diagonal first, then those of
    the ancestors of k from the nearest to the root. */
 MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 {
-    int i, j, k;
+    int i, j, k = 0;
     sim->factored = MD_FACTOR_NONE;
-    sim->has_constant_mass = 1;
+    while (k < sim->dofs && md_turns_rotor(sim, k)) k++;
+    sim->has_constant_mass = k == sim->dofs;
     if (!MIMICDYN_TREE) {
         md_find_rotor_masses(sim, dt);
         return;
@@ -7578,7 +7594,6 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
         md_num *row = sim->mass.M + sim->M_first[k];
         md_force f;
         i = d->body;
-        sim->has_constant_mass &= (uint8_t)md_link_is(&sim->link[i], MD_ROTOR);
         if (md_has_constant_inertia(&sim->link[i])) {
             const md_body_part *alone = MD_BODY(&sim->link[i]);
             const md_num inertia = md_sym_diagonal(&alone->inertia, alone->axis);
