@@ -4925,6 +4925,10 @@ MD_OWN_FRAME void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
     md_block_normalize(r->m, 6);
 }
 
+/* The same for a diagonal a: they are not looked for. */
+#define md_sym_rotate_diagonal md_sym_rotate
+MD_INLINE int md_sym_is_diagonal(const md_sym *a) { return (void)a, 0; }
+
 /* r = [a], the matrix with [a] b = a x b. */
 MD_STATIC void md_mat_skew(md_mat *r, const md_vec *a)
 {
@@ -5913,6 +5917,17 @@ MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real 
     md_mat_set_column(r, j, &to);
 }
 
+/* r = t R^T, which is symmetric, by (row i of t).(row j of R); r is not an operand. */
+MD_INLINE void md_sym_of_product(md_sym *r, const md_mat *t, const md_mat *R)
+{
+    r->xx = md_sum3(t->xx, R->xx, t->xy, R->xy, t->xz, R->xz);
+    r->yy = md_sum3(t->yx, R->yx, t->yy, R->yy, t->yz, R->yz);
+    r->zz = md_sum3(t->zx, R->zx, t->zy, R->zy, t->zz, R->zz);
+    r->xy = md_sum3(t->xx, R->yx, t->xy, R->yy, t->xz, R->yz);
+    r->xz = md_sum3(t->xx, R->zx, t->xy, R->zy, t->xz, R->zz);
+    r->yz = md_sum3(t->yx, R->zx, t->yy, R->zy, t->yz, R->zz);
+}
+
 /* r = R a R^T by way of t = R a; r is not an operand. */
 MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
 {
@@ -5921,14 +5936,21 @@ MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
     full.yx = a->xy; full.yy = a->yy; full.yz = a->yz;
     full.zx = a->xz; full.zy = a->yz; full.zz = a->zz;
     md_mat_mul(&t, R, &full);
+    md_sym_of_product(r, &t, R);
+}
 
-    /* r_ij = (row i of t).(row j of R) */
-    r->xx = md_sum3(t.xx, R->xx, t.xy, R->xy, t.xz, R->xz);
-    r->yy = md_sum3(t.yx, R->yx, t.yy, R->yy, t.yz, R->yz);
-    r->zz = md_sum3(t.zx, R->zx, t.zy, R->zy, t.zz, R->zz);
-    r->xy = md_sum3(t.xx, R->yx, t.xy, R->yy, t.xz, R->yz);
-    r->xz = md_sum3(t.xx, R->zx, t.xy, R->zy, t.xz, R->zz);
-    r->yz = md_sum3(t.yx, R->zx, t.yy, R->zy, t.yz, R->zz);
+/* Whether a is diagonal, as the inertia of a box is; md_sym_rotate of such a one. */
+MD_INLINE int md_sym_is_diagonal(const md_sym *a)
+{
+    return (md_bits_of(a->xy) | md_bits_of(a->xz) | md_bits_of(a->yz)) == 0;
+}
+MD_INLINE void md_sym_rotate_diagonal(md_sym *r, const md_mat *R, const md_sym *a)
+{
+    md_mat t;
+    t.xx = md_mul(R->xx, a->xx); t.xy = md_mul(R->xy, a->yy); t.xz = md_mul(R->xz, a->zz);
+    t.yx = md_mul(R->yx, a->xx); t.yy = md_mul(R->yy, a->yy); t.yz = md_mul(R->yz, a->zz);
+    t.zx = md_mul(R->zx, a->xx); t.zy = md_mul(R->zy, a->yy); t.zz = md_mul(R->zz, a->zz);
+    md_sym_of_product(r, &t, R);
 }
 
 /* B = [alpha] + omega omega^T - |omega|^2 1. With omega and alpha of a body, B r is the
@@ -7103,6 +7125,13 @@ MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
 }
 
+/* The same of a diagonal inertia: a call, so that the loop stays as it is for other bodies. */
+MD_NOINLINE void md_rotate_diagonal_inertia(const md_link *link, md_body_state *p)
+{
+    md_sym_rotate_diagonal(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
+    md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
+}
+
 /* The same in a step for a hinge on the world: its inertia about the axis stands for all of it. */
 MD_INLINE void md_rotate_hinge_inertia(const md_link *link, md_body_state *p)
 {
@@ -7260,6 +7289,8 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
             if (md_link_is(link, MD_ALONE)) continue;
+        } else if (md_sym_is_diagonal(&MD_BODY(link)->inertia)) {
+            md_rotate_diagonal_inertia(link, p);
         } else {
             md_rotate_inertia(link, p);
         }
