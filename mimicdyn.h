@@ -5298,9 +5298,12 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
     const mdyn_real max = 8388600;
     return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
+
+/* The same of v + dv and q + dt (v + dv), if |q| + |v + dv| < 2^22 and dt < 1. 0: unknown. */
 MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
 {
-    return (void)q, (void)v, (void)dv, (void)dt, 0;
+    const mdyn_real sum = MD_RAW(md_abs(MD_NUM(q))) + MD_RAW(md_abs(MD_NUM(v + MD_RAW(dv))));
+    return sum < 4194304 && MD_RAW(dt) < 1;
 }
 
 /* ---- sums: md_sum = hi + lo ----
