@@ -6772,16 +6772,18 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
     const mdyn_real *array[4];
-    md_bits any = 0, v = 0, tau = 0, target = 0;
+    md_bits any = 0;
     int i, k;
     MD_UNROLL
     for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
-        v |= md_bits_of(sim->v[k]);
-        tau |= md_bits_of(sim->tau[k]);
-        target |= md_bits_of(sim->target[k]);
+        any |= md_bits_of(sim->v[k]);
+        MD_OPAQUE(any); /* or gcc takes a register more, and an instruction */
+        any |= md_bits_of(sim->tau[k]);
+        MD_OPAQUE(any);
+        any |= md_bits_of(sim->target[k]);
+        MD_OPAQUE(any);
         any |= md_bits_of(sim->target_velocity[k]);
     }
-    any |= v | tau | target;
 
     /* which element it is; the bits of a negative zero do not count */
     array[0] = sim->target_velocity;
@@ -11901,8 +11903,9 @@ MD_OWN_FRAME void md_target_spring(const mdyn_sim *sim, md_row *row, md_num targ
     const md_gains *gains = md_gains_of(sim, row);
     md_num correction = md_mul(gains->rate, row->error);
     md_num spring_part = md_mul(gains->of_v, md_present_velocity(sim, row));
-    row->v_lo = row->v_hi = md_add(md_sub(spring_part, correction),
-                                   md_mul(gains->of_target, target));
+    row->v_lo = md_sub(spring_part, correction);
+    if (!md_is_zero(target)) row->v_lo = md_add(row->v_lo, md_mul(gains->of_target, target));
+    row->v_hi = row->v_lo;
 }
 
 /* The fraction of the step in which C, moving with J v, is beyond a bound, if it exceeds the bound
@@ -13207,8 +13210,9 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row
     md_num *rate = &md_gains_of(sim, row)->rate, a = MD_K(0.2), b;
     row->cfm = MD_K(0);
 
-    /* hard rows: erp alone */
+    /* hard rows: erp alone, for positions */
     if (md_softness_is_hard(&s->softness)) {
+        if (s->level == MDYN_VELOCITY) return 1;
         if (md_softness_has_erp(&s->softness)) a = md_of_wide(s->softness.a);
         *rate = md_mul(a, sim->inverse_h);
         return 1;
@@ -18568,10 +18572,13 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    md_num low = MD_NO_MIN, high = MD_NO_MAX, part;
+    md_num low = MD_NO_MIN, high = MD_NO_MAX;
     if (row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT)) {
-        part = md_row_is_soft(row) ? md_mul(row->cfm, row->lambda) : MD_K(0);
-        low = high = md_sub(md_target_lo(row, bias), part);
+        const int is_soft = md_row_is_soft(row);
+        const md_num part = is_soft ? md_mul(row->cfm, row->lambda) : MD_K(0);
+        low = md_target_lo(row, bias);
+        if (is_soft) low = md_sub(low, part);
+        high = low;
         if (md_has_two_targets(row)) high = md_sub(md_target_hi(row, bias), part);
     }
     o->v_lo = low;
