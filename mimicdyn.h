@@ -14394,6 +14394,28 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
         MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
+/* Whether row k is the dry friction of an independent joint of which another row, as its drive, has
+   just been set up; sets it up by the vector of that. Without a tree it stands. */
+MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
+{
+    md_row *row = md_row_at(sim, k);
+    const md_num zero = MD_K(0);
+    if (!MIMICDYN_TREE || MD_SOLVE(sim)->vector.first != row->first || row->first == row->end
+        || md_is_follower(sim, row->index)) return 0;
+    row->inactive = row->is_spring = row->in_equality = 0;
+    row->cfm = row->error = row->position_bias = row->lambda_given = row->v_lo = row->v_hi = zero;
+    row->Jv = row->velocity_given = md_of_real(sim->v[row->index]);
+    row->lambda_max = md_mul(sim->h, md_values_of_dof(sim, row->index)->friction);
+    row->lambda_min = md_neg(row->lambda_max);
+    row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : zero;
+    if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = zero;
+    row->scale = MD_SOLVE(sim)->vector.scale;
+    row->in_inequality = (uint8_t)md_scale_inequality(sim, row);
+    row->standing = row->in_inequality ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
+    row->flags = (uint8_t)(row->in_inequality ? 0 : MDYN_ROW_REDUNDANT);
+    return 1;
+}
+
 /* Rows become active as they are set up: the reflections of the equality rows so far, which are the
    first active ones, act on the next row. */
 MD_INLINE void md_activate_and_set_up(mdyn_sim *sim, int k, enum md_mode mode, int direct)
@@ -14514,7 +14536,9 @@ MD_OWN_FRAME void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
     for (i += md_tie_count(sim); MD_HAS(BOUNDED) && i < rows; i++) {
         k = sim->setup_order[i];
         if (md_leaves_out(sim, k)) continue;
-        md_activate_and_set_up(sim, k, mode, 0);
+        md_activate_row(sim, k, 0);
+        if (!MD_ROW_IS(md_row_at(sim, k), FRICTION) || !md_set_up_friction(sim, k))
+            md_set_up_row(sim, k, mode, 0);
     }
 }
 
