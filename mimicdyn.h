@@ -7616,6 +7616,7 @@ MD_INLINE int md_turns_rotor(const mdyn_sim *sim, int k)
    the ancestors of k from the nearest to the root. */
 MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 {
+    md_num *to = sim->mass.M;
     int i, j, k = 0;
     sim->factored = MD_FACTOR_NONE;
     while (k < sim->dofs && md_turns_rotor(sim, k)) k++;
@@ -7627,29 +7628,29 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     md_composite_inertias(sim);
     for (k = 0; k < sim->dofs; k++) {
         const md_dof *d = &sim->dof[k];
-        md_num *row = sim->mass.M + sim->M_first[k];
         md_force f;
         i = d->body;
-        if (md_has_constant_inertia(&sim->link[i])) {
+        j = md_parent_dof(sim, k);
+        if (j < 0 && md_has_constant_inertia(&sim->link[i])) {
             const md_body_part *alone = MD_BODY(&sim->link[i]);
             const md_num inertia = md_sym_diagonal(&alone->inertia, alone->axis);
-            *row = md_add(inertia, md_added_inertia(sim, k, dt));
+            *to++ = md_add(inertia, md_added_inertia(sim, k, dt));
             continue;
         }
 
         /* f = I_c S_k, M_kk = S_k^T f + armature + dt damping */
         md_dof_composite_force(&f, &MD_STAGE(sim, i)->momentum.composite, d);
-        *row = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
+        *to++ = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
 
         /* M_kj = S_j^T f, f shifted to the origin of j's body, which is the last DoF's body or its
            parent; the force does not change */
-        for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
+        for (; j >= 0; j = md_parent_dof(sim, j)) {
             d = &sim->dof[j];
             MD_OPAQUE(d); /* or gcc finds its place anew for each use */
             if (i != d->body)
                 md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
             i = d->body;
-            *++row = md_dof_dot_force(d, &f);
+            *to++ = md_dof_dot_force(d, &f);
         }
     }
 }
@@ -9033,13 +9034,14 @@ MD_STATIC int md_first_follower(const mdyn_sim *sim)
    O(non-zeros of M) */
 MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to, int followers)
 {
-    int j, k;
-    for (k = md_first_follower(sim); k < sim->dofs; k++) {
-        const md_num *row = sim->mass.M + md_first_of_M(sim, k);
+    int j, k = md_first_follower(sim);
+    const md_num *M = sim->mass.M + md_first_of_M(sim, k);
+    for (; k < sim->dofs; k++) {
         const int is = !followers || md_is_follower(sim, k);
-        md_num sum = is ? md_add(to[k], md_mul(*row, x[k])) : to[k];
+        md_num sum = is ? md_add(to[k], md_mul(*M, x[k])) : to[k];
+        M++;
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
-            const md_num m = *++row;
+            const md_num m = *M++;
             if (is) sum = md_add(sum, md_mul(m, x[j]));
             if (!followers || md_is_follower(sim, j)) to[j] = md_add(to[j], md_mul(m, x[k]));
         }
