@@ -8950,22 +8950,10 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 }
 
 /* sim->reduced := J G of a row on joints with the terms t. */
-MD_FLOAT_INLINE const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
+MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
-    md_reduced *r = md_clear_reduced(sim);
     int k;
-
-    /* one independent joint, as of most drives, frictions and limits: nothing adds up or cancels */
-    if (MD_SHORTCUTS && t->count == 1 && !md_is_follower(sim, t->dof[0])
-        && !md_is_zero(t->factor[0])) {
-        r->count = 1;
-        r->dof[0] = t->dof[0];
-        r->factor[0] = t->factor[0];
-        r->size[0] = md_abs(t->factor[0]);
-        return r;
-    }
-
-    /* any other row */
+    (void)md_clear_reduced(sim);
     for (k = 0; k < t->count; k++) md_add_reduced(sim, t->dof[k], t->factor[k]);
     return md_drop_rounding(sim);
 }
@@ -13309,10 +13297,16 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
         }
 }
 
-/* J_k of the k-th DoF of a joint row in a block of scale e. */
-MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int k, md_scale e)
+/* The scale e, or that at which J_k/L_kk fits; the number J_k of DoF k in a block of scale e. */
+MD_INLINE md_scale md_scale_of_factor(const mdyn_sim *sim, int k, md_num J_k, md_scale e)
 {
-    return md_unit_of(t->factor[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
+    return md_scale_to_hold(e, md_mul_ratio(J_k, sim->inverse_diagonal[k]),
+                            md_dof_scale(&sim->dof[k]));
+}
+
+MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, int k, md_num J_k, md_scale e)
+{
+    return md_unit_of(J_k, e + md_dof_scale(&sim->dof[k]));
 }
 
 /* The substitution for the DoFs of a joint row. A DoF is left only when all its descendants are
@@ -13321,7 +13315,8 @@ MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int
 MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
     int i, j, k;
-    for (k = 0; k < t->count; k++) MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
+    for (k = 0; k < t->count; k++)
+        MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t->dof[k], t->factor[k], e);
     if (md_is_deep(sim)) {
         for (k = 0; k < t->count; k++)
             if (!md_unit_is_zero(MD_SOLVE(sim)->row_J[t->dof[k]]))
@@ -13336,14 +13331,13 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
     while (j >= 0) j = md_whiten_dof(sim, j);
 }
 
-/* The same of a row with one DoF, to the same bits: in place, as no other term adds to x. Most rows
-   of an arm are of this kind. */
-MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
+/* The same of a row on DoF k alone, to the same bits: in place, as no other term adds to x. */
+MD_STATIC void md_whiten_single_path(mdyn_sim *sim, int k, md_num J_k, md_scale e)
 {
     md_unit *x = MD_SOLVE(sim)->row_x;
     md_overflow overflow = 0;
-    int j, k = t->dof[0];
-    for (x[k] = md_scaled_factor(sim, t, 0, e); k >= 0; k = md_parent_y(sim, k)) {
+    int j;
+    for (x[k] = md_scaled_factor(sim, k, J_k, e); k >= 0; k = md_parent_y(sim, k)) {
         const md_unit *L = sim->shared.entry + sim->L_first[k];
         const md_unit z = md_unit_mul_num(x[k], sim->inverse_diagonal[k]);
         x[k] = z;
@@ -13355,23 +13349,25 @@ MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scal
 }
 
 /* sim->row_x = s L^-T (J G)^T of a joint row with the terms `joint`. Returns s, a power of 2 that
-   brings the numbers to O(1). */
+   brings the numbers to O(1). Most rows of an arm act on one independent joint: nothing adds up. */
 MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 {
-    const md_reduced *t = md_reduce_terms(sim, joint);
+    const int first = joint->dof[0], single = MD_SHORTCUTS && joint->count == 1
+        && !md_is_follower(sim, first) && !md_is_deep(sim) && !md_is_zero(joint->factor[0]);
+    const md_num J_k = joint->factor[0];
+    const md_reduced *t = single ? NULL : md_reduce_terms(sim, joint);
     const md_overflow before = sim->overflow;
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
-    if (t->count == 0) return MD_K(1);
+    if (!single && t->count == 0) return MD_K(1);
 
-    /* the scale at which J_k/L_kk fit; what the substitution adds may still overflow */
-    for (k = 0; k < t->count; k++)
-        e = md_scale_to_hold(e, md_mul_ratio(t->factor[k], sim->inverse_diagonal[t->dof[k]]),
-                          md_dof_scale(&sim->dof[t->dof[k]]));
+    /* what the substitution adds may still overflow */
+    if (single) e = md_scale_of_factor(sim, first, J_k, e);
+    else for (k = 0; k < t->count; k++) e = md_scale_of_factor(sim, t->dof[k], t->factor[k], e);
 
     for (;;) {
         md_overflow_reset(&sim->overflow, 0);
-        if (MD_SHORTCUTS && t->count == 1 && !md_is_deep(sim)) md_whiten_single_path(sim, t, e);
+        if (single) md_whiten_single_path(sim, first, J_k, e);
         else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
