@@ -13872,11 +13872,14 @@ MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
         ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
 }
 
-/* The vector of inequality row k, in sim->row_x, turned up to the entry `free`. */
+/* The vector of inequality row k, in sim->row_x, turned up to the entry `free`. Without equality
+   rows nothing turns a row on joints. */
 MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
 {
-    const md_row *row = md_row_at(sim, k);
-    md_orthogonalize_row(sim, k, 0, free);
+    md_row *row = md_row_at(sim, k);
+    row->owned_count = 0;
+    row->inverse_rest = MD_K(0);
+    if (md_equality_count(sim) > 0 || md_is_body_row(row)) md_orthogonalize_row(sim, k, 0, free);
     md_project_out(sim, row, row->inverse_rest, free);
 }
 
