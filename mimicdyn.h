@@ -9138,16 +9138,20 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
     int first = md_first_follower(sim), n = md_first_of_M(sim, first), j, k;
+    const md_index *at;
+    const md_num *M;
 
     /* rows before those of followers are the same, but where these make them longer */
     if (n != sim->L_first[first]) first = n = 0;
     md_copy_scalars(to, sim->mass.M, n);
     for (k = n; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
 
+    at = sim->mass_place + n;
+    M = sim->mass.M + n;
     for (k = first; k < sim->dofs; k++)
-        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
-            int place = sim->mass_place[n];
-            md_num x = sim->mass.M[n];
+        for (j = k; j >= 0; j = md_parent_dof(sim, j)) {
+            int place = *at++;
+            md_num x = *M++;
             if (place < 0) {
                 if (place == MD_SEVERAL_PLACES) {
                     md_spread_mass(sim, k, j, x);
