@@ -4879,6 +4879,10 @@ MD_OWN_FRAME void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
     md_block_normalize(r->m, 6);
 }
 
+/* The same for a diagonal a: they are not looked for. */
+#define md_sym_rotate_diagonal md_sym_rotate
+MD_INLINE int md_sym_is_diagonal(const md_sym *a) { return (void)a, 0; }
+
 /* r = [a], the matrix with [a] b = a x b. */
 MD_STATIC void md_mat_skew(md_mat *r, const md_vec *a)
 {
@@ -5248,9 +5252,12 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
     const mdyn_real max = 8388600;
     return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
+
+/* The same of v + dv and q + dt (v + dv), if |q| + |v + dv| < 2^22 and dt < 1. 0: unknown. */
 MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
 {
-    return (void)q, (void)v, (void)dv, (void)dt, 0;
+    const mdyn_real sum = MD_RAW(md_abs(MD_NUM(q))) + MD_RAW(md_abs(MD_NUM(v + MD_RAW(dv))));
+    return sum < 4194304 && MD_RAW(dt) < 1;
 }
 
 /* ---- sums: md_sum = hi + lo ----
@@ -5867,6 +5874,17 @@ MD_INLINE void md_mat_rotate_about(md_mat *r, const md_mat *m, int k, mdyn_real 
     md_mat_set_column(r, j, &to);
 }
 
+/* r = t R^T, which is symmetric, by (row i of t).(row j of R); r is not an operand. */
+MD_INLINE void md_sym_of_product(md_sym *r, const md_mat *t, const md_mat *R)
+{
+    r->xx = md_sum3(t->xx, R->xx, t->xy, R->xy, t->xz, R->xz);
+    r->yy = md_sum3(t->yx, R->yx, t->yy, R->yy, t->yz, R->yz);
+    r->zz = md_sum3(t->zx, R->zx, t->zy, R->zy, t->zz, R->zz);
+    r->xy = md_sum3(t->xx, R->yx, t->xy, R->yy, t->xz, R->yz);
+    r->xz = md_sum3(t->xx, R->zx, t->xy, R->zy, t->xz, R->zz);
+    r->yz = md_sum3(t->yx, R->zx, t->yy, R->zy, t->yz, R->zz);
+}
+
 /* r = R a R^T by way of t = R a; r is not an operand. */
 MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
 {
@@ -5875,14 +5893,21 @@ MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
     full.yx = a->xy; full.yy = a->yy; full.yz = a->yz;
     full.zx = a->xz; full.zy = a->yz; full.zz = a->zz;
     md_mat_mul(&t, R, &full);
+    md_sym_of_product(r, &t, R);
+}
 
-    /* r_ij = (row i of t).(row j of R) */
-    r->xx = md_sum3(t.xx, R->xx, t.xy, R->xy, t.xz, R->xz);
-    r->yy = md_sum3(t.yx, R->yx, t.yy, R->yy, t.yz, R->yz);
-    r->zz = md_sum3(t.zx, R->zx, t.zy, R->zy, t.zz, R->zz);
-    r->xy = md_sum3(t.xx, R->yx, t.xy, R->yy, t.xz, R->yz);
-    r->xz = md_sum3(t.xx, R->zx, t.xy, R->zy, t.xz, R->zz);
-    r->yz = md_sum3(t.yx, R->zx, t.yy, R->zy, t.yz, R->zz);
+/* Whether a is diagonal, as the inertia of a box is; md_sym_rotate of such a one. */
+MD_INLINE int md_sym_is_diagonal(const md_sym *a)
+{
+    return (md_bits_of(a->xy) | md_bits_of(a->xz) | md_bits_of(a->yz)) == 0;
+}
+MD_INLINE void md_sym_rotate_diagonal(md_sym *r, const md_mat *R, const md_sym *a)
+{
+    md_mat t;
+    t.xx = md_mul(R->xx, a->xx); t.xy = md_mul(R->xy, a->yy); t.xz = md_mul(R->xz, a->zz);
+    t.yx = md_mul(R->yx, a->xx); t.yy = md_mul(R->yy, a->yy); t.yz = md_mul(R->yz, a->zz);
+    t.zx = md_mul(R->zx, a->xx); t.zy = md_mul(R->zy, a->yy); t.zz = md_mul(R->zz, a->zz);
+    md_sym_of_product(r, &t, R);
 }
 
 /* B = [alpha] + omega omega^T - |omega|^2 1. With omega and alpha of a body, B r is the
@@ -6556,6 +6581,11 @@ MD_INLINE int md_dof_is_linear(const md_dof *d) { return MD_HAS(SLIDER) && d->ki
 
 MD_INLINE int md_dof_is_helical(const md_dof *d) { return MD_HAS(SCREW) && d->kind == MD_HELICAL; }
 
+MD_INLINE int md_dof_is_angular(const md_dof *d)
+{
+    return !md_dof_is_linear(d) && !md_dof_is_helical(d);
+}
+
 /* The first DoF and coordinate of a body; the body of a DoF, and the coordinate of one whose joint
    has no other. Without a tree body, DoF and coordinate are one index. */
 MD_INLINE int md_dof_of(const mdyn_sim *sim, int body)
@@ -6710,9 +6740,15 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     md_bits any = 0;
     int i, k;
     MD_UNROLL
-    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
-        any |= md_bits_of(sim->v[k]) | md_bits_of(sim->tau[k]) | md_bits_of(sim->target[k])
-            | md_bits_of(sim->target_velocity[k]);
+    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
+        any |= md_bits_of(sim->v[k]);
+        MD_OPAQUE(any); /* or gcc takes a register more, and an instruction */
+        any |= md_bits_of(sim->tau[k]);
+        MD_OPAQUE(any);
+        any |= md_bits_of(sim->target[k]);
+        MD_OPAQUE(any);
+        any |= md_bits_of(sim->target_velocity[k]);
+    }
 
     /* which element it is; the bits of a negative zero do not count */
     array[0] = sim->target_velocity;
@@ -7058,6 +7094,13 @@ MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
     md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
 }
 
+/* The same of a diagonal inertia: a call, so that the loop stays as it is for other bodies. */
+MD_NOINLINE void md_rotate_diagonal_inertia(const md_link *link, md_body_state *p)
+{
+    md_sym_rotate_diagonal(&p->inertia, &p->rotation, &MD_BODY(link)->inertia);
+    md_mat_vec(&p->first_moment, &p->rotation, &MD_BODY(link)->first_moment);
+}
+
 /* The same in a step for a hinge on the world: its inertia about the axis stands for all of it. */
 MD_INLINE void md_rotate_hinge_inertia(const md_link *link, md_body_state *p)
 {
@@ -7215,6 +7258,8 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
             if (md_link_is(link, MD_ALONE)) continue;
+        } else if (md_sym_is_diagonal(&MD_BODY(link)->inertia)) {
+            md_rotate_diagonal_inertia(link, p);
         } else {
             md_rotate_inertia(link, p);
         }
@@ -7428,8 +7473,8 @@ MD_STATIC void md_body_rotation(const mdyn_sim *sim, int body, md_mat *R)
 MD_INLINE md_num md_dof_dot_force(const md_dof *d, const md_force *f)
 {
     const md_column *S = MD_COLUMN(d);
+    if (md_dof_is_angular(d)) return md_dot(&S->axis, &f->ang);
     if (md_dof_is_linear(d)) return md_dot(&S->axis, &f->lin);
-    if (!md_dof_is_helical(d)) return md_dot(&S->axis, &f->ang);
     return md_add(md_dot(&S->axis, &f->ang), md_mul(S->pitch, md_dot(&S->axis, &f->lin)));
 }
 
@@ -7525,13 +7570,21 @@ MD_INLINE void md_find_rotor_masses(mdyn_sim *sim, md_num dt)
     for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
 }
 
+/* Whether DoF k is that of a rotor. */
+MD_INLINE int md_turns_rotor(const mdyn_sim *sim, int k)
+{
+    return !MIMICDYN_TREE || md_link_is(&sim->link[md_body_of(sim, k)], MD_ROTOR);
+}
+
 /* sim->mass.M := M + dt damping: row k from sim->M_first[k] on, its diagonal first, then those of
    the ancestors of k from the nearest to the root. */
 MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
 {
-    int i, j, k;
+    md_num *to = sim->mass.M;
+    int i, j, k = 0;
     sim->factored = MD_FACTOR_NONE;
-    sim->has_constant_mass = 1;
+    while (k < sim->dofs && md_turns_rotor(sim, k)) k++;
+    sim->has_constant_mass = k == sim->dofs;
     if (!MIMICDYN_TREE) {
         md_find_rotor_masses(sim, dt);
         return;
@@ -7539,30 +7592,29 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     md_composite_inertias(sim);
     for (k = 0; k < sim->dofs; k++) {
         const md_dof *d = &sim->dof[k];
-        md_num *row = sim->mass.M + sim->M_first[k];
         md_force f;
         i = d->body;
-        sim->has_constant_mass &= (uint8_t)md_link_is(&sim->link[i], MD_ROTOR);
-        if (md_has_constant_inertia(&sim->link[i])) {
+        j = md_parent_dof(sim, k);
+        if (j < 0 && md_has_constant_inertia(&sim->link[i])) {
             const md_body_part *alone = MD_BODY(&sim->link[i]);
             const md_num inertia = md_sym_diagonal(&alone->inertia, alone->axis);
-            *row = md_add(inertia, md_added_inertia(sim, k, dt));
+            *to++ = md_add(inertia, md_added_inertia(sim, k, dt));
             continue;
         }
 
         /* f = I_c S_k, M_kk = S_k^T f + armature + dt damping */
         md_dof_composite_force(&f, &MD_STAGE(sim, i)->momentum.composite, d);
-        *row = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
+        *to++ = md_add(md_dof_dot_force(d, &f), md_added_inertia(sim, k, dt));
 
         /* M_kj = S_j^T f, f shifted to the origin of j's body, which is the last DoF's body or its
            parent; the force does not change */
-        for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
+        for (; j >= 0; j = md_parent_dof(sim, j)) {
             d = &sim->dof[j];
             MD_OPAQUE(d); /* or gcc finds its place anew for each use */
             if (i != d->body)
                 md_vec_add_cross(&f.ang, &MD_STATE(sim, i)->arm, &f.lin);
             i = d->body;
-            *++row = md_dof_dot_force(d, &f);
+            *to++ = md_dof_dot_force(d, &f);
         }
     }
 }
@@ -8859,22 +8911,10 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
 }
 
 /* sim->reduced := J G of a row on joints with the terms t. */
-MD_FLOAT_INLINE const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
+MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
-    md_reduced *r = md_clear_reduced(sim);
     int k;
-
-    /* one independent joint, as of most drives, frictions and limits: nothing adds up or cancels */
-    if (MD_SHORTCUTS && t->count == 1 && !md_is_follower(sim, t->dof[0])
-        && !md_is_zero(t->factor[0])) {
-        r->count = 1;
-        r->dof[0] = t->dof[0];
-        r->factor[0] = t->factor[0];
-        r->size[0] = md_abs(t->factor[0]);
-        return r;
-    }
-
-    /* any other row */
+    (void)md_clear_reduced(sim);
     for (k = 0; k < t->count; k++) md_add_reduced(sim, t->dof[k], t->factor[k]);
     return md_drop_rounding(sim);
 }
@@ -8943,13 +8983,14 @@ MD_STATIC int md_first_follower(const mdyn_sim *sim)
    O(non-zeros of M) */
 MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to, int followers)
 {
-    int j, k;
-    for (k = md_first_follower(sim); k < sim->dofs; k++) {
-        const md_num *row = sim->mass.M + md_first_of_M(sim, k);
+    int j, k = md_first_follower(sim);
+    const md_num *M = sim->mass.M + md_first_of_M(sim, k);
+    for (; k < sim->dofs; k++) {
         const int is = !followers || md_is_follower(sim, k);
-        md_num sum = is ? md_add(to[k], md_mul(*row, x[k])) : to[k];
+        md_num sum = is ? md_add(to[k], md_mul(*M, x[k])) : to[k];
+        M++;
         for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
-            const md_num m = *++row;
+            const md_num m = *M++;
             if (is) sum = md_add(sum, md_mul(m, x[j]));
             if (!followers || md_is_follower(sim, j)) to[j] = md_add(to[j], md_mul(m, x[k]));
         }
@@ -9058,16 +9099,20 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
     int first = md_first_follower(sim), n = md_first_of_M(sim, first), j, k;
+    const md_index *at;
+    const md_num *M;
 
     /* rows before those of followers are the same, but where these make them longer */
     if (n != sim->L_first[first]) first = n = 0;
     md_copy_scalars(to, sim->mass.M, n);
     for (k = n; k < sim->L_first[sim->dofs]; k++) to[k] = MD_K(0);
 
+    at = sim->mass_place + n;
+    M = sim->mass.M + n;
     for (k = first; k < sim->dofs; k++)
-        for (j = k; j >= 0; j = md_parent_dof(sim, j), n++) {
-            int place = sim->mass_place[n];
-            md_num x = sim->mass.M[n];
+        for (j = k; j >= 0; j = md_parent_dof(sim, j)) {
+            int place = *at++;
+            md_num x = *M++;
             if (place < 0) {
                 if (place == MD_SEVERAL_PLACES) {
                     md_spread_mass(sim, k, j, x);
@@ -11806,8 +11851,9 @@ MD_OWN_FRAME void md_target_spring(const mdyn_sim *sim, md_row *row, md_num targ
     const md_gains *gains = md_gains_of(sim, row);
     md_num correction = md_mul(gains->rate, row->error);
     md_num spring_part = md_mul(gains->of_v, md_present_velocity(sim, row));
-    row->v_lo = row->v_hi = md_add(md_sub(spring_part, correction),
-                                   md_mul(gains->of_target, target));
+    row->v_lo = md_sub(spring_part, correction);
+    if (!md_is_zero(target)) row->v_lo = md_add(row->v_lo, md_mul(gains->of_target, target));
+    row->v_hi = row->v_lo;
 }
 
 /* The fraction of the step in which C, moving with J v, is beyond a bound, if it exceeds the bound
@@ -13098,8 +13144,9 @@ MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row
     md_num *rate = &md_gains_of(sim, row)->rate, a = MD_K(0.2), b;
     row->cfm = MD_K(0);
 
-    /* hard rows: erp alone */
+    /* hard rows: erp alone, for positions */
     if (md_softness_is_hard(&s->softness)) {
+        if (s->level == MDYN_VELOCITY) return 1;
         if (md_softness_has_erp(&s->softness)) a = md_of_wide(s->softness.a);
         *rate = md_mul(a, sim->inverse_h);
         return 1;
@@ -13194,10 +13241,16 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
         }
 }
 
-/* J_k of the k-th DoF of a joint row in a block of scale e. */
-MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int k, md_scale e)
+/* The scale e, or that at which J_k/L_kk fits; the number J_k of DoF k in a block of scale e. */
+MD_INLINE md_scale md_scale_of_factor(const mdyn_sim *sim, int k, md_num J_k, md_scale e)
 {
-    return md_unit_of(t->factor[k], e + md_dof_scale(&sim->dof[t->dof[k]]));
+    return md_scale_to_hold(e, md_mul_ratio(J_k, sim->inverse_diagonal[k]),
+                            md_dof_scale(&sim->dof[k]));
+}
+
+MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, int k, md_num J_k, md_scale e)
+{
+    return md_unit_of(J_k, e + md_dof_scale(&sim->dof[k]));
 }
 
 /* The substitution for the DoFs of a joint row. A DoF is left only when all its descendants are
@@ -13206,7 +13259,8 @@ MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int
 MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
     int i, j, k;
-    for (k = 0; k < t->count; k++) MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
+    for (k = 0; k < t->count; k++)
+        MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t->dof[k], t->factor[k], e);
     if (md_is_deep(sim)) {
         for (k = 0; k < t->count; k++)
             if (!md_unit_is_zero(MD_SOLVE(sim)->row_J[t->dof[k]]))
@@ -13221,14 +13275,13 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
     while (j >= 0) j = md_whiten_dof(sim, j);
 }
 
-/* The same of a row with one DoF, to the same bits: in place, as no other term adds to x. Most rows
-   of an arm are of this kind. */
-MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
+/* The same of a row on DoF k alone, to the same bits: in place, as no other term adds to x. */
+MD_STATIC void md_whiten_single_path(mdyn_sim *sim, int k, md_num J_k, md_scale e)
 {
     md_unit *x = MD_SOLVE(sim)->row_x;
     md_overflow overflow = 0;
-    int j, k = t->dof[0];
-    for (x[k] = md_scaled_factor(sim, t, 0, e); k >= 0; k = md_parent_y(sim, k)) {
+    int j;
+    for (x[k] = md_scaled_factor(sim, k, J_k, e); k >= 0; k = md_parent_y(sim, k)) {
         const md_unit *L = sim->shared.entry + sim->L_first[k];
         const md_unit z = md_unit_mul_num(x[k], sim->inverse_diagonal[k]);
         x[k] = z;
@@ -13240,23 +13293,25 @@ MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scal
 }
 
 /* sim->row_x = s L^-T (J G)^T of a joint row with the terms `joint`. Returns s, a power of 2 that
-   brings the numbers to O(1). */
+   brings the numbers to O(1). Most rows of an arm act on one independent joint: nothing adds up. */
 MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 {
-    const md_reduced *t = md_reduce_terms(sim, joint);
+    const int first = joint->dof[0], single = MD_SHORTCUTS && joint->count == 1
+        && !md_is_follower(sim, first) && !md_is_deep(sim) && !md_is_zero(joint->factor[0]);
+    const md_num J_k = joint->factor[0];
+    const md_reduced *t = single ? NULL : md_reduce_terms(sim, joint);
     const md_overflow before = sim->overflow;
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
-    if (t->count == 0) return MD_K(1);
+    if (!single && t->count == 0) return MD_K(1);
 
-    /* the scale at which J_k/L_kk fit; what the substitution adds may still overflow */
-    for (k = 0; k < t->count; k++)
-        e = md_scale_to_hold(e, md_mul_ratio(t->factor[k], sim->inverse_diagonal[t->dof[k]]),
-                          md_dof_scale(&sim->dof[t->dof[k]]));
+    /* what the substitution adds may still overflow */
+    if (single) e = md_scale_of_factor(sim, first, J_k, e);
+    else for (k = 0; k < t->count; k++) e = md_scale_of_factor(sim, t->dof[k], t->factor[k], e);
 
     for (;;) {
         md_overflow_reset(&sim->overflow, 0);
-        if (MD_SHORTCUTS && t->count == 1 && !md_is_deep(sim)) md_whiten_single_path(sim, t, e);
+        if (single) md_whiten_single_path(sim, first, J_k, e);
         else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
         for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
@@ -13761,11 +13816,14 @@ MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
         ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
 }
 
-/* The vector of inequality row k, in sim->row_x, turned up to the entry `free`. */
+/* The vector of inequality row k, in sim->row_x, turned up to the entry `free`. Without equality
+   rows nothing turns a row on joints. */
 MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
 {
-    const md_row *row = md_row_at(sim, k);
-    md_orthogonalize_row(sim, k, 0, free);
+    md_row *row = md_row_at(sim, k);
+    row->owned_count = 0;
+    row->inverse_rest = MD_K(0);
+    if (md_equality_count(sim) > 0 || md_is_body_row(row)) md_orthogonalize_row(sim, k, 0, free);
     md_project_out(sim, row, row->inverse_rest, free);
 }
 
@@ -14281,6 +14339,28 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
         MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
+/* Whether row k is the dry friction of an independent joint of which another row, as its drive, has
+   just been set up; sets it up by the vector of that. Without a tree it stands. */
+MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
+{
+    md_row *row = md_row_at(sim, k);
+    const md_num zero = MD_K(0);
+    if (!MIMICDYN_TREE || MD_SOLVE(sim)->vector.first != row->first || row->first == row->end
+        || md_is_follower(sim, row->index)) return 0;
+    row->inactive = row->is_spring = row->in_equality = 0;
+    row->cfm = row->error = row->position_bias = row->lambda_given = row->v_lo = row->v_hi = zero;
+    row->Jv = row->velocity_given = md_of_real(sim->v[row->index]);
+    row->lambda_max = md_mul(sim->h, md_values_of_dof(sim, row->index)->friction);
+    row->lambda_min = md_neg(row->lambda_max);
+    row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : zero;
+    if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = zero;
+    row->scale = MD_SOLVE(sim)->vector.scale;
+    row->in_inequality = (uint8_t)md_scale_inequality(sim, row);
+    row->standing = row->in_inequality ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
+    row->flags = (uint8_t)(row->in_inequality ? 0 : MDYN_ROW_REDUNDANT);
+    return 1;
+}
+
 /* Rows become active as they are set up: the reflections of the equality rows so far, which are the
    first active ones, act on the next row. */
 MD_INLINE void md_activate_and_set_up(mdyn_sim *sim, int k, enum md_mode mode, int direct)
@@ -14401,7 +14481,9 @@ MD_OWN_FRAME void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
     for (i += md_tie_count(sim); MD_HAS(BOUNDED) && i < rows; i++) {
         k = sim->setup_order[i];
         if (md_leaves_out(sim, k)) continue;
-        md_activate_and_set_up(sim, k, mode, 0);
+        md_activate_row(sim, k, 0);
+        if (!MD_ROW_IS(md_row_at(sim, k), FRICTION) || !md_set_up_friction(sim, k))
+            md_set_up_row(sim, k, mode, 0);
     }
 }
 
@@ -18461,10 +18543,13 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    md_num low = MD_NO_MIN, high = MD_NO_MAX, part;
+    md_num low = MD_NO_MIN, high = MD_NO_MAX;
     if (row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT)) {
-        part = md_row_is_soft(row) ? md_mul(row->cfm, row->lambda) : MD_K(0);
-        low = high = md_sub(md_target_lo(row, bias), part);
+        const int is_soft = md_row_is_soft(row);
+        const md_num part = is_soft ? md_mul(row->cfm, row->lambda) : MD_K(0);
+        low = md_target_lo(row, bias);
+        if (is_soft) low = md_sub(low, part);
+        high = low;
         if (md_has_two_targets(row)) high = md_sub(md_target_hi(row, bias), part);
     }
     o->v_lo = low;

@@ -38,6 +38,35 @@ static void test_axes(void) {
     }
 }
 
+/* Bodies whose inertia about the joint is diagonal, as that of a box, in the step's own way: with
+   the numbers of any other. */
+static void test_boxes(void) {
+    for (int k = 0; k < 40; k++) {
+        mechanism_random(&mech, 3, 6, ONE_SPEED);
+        for (int i = 0; i < mech.model.body_count && k % 2; i++) {
+            mdyn_body *b = &mech.body[i];
+            memset(&b->axis, 0, sizeof b->axis);
+            memset(&b->com, 0, sizeof b->com);
+            b->inertia.xy = b->inertia.xz = b->inertia.yz = wide(0);
+        }
+        CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
+        truth_init(&t, &mech.model);
+        random_state(2, 5);
+        CHECK_EQUAL(md_refresh_kinematics(&sim), MDYN_OK);
+        for (int i = 0; i < mech.model.body_count; i++) {
+            const md_sym *inertia = &sim.link[i].inertia;
+            md_num got[6], want[6];
+            md_sym turned;
+            if (sim.link[i].dofs == 0) continue;
+            CHECK(!(k % 2) || MDYN_SCALAR == MDYN_SCALAR_FIXED || md_sym_is_diagonal(inertia));
+            md_sym_rotate(&turned, &MD_STATE(&sim, i)->rotation, inertia);
+            md_sym_get(want, &turned);
+            md_sym_get(got, &MD_STATE(&sim, i)->inertia);
+            for (int j = 0; j < 6; j++) CHECK(md_is_zero(md_sub(got[j], want[j])));
+        }
+    }
+}
+
 /* ---- finite differences: their error is h^2 times a third derivative, that of rounding
    epsilon/h; DIFFERENCE_STEP is an h between them ---- */
 
@@ -122,7 +151,8 @@ int main(int argc, char **argv) {
         uint64_t seed;
         void (*run)(void);
     } tests[] = {
-        { 2, test_axes }, { 3, test_jacobian_differences }, { 14, test_changes_are_noticed }
+        { 2, test_axes }, { 5, test_boxes }, { 3, test_jacobian_differences },
+        { 14, test_changes_are_noticed }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
