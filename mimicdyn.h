@@ -11852,8 +11852,9 @@ MD_OWN_FRAME void md_target_spring(const mdyn_sim *sim, md_row *row, md_num targ
     const md_gains *gains = md_gains_of(sim, row);
     md_num correction = md_mul(gains->rate, row->error);
     md_num spring_part = md_mul(gains->of_v, md_present_velocity(sim, row));
-    row->v_lo = row->v_hi = md_add(md_sub(spring_part, correction),
-                                   md_mul(gains->of_target, target));
+    row->v_lo = row->v_hi = md_sub(spring_part, correction);
+    if (MD_PRODUCTS_ARE_CHEAP || !md_is_zero(target))
+        row->v_lo = row->v_hi = md_add(row->v_lo, md_mul(gains->of_target, target));
 }
 
 /* The fraction of the step in which C, moving with J v, is beyond a bound, if it exceeds the bound
@@ -13913,7 +13914,8 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
         is = md_set_up_vector(sim, k, s, mode, direct);
         if (md_row_may_stand(sim, row, s)) is |= MD_STANDING;
         row->standing = (uint8_t)is;
-    } else if (md_is_drive(s)) {
+    } else if (md_is_drive(s) && !(md_is_negative_of(s->force_min, s->force_max)
+                                   && md_is_negative_of(row->lambda_min, row->lambda_max))) {
         md_set_bounds(sim, row, s);
     }
     in = (is & MD_STANDS_IN) != 0;
@@ -15869,6 +15871,7 @@ MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iterat
 MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_iteration *i)
 {
     const md_unit old = row->u_lambda;
+    if (MD_HAS_CONSTANT_ROWS) row->u_before = old;
     row->u_lambda = md_next_impulse(row, velocity, i->omega, row->u_lambda_min, row->u_lambda_max);
     sim->overflow |= md_overflow_of(row->u_lambda);
     return md_note_visit(row, old, i);
@@ -16454,6 +16457,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         md_row *row = md_active_row(sim, k);
         md_unit change, size;
         if (!row->in_inequality) continue;
+        if (MD_HAS_CONSTANT_ROWS) row->u_before = row->u_lambda;
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
         overflow |= md_overflow_of(row->u_lambda);
@@ -16616,21 +16620,15 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
     for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
 }
 
-/* An iteration begins at the impulses at hand. */
-MD_STATIC void md_begin_iteration(const mdyn_sim *sim)
-{
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
-}
-
-/* A new direction begins here: none of the changes before count. */
+/* A new direction begins here, at the impulses at hand: none of the changes before count. */
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
     int k;
-    md_begin_iteration(sim);
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_direction = MD_U(0);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        row->u_before = row->u_lambda;
+        row->u_direction = MD_U(0);
+    }
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     md_clear_row_x(sim);
 }
@@ -16931,7 +16929,6 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
         md_set_impulse(sim, row, md_unit_add(row->u_lambda,
                                              md_unit_of(md_mul_ratio(room, y.d[k]), 0)));
     }
-    md_begin_iteration(sim);
 }
 
 /* A second iteration takes away the rounding of the first: in all scalars but double it is seen. */
@@ -17025,8 +17022,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
-    if (MD_HAS_CONSTANT_ROWS) md_begin_iteration(sim);
-    else if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1))
+    if (!MD_HAS_CONSTANT_ROWS
+        && (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)))
         md_begin_direction(sim);
 
     for (;;) {
@@ -17733,7 +17730,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     int k, n;
     md_see_if_rows_meet(sim);
     warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet);
-    n = warm ? md_whitened_count(sim) : 0;
+    n = warm && sim->active_rows_meet ? md_whitened_count(sim) : 0;
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
@@ -18519,14 +18516,17 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    md_num low = MD_NO_MIN, high = MD_NO_MAX, part;
-    if (row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT)) {
-        part = md_row_is_soft(row) ? md_mul(row->cfm, row->lambda) : MD_K(0);
-        low = high = md_sub(md_target_lo(row, bias), part);
-        if (md_has_two_targets(row)) high = md_sub(md_target_hi(row, bias), part);
-    }
-    o->v_lo = low;
-    o->v_hi = high;
+    const int has_two = md_has_two_targets(row);
+    md_num part;
+    o->v_lo = MD_NO_MIN;
+    o->v_hi = MD_NO_MAX;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
+    o->v_lo = md_target_lo(row, bias);
+    o->v_hi = has_two ? md_target_hi(row, bias) : o->v_lo;
+    if (!md_row_is_soft(row)) return;
+    part = md_mul(row->cfm, row->lambda);
+    o->v_lo = md_sub(o->v_lo, part);
+    o->v_hi = has_two ? md_sub(o->v_hi, part) : o->v_lo;
 }
 
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
