@@ -4151,11 +4151,14 @@ MD_STATIC md_scale md_scale_to_hold(md_scale e, md_num x, int s)
     return MD_RAW(x) == 0 || needed <= e ? e : (md_scale)(needed > 4000 ? 4000 : needed);
 }
 
-/* Whether md_scale_to_hold(e, a b, 0) is e, by the exponents of a and b alone; 0: unknown. */
+/* Whether md_scale_to_hold(e, a b, 0) is e, by the exponents of a and b and, where they leave a bit
+   unknown, by their upper halves; 0: still unknown. */
 MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
 {
-    return md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 64 <= e
-        || MD_RAW(a) == 0 || MD_RAW(b) == 0;
+    const int32_t excess = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 64 - e;
+    return excess <= 0 || MD_RAW(a) == 0 || MD_RAW(b) == 0
+        || (excess == 1 && ((md_abs_bits(md_mantissa(MD_RAW(a))) >> 16) + 1)
+               * ((md_abs_bits(md_mantissa(MD_RAW(b))) >> 16) + 1) <= 0x20000000u);
 }
 
 /* e, or the scale of the next attempt if the block has overflowed. */
