@@ -1876,16 +1876,15 @@ typedef union md_scratch {
      && MIMICDYN_MAX_CURVES == 0)
 enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
-/* The rows at no bound of the last solve, and the factors of their matrix A. */
+/* Rows at no bound, and the factors of their matrix A: those of the last solve stay. */
 typedef struct md_system {
-    int16_t count;                               /* 0: none, or they are no longer those of A */
+    int16_t count;                             /* 0: none, or a row has been set up anew */
     md_place row[MD_SYSTEM];
-    md_num A[MD_SYSTEM * (MD_SYSTEM + 1) / 2];   /* by rows; at last 1/pivot, 0: the row is left */
+    md_num A[MD_SYSTEM * (MD_SYSTEM + 1) / 2]; /* rows of L, then 1/pivot; 0: the row is left */
 } md_system;
 
-/* What a solve has beside rows and entries, and nothing but `system` is needed in the next one. The
-   flags has_displacement and has_error_displacement of the sim tell whether the first two are not
-   0. */
+/* What a solve has beside rows and entries; the next one needs `system` alone. has_displacement and
+   has_error_displacement of the sim tell whether the first two are not 0. */
 typedef struct md_solve {
 #if MIMICDYN_SETTINGS
     md_num displacement[MIMICDYN_MAX_DOFS]; /* MD_DISPLACEMENT: from q to the middle of this
@@ -13939,8 +13938,8 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
         md_set_bounds(sim, row, s);
     }
     in = (is & MD_STANDS_IN) != 0;
-    row->in_equality = (uint8_t)(direct && in);
-    row->in_inequality = (uint8_t)(!direct && in);
+    row->in_equality = (uint8_t)(direct & in);
+    row->in_inequality = (uint8_t)(in - row->in_equality);
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
     md_set_targets(sim, row, s, mode);
@@ -16908,9 +16907,8 @@ MD_OWN_FRAME void md_solve_system(const md_system *y, md_num *d)
         for (k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[i] = md_sub(d[i], md_mul(L[k], d[k]));
 
+    /* D, then from the last row on */
     for (i = 0; i < n; i++) d[i] = md_mul(d[i], y->A[i * (i + 1) / 2 + i]);
-
-    /* from the last row on */
     for (i = n - 1; i > 0; i--)
         for (L -= i + 1, k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[k] = md_sub(d[k], md_mul(L[k], d[i]));
