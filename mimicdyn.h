@@ -1823,8 +1823,23 @@ typedef union md_scratch {
     md_unit whitened[MDYN_WHITENED_SIZE_];  /* MD_SCRATCH */
 } md_scratch;
 
-/* What a solve has beside rows and entries, and nothing needs in the next one. The flags
-   has_displacement and has_error_displacement of the sim tell whether the first two are not 0. */
+/* Whether all that a row is made of but its targets stays from step to step, and no impulse bounds
+   another: rotors without curves and settings. Then the rows at no bound are solved as a system
+   (>>pgs), of so many rows. */
+#define MD_HAS_CONSTANT_ROWS \
+    (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES \
+     && MIMICDYN_MAX_CURVES == 0)
+enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
+
+/* Rows at no bound, and the factors of their matrix A: those of the last solve stay. */
+typedef struct md_system {
+    int16_t count;                             /* 0: none, or a row has been set up anew */
+    md_place row[MD_SYSTEM];
+    md_num A[MD_SYSTEM * (MD_SYSTEM + 1) / 2]; /* rows of L, then 1/pivot; 0: the row is left */
+} md_system;
+
+/* What a solve has beside rows and entries; the next one needs `system` alone. has_displacement and
+   has_error_displacement of the sim tell whether the first two are not 0. */
 typedef struct md_solve {
 #if MIMICDYN_SETTINGS
     md_num displacement[MIMICDYN_MAX_DOFS]; /* MD_DISPLACEMENT: from q to the middle of this
@@ -1840,6 +1855,9 @@ typedef struct md_solve {
     md_scratch scratch;
     md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
     md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
+#if MD_HAS_CONSTANT_ROWS
+    md_system system;                       /* MD_FREE_ROWS */
+#endif
 } md_solve;
 
 /* Whether that takes turns with computations on bodies too. Curves change G in between. */
@@ -2161,6 +2179,11 @@ typedef struct md_shape {
 #define MD_SOLVE(sim) (&(sim)->shared.rows.solve)
 #else
 #define MD_SOLVE(sim) (&(sim)->solve)
+#endif
+#if MD_HAS_CONSTANT_ROWS
+#define MD_FREE_ROWS(sim) (&MD_SOLVE(sim)->system)
+#else
+#define MD_FREE_ROWS(sim) ((void)(sim), (md_system *)0)
 #endif
 #define MD_REDUCED(sim) (MD_SOLVE(sim)->scratch.reduced)
 #define MD_SCRATCH(sim) (MD_SOLVE(sim)->scratch.whitened)
@@ -4081,11 +4104,14 @@ MD_STATIC md_scale md_scale_to_hold(md_scale e, md_num x, int s)
     return MD_RAW(x) == 0 || needed <= e ? e : (md_scale)(needed > 4000 ? 4000 : needed);
 }
 
-/* Whether md_scale_to_hold(e, a b, 0) is e, by the exponents of a and b alone; 0: unknown. */
+/* Whether md_scale_to_hold(e, a b, 0) is e, by the exponents of a and b and, where they leave a bit
+   unknown, by their upper halves; 0: still unknown. */
 MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
 {
-    return md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 64 <= e
-        || MD_RAW(a) == 0 || MD_RAW(b) == 0;
+    const int32_t excess = md_exponent(MD_RAW(a)) + md_exponent(MD_RAW(b)) + 64 - e;
+    return excess <= 0 || MD_RAW(a) == 0 || MD_RAW(b) == 0
+        || (excess == 1 && ((md_abs_bits(md_mantissa(MD_RAW(a))) >> 16) + 1)
+               * ((md_abs_bits(md_mantissa(MD_RAW(b))) >> 16) + 1) <= 0x20000000u);
 }
 
 /* e, or the scale of the next attempt if the block has overflowed. */
@@ -6451,14 +6477,6 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 
 /* Whether the program's sims are baked: what rows are made of is given, and cannot change. */
 #define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
-
-/* Whether all that a row is made of but its targets stays from step to step, and no impulse bounds
-   another: rotors without curves and settings. Then the rows at no bound are solved as a system
-   (>>pgs), of so many rows. */
-#define MD_HAS_CONSTANT_ROWS \
-    (!MIMICDYN_TREE && MIMICDYN_EXACT && !MIMICDYN_SETTINGS && !MIMICDYN_LOSSES \
-     && !MD_HAS_CURVES)
-enum { MD_SYSTEM = MIMICDYN_MAX_ROWS < 8 ? MIMICDYN_MAX_ROWS : 8 };
 
 /* Whether rows can have two targets; whether they can be parallel: of several kinds on one joint,
    or on joints that are tied. */
@@ -13911,12 +13929,14 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
         is = md_set_up_vector(sim, k, s, mode, direct);
         if (md_row_may_stand(sim, row, s)) is |= MD_STANDING;
         row->standing = (uint8_t)is;
-    } else if (md_is_drive(s)) {
+        if (MD_HAS_CONSTANT_ROWS) MD_FREE_ROWS(sim)->count = 0;
+    } else if (md_is_drive(s) && !(md_is_negative_of(s->force_min, s->force_max)
+                                   && md_is_negative_of(row->lambda_min, row->lambda_max))) {
         md_set_bounds(sim, row, s);
     }
     in = (is & MD_STANDS_IN) != 0;
-    row->in_equality = (uint8_t)(direct && in);
-    row->in_inequality = (uint8_t)(!direct && in);
+    row->in_equality = (uint8_t)(direct & in);
+    row->in_inequality = (uint8_t)(in - row->in_equality);
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
     md_set_targets(sim, row, s, mode);
@@ -15891,6 +15911,7 @@ MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iterat
 MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_iteration *i)
 {
     const md_unit old = row->u_lambda;
+    if (MD_HAS_CONSTANT_ROWS) row->u_before = old;
     row->u_lambda = md_next_impulse(row, velocity, i->omega, row->u_lambda_min, row->u_lambda_max);
     sim->overflow |= md_overflow_of(row->u_lambda);
     return md_note_visit(row, old, i);
@@ -16476,6 +16497,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         md_row *row = md_active_row(sim, k);
         md_unit change, size;
         if (!row->in_inequality) continue;
+        if (MD_HAS_CONSTANT_ROWS) row->u_before = row->u_lambda;
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
         overflow |= md_overflow_of(row->u_lambda);
@@ -16638,21 +16660,15 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
     for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
 }
 
-/* An iteration begins at the impulses at hand. */
-MD_STATIC void md_begin_iteration(const mdyn_sim *sim)
-{
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
-}
-
-/* A new direction begins here: none of the changes before count. */
+/* A new direction begins here, at the impulses at hand: none of the changes before count. */
 MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
 {
     int k;
-    md_begin_iteration(sim);
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_direction = MD_U(0);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        row->u_before = row->u_lambda;
+        row->u_direction = MD_U(0);
+    }
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     md_clear_row_x(sim);
 }
@@ -16833,13 +16849,6 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
    interactive rigid body dynamics, 2010. */
 
-typedef struct md_system {
-    int count;
-    md_place row[MD_SYSTEM];                     /* places among the active rows */
-    md_num A[MD_SYSTEM * (MD_SYSTEM + 1) / 2];   /* by rows; at last 1/pivot, 0: the row is left */
-    md_num d[MD_SYSTEM];                         /* miss, then change */
-} md_system;
-
 /* Whether a row is at no bound, and what it misses. A row with two targets has none where it does
    not push. */
 MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num *miss)
@@ -16856,18 +16865,18 @@ MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num
     return 1;
 }
 
-/* Row i of A, of the row at place k: the product of parts along the vector that parallel rows
-   share; where other vectors meet, the row's own is laid out, and they are multiplied by it. */
-MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
+/* Row i of A, of row k: the product of parts along the vector that parallel rows share; where other
+   vectors meet, the row's own is laid out, and they are multiplied by it. */
+MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i)
 {
-    const md_row *row = md_active_row(sim, k), *other;
+    const md_row *row = md_row_at(sim, y->row[i]), *other;
     const int meet = sim->active_rows_meet;
     md_num *A = y->A + i * (i + 1) / 2;
     int j, e;
     if (meet) (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
     for (j = 0; j < i; j++) {
         md_unit part = MD_U(0);
-        other = md_active_row(sim, y->row[j]);
+        other = md_row_at(sim, y->row[j]);
         if (other->first == row->first) part = other->along;
         else if (meet) part = md_row_dot(sim, other, MD_SOLVE(sim)->row_x);
         A[j] = md_of_unit(md_part_along(row, part), 0);
@@ -16877,62 +16886,69 @@ MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
         MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
 }
 
-/* The rows at no bound, A and what they miss. */
-MD_OWN_FRAME void md_make_system(mdyn_sim *sim, md_system *y)
+/* A := its factors L and 1/D, A = L D L^T: each row in turn is taken from those below it. */
+MD_OWN_FRAME void md_factor_system(md_system *y)
 {
-    int k;
-    y->count = 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim) && y->count < MD_SYSTEM; k++) {
-        if (!md_misses_freely(sim, md_active_row(sim, k), &y->d[y->count])) continue;
-        md_fill_system(sim, y, y->count, k);
-        y->row[y->count++] = (md_place)k;
+    int i, j, k;
+    for (k = 0; k < y->count; k++) {
+        md_num *pivot = &y->A[k * (k + 1) / 2 + k];
+        *pivot = md_less(MD_K(1e-6), *pivot) ? md_inverse(*pivot) : MD_K(0);
+        for (i = k + 1; i < y->count; i++) {
+            md_num *row = y->A + i * (i + 1) / 2;
+            const md_num x = row[k];
+            row[k] = md_mul(x, *pivot);
+            for (j = k + 1; j <= i; j++)
+                row[j] = md_sub(row[j], md_mul(x, y->A[j * (j + 1) / 2 + k]));
+        }
     }
 }
 
-/* y->d := A^-1 y->d. A row of which the others leave next to nothing does not move. */
-MD_OWN_FRAME void md_solve_system(md_system *y)
+/* The rows at no bound, and in d what they miss. A is as in the last solve if they are. */
+MD_OWN_FRAME void md_make_system(mdyn_sim *sim, md_system *y, md_num *d)
+{
+    int i, k, known = 1, count = 0;
+    for (k = md_equality_count(sim); k < md_active_count(sim) && count < MD_SYSTEM; k++) {
+        if (!md_misses_freely(sim, md_active_row(sim, k), &d[count])) continue;
+        known &= count < y->count && y->row[count] == sim->active[k];
+        y->row[count++] = sim->active[k];
+    }
+    if (known && count == y->count) return;
+    y->count = (int16_t)count;
+    for (i = 0; i < count; i++) md_fill_system(sim, y, i);
+    md_factor_system(y);
+}
+
+/* d := A^-1 d. A row of which the others leave next to nothing does not move. */
+MD_OWN_FRAME void md_solve_system(const md_system *y, md_num *d)
 {
     const int n = y->count;
-    md_num *pivot_row, *row, part;
-    int i, j, k;
+    const md_num *L = y->A;
+    int i, k;
+    for (i = 0; i < n; L += ++i)
+        for (k = 0; k < i; k++)
+            if (!md_is_zero(L[k])) d[i] = md_sub(d[i], md_mul(L[k], d[k]));
 
-    /* each row in turn is taken from those below it */
-    for (k = 0; k < n; k++) {
-        pivot_row = y->A + k * (k + 1) / 2;
-        pivot_row[k] = md_less(MD_K(1e-6), pivot_row[k]) ? md_inverse(pivot_row[k]) : MD_K(0);
-        for (i = k + 1; i < n; i++) {
-            row = y->A + i * (i + 1) / 2;
-            if (md_is_zero(row[k])) continue;
-            part = md_mul(row[k], pivot_row[k]);
-            y->d[i] = md_sub(y->d[i], md_mul(part, y->d[k]));
-            for (j = k + 1; j <= i; j++)
-                row[j] = md_sub(row[j], md_mul(part, y->A[j * (j + 1) / 2 + k]));
-        }
-    }
-
-    /* from the last one on */
-    for (k = n - 1; k >= 0; k--) {
-        for (i = k + 1; i < n; i++)
-            y->d[k] = md_sub(y->d[k], md_mul(y->A[i * (i + 1) / 2 + k], y->d[i]));
-        y->d[k] = md_mul(y->d[k], y->A[k * (k + 1) / 2 + k]);
-    }
+    /* D, then from the last row on */
+    for (i = 0; i < n; i++) d[i] = md_mul(d[i], y->A[i * (i + 1) / 2 + i]);
+    for (i = n - 1; i > 0; i--)
+        for (L -= i + 1, k = 0; k < i; k++)
+            if (!md_is_zero(L[k])) d[k] = md_sub(d[k], md_mul(L[k], d[i]));
 }
 
 /* How far, at most 1, the impulses may go by d: a change that needs all of it and stays within its
    bounds needs no division. Sets the directions, which tell the bounds that are met. */
-MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
+MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, const md_system *y, const md_num *d)
 {
     md_num room = MD_K(1);
     int k;
     for (k = 0; k < y->count; k++) {
-        md_row *row = md_active_row(sim, y->row[k]);
+        md_row *row = md_row_at(sim, y->row[k]);
         md_num left;
         md_unit bound;
-        row->u_direction = md_unit_of(y->d[k], 0);
+        row->u_direction = md_unit_of(d[k], 0);
         if (md_unit_is_zero(row->u_direction) || !md_bound_on_direction(row, &bound)) continue;
         left = md_of_unit(md_unit_sub(bound, row->u_lambda), 0);
-        if (md_less(md_abs(left), md_abs(md_mul_ratio(room, y->d[k]))))
-            room = md_div(left, y->d[k]);
+        if (md_less(md_abs(left), md_abs(md_mul_ratio(room, d[k])))) room = md_div(left, d[k]);
     }
     return room;
 }
@@ -16940,20 +16956,19 @@ MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
 /* Between two iterations. */
 MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
 {
-    md_system y;
-    md_num room;
+    md_system *y = MD_FREE_ROWS(sim);
+    md_num d[MD_SYSTEM], room;
     int k;
-    md_make_system(sim, &y);
-    md_solve_system(&y);
-    room = md_room_of_system(sim, &y);
+    md_make_system(sim, y, d);
+    md_solve_system(y, d);
+    room = md_room_of_system(sim, y, d);
 
     /* sim->du follows each of them */
-    for (k = 0; k < y.count; k++) {
-        md_row *row = md_active_row(sim, y.row[k]);
+    for (k = 0; k < y->count; k++) {
+        md_row *row = md_row_at(sim, y->row[k]);
         md_set_impulse(sim, row, md_unit_add(row->u_lambda,
-                                             md_unit_of(md_mul_ratio(room, y.d[k]), 0)));
+                                             md_unit_of(md_mul_ratio(room, d[k]), 0)));
     }
-    md_begin_iteration(sim);
 }
 
 /* A second iteration takes away the rounding of the first: in all scalars but double it is seen. */
@@ -17047,8 +17062,8 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
     i.end = end;
-    if (MD_HAS_CONSTANT_ROWS) md_begin_iteration(sim);
-    else if (!follows || sim->has_parallel || (!i.exact && end > i.first + 1))
+    if (!MD_HAS_CONSTANT_ROWS
+        && (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)))
         md_begin_direction(sim);
 
     for (;;) {
@@ -17740,7 +17755,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     int k, n;
     md_see_if_rows_meet(sim);
     warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet);
-    n = warm ? md_whitened_count(sim) : 0;
+    n = warm && sim->active_rows_meet ? md_whitened_count(sim) : 0;
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
@@ -18543,17 +18558,17 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
    cfm lambda; without a force none. */
 MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_row_result *o)
 {
-    md_num low = MD_NO_MIN, high = MD_NO_MAX;
-    if (row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT)) {
-        const int is_soft = md_row_is_soft(row);
-        const md_num part = is_soft ? md_mul(row->cfm, row->lambda) : MD_K(0);
-        low = md_target_lo(row, bias);
-        if (is_soft) low = md_sub(low, part);
-        high = low;
-        if (md_has_two_targets(row)) high = md_sub(md_target_hi(row, bias), part);
-    }
-    o->v_lo = low;
-    o->v_hi = high;
+    const int has_two = md_has_two_targets(row);
+    md_num part;
+    o->v_lo = MD_NO_MIN;
+    o->v_hi = MD_NO_MAX;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
+    o->v_lo = md_target_lo(row, bias);
+    o->v_hi = has_two ? md_target_hi(row, bias) : o->v_lo;
+    if (!md_row_is_soft(row)) return;
+    part = md_mul(row->cfm, row->lambda);
+    o->v_lo = md_sub(o->v_lo, part);
+    o->v_hi = has_two ? md_sub(o->v_hi, part) : o->v_lo;
 }
 
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
@@ -22989,7 +23004,7 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 /* Numbers of rows and curves. */
 MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
 {
-    int k, ok = 1;
+    int k, ok = !MD_HAS_CONSTANT_ROWS || MD_ARE_NUMS(MD_FREE_ROWS(sim)->A);
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) {
         const md_row *row = &sim->slot[k].row;
         if (!MIMICDYN_TREE) ok &= md_are_nums(MD_SOFT_MASS(sim, k), 1);
