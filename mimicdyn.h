@@ -167,7 +167,7 @@
 #define MDYN_SPELL_COUPLINGS_ MIMICDYN_MAX_COUPLINGS
 #else
 #define MDYN_SPELL_COUPLINGS_ default
-#define MIMICDYN_MAX_COUPLINGS MIMICDYN_MAX_BODIES
+#define MIMICDYN_MAX_COUPLINGS (MIMICDYN_MAX_BODIES / 2 + 2)
 #endif
 
 /* MIMICDYN_MAX_BODY_ROWS - maximum number of constraint rows on bodies: 3 for a closure at a point,
@@ -204,7 +204,7 @@
 #define MDYN_SPELL_ROWS_ MIMICDYN_MAX_ROWS
 #else
 #define MDYN_SPELL_ROWS_ default
-#define MIMICDYN_MAX_ROWS (MIMICDYN_MAX_COUPLINGS + MIMICDYN_MAX_DOFS + MDYN_BODY_ROWS_)
+#define MIMICDYN_MAX_ROWS (MIMICDYN_MAX_BODIES + MIMICDYN_MAX_DOFS + MDYN_BODY_ROWS_)
 #endif
 
 /* MIMICDYN_MAX_TERMS - maximum number of joints in a coupling, and of bodies in a row. 2 to 64. */
@@ -1423,12 +1423,19 @@ typedef struct md_composite {
 #endif
 enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
 
-/* A number of a body, a coordinate, or a place in M or G; below 0: there is none. */
-#if MIMICDYN_MAX_BODIES <= 127 && MDYN_MAX_COORDINATES <= 127 && MDYN_MASS_SIZE_ <= 127 \
+/* A number of a body, a coordinate, or a place in G; below 0: there is none. */
+#if MDYN_SCALAR != MDYN_SCALAR_F64 && MIMICDYN_MAX_BODIES <= 127 && MDYN_MAX_COORDINATES <= 127 \
     && MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) <= 127
 typedef int8_t md_index;
 #else
 typedef int16_t md_index;
+#endif
+
+/* A place in M. */
+#if MDYN_MASS_SIZE_ <= 127
+typedef int8_t md_mass_index;
+#else
+typedef int16_t md_mass_index;
 #endif
 
 /* Of a body in a tree. */
@@ -1441,12 +1448,12 @@ enum {
     MD_ROTOR = 32    /* turns in the world about its mass center, carries nothing: >>kinematics */
 };
 
-/* A word in floats, which makes a link 200 bytes long in F64: with 192 gcc's inverse dynamics takes
-   7 % more instructions on x86-64. */
-#if MDYN_SCALAR == MDYN_SCALAR_FIXED
-typedef uint8_t md_traits;
-#else
+/* A word in F64, as md_index is of 16 bits there, which makes a link 200 bytes long: with 192 gcc's
+   inverse dynamics takes up to 7 % more instructions on x86-64. */
+#if MDYN_SCALAR == MDYN_SCALAR_F64
 typedef uint32_t md_traits;
+#else
+typedef uint8_t md_traits;
 #endif
 
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
@@ -1868,15 +1875,22 @@ typedef union md_scratch {
     md_unit whitened[MDYN_WHITENED_SIZE_];  /* MD_SCRATCH */
 } md_scratch;
 
-/* What a solve has beside rows and entries, and nothing needs in the next one. The flags
+/* What the end of a step needs of its solve, and nothing needs in the next one. The flags
    has_displacement and has_error_displacement of the sim tell whether the first two are not 0. */
-typedef struct md_solve {
+typedef struct md_lasting {
 #if MIMICDYN_SETTINGS
     md_num displacement[MIMICDYN_MAX_DOFS]; /* MD_DISPLACEMENT: from q to the middle of this
                                                substep */
 #endif
     md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
     md_num y_force[MIMICDYN_MAX_DOFS];      /* G^T force */
+} md_lasting;
+
+/* What a solve has beside rows and entries, and nothing needs after it. */
+typedef struct md_solve {
+#if MD_STATES_IN_ROWS
+    md_lasting lasting;                     /* MD_LASTING */
+#endif
     md_terms terms;                         /* of the row at hand; here to save stack */
     md_value value;                         /* its C */
     md_vector vector;                       /* shared by parallel rows */
@@ -1887,15 +1901,18 @@ typedef struct md_solve {
     md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
 } md_solve;
 
-/* Whether that takes turns with computations on bodies too. Curves change G in between. */
-#define MD_SOLVE_IS_SHARED (MD_STATES_IN_ROWS && MIMICDYN_MAX_CURVES == 0)
+/* Whether that takes turns with computations on bodies too. Curves change G in between; rows on
+   bodies are set up from bias motions. */
+#define MD_SOLVE_IS_SHARED (MIMICDYN_TREE && MDYN_BODY_ROWS_ == 0 && MIMICDYN_MAX_CURVES == 0)
 
-/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there.
-   What comes before `terms` follows from M, and may stand where M_y ends. */
+/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there, or
+   the wrenches of md_advance_momenta. What comes before `terms` follows from M, and may stand where
+   M_y ends. */
+#define MD_LARGER(a, b) ((a) > (b) ? (a) : (b))
 #define MD_MASS_BYTES (MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)))
 #define MD_BEFORE_SOLVE \
-    (MD_MASS_BYTES > offsetof(md_solve, terms) + MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
-     ? MD_MASS_BYTES - offsetof(md_solve, terms) : MIMICDYN_MAX_ENTRIES * sizeof(md_unit))
+    (MD_LARGER(MD_LARGER(MIMICDYN_MAX_ENTRIES * sizeof(md_unit), offsetof(md_work, stage)) \
+               + offsetof(md_solve, terms), MD_MASS_BYTES) - offsetof(md_solve, terms))
 
 /* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
    afterwards. Only the rows of L stay, which stand first in each member and, without a tree, the
@@ -2064,7 +2081,7 @@ typedef struct mdyn_sim {
     md_coupling_values coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
     md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
-    md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
+    md_mass_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
 
     volatile uint32_t ready_mark;        /* MD_READY, MD_BUSY, MD_IN_CALLBACK */
     uint32_t constants_sum;
@@ -2087,7 +2104,7 @@ typedef struct mdyn_sim {
     md_index G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
     md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
-    md_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
+    md_mass_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
     md_place_if_any springs[MIMICDYN_MAX_DOFS]; /* soft rows on the trees that rows tie a DoF to */
     md_place setup_order[MIMICDYN_MAX_ROWS];   /* rows in the order in which they are set up */
     md_place_if_any pivot_owner[MDYN_WHITENED_SIZE_]; /* row that owns a coordinate; -1: none */
@@ -2108,6 +2125,9 @@ typedef struct mdyn_sim {
     md_curves curve_part;                 /* >>curves */
 #endif
 
+#if !MD_STATES_IN_ROWS
+    md_lasting lasting;           /* MD_LASTING */
+#endif
 #if !MD_SOLVE_IS_SHARED
     md_solve solve;               /* >>reduce, >>constraints to >>step: MD_SOLVE */
 #endif
@@ -2207,13 +2227,18 @@ typedef struct md_shape {
 #else
 #define MD_SOLVE(sim) (&(sim)->solve)
 #endif
+#if MD_STATES_IN_ROWS
+#define MD_LASTING(sim) (&MD_SOLVE(sim)->lasting)
+#else
+#define MD_LASTING(sim) (&(sim)->lasting)
+#endif
 #define MD_REDUCED(sim) (MD_SOLVE(sim)->scratch.reduced)
 #define MD_SCRATCH(sim) (MD_SOLVE(sim)->scratch.whitened)
 #if MIMICDYN_SETTINGS
-#define MD_DISPLACEMENT(sim) (MD_SOLVE(sim)->displacement)
+#define MD_DISPLACEMENT(sim) (MD_LASTING(sim)->displacement)
 #define MD_LAMBDA_SUM(sim, k) (&(sim)->lambda_sum[k])
 #else /* no substeps: all of the displacement corrects errors */
-#define MD_DISPLACEMENT(sim) (MD_SOLVE(sim)->error_displacement)
+#define MD_DISPLACEMENT(sim) (MD_LASTING(sim)->error_displacement)
 #define MD_LAMBDA_SUM(sim, k) ((void)(sim), (void)(k), (md_num *)0)
 #endif
 #if MIMICDYN_TREE
@@ -9057,7 +9082,7 @@ MD_INLINE int md_mass_y_place(const mdyn_sim *sim, int a, int b)
 /* What M_kj gives to M_y if k and j depend on one independent DoF each, the common case: the place
    of the one element; -1 less the place if it counts twice, because M_jk is the same. Otherwise
    MD_SEVERAL_PLACES. */
-enum { MD_SEVERAL_PLACES = sizeof(md_index) == 1 ? -128 : -32768 };
+enum { MD_SEVERAL_PLACES = sizeof(md_mass_index) == 1 ? -128 : -32768 };
 MD_STATIC int md_mass_place(const mdyn_sim *sim, int k, int j)
 {
     const int a = sim->G_first[k], b = sim->G_first[j];
@@ -12264,8 +12289,8 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
-        md_copy_in(MD_SOLVE(sim)->y_force, sim->v, sim->dofs);
-        row->Jv = md_body_row_dot(sim, row, MD_SOLVE(sim)->y_force);
+        md_copy_in(MD_LASTING(sim)->y_force, sim->v, sim->dofs);
+        row->Jv = md_body_row_dot(sim, row, MD_LASTING(sim)->y_force);
     } else if (sim->has_off == MD_OFF_VELOCITY) {
         row->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->off));
     }
@@ -15021,7 +15046,7 @@ MD_STATIC int md_contradicts_ties(const mdyn_sim *sim, int i)
    higher number: then that one counts as dependent. Overwrites sim->y_force. */
 MD_STATIC int md_depends_on_later(mdyn_sim *sim, int i)
 {
-    md_num *left = MD_SOLVE(sim)->y_force, largest = MD_K(0);
+    md_num *left = MD_LASTING(sim)->y_force, largest = MD_K(0);
     int k;
     for (k = 0; k < sim->dofs; k++) left[k] = MD_K(0);
     for (k = 0; k < MD_SOLVE(sim)->terms.count; k++)
@@ -15186,7 +15211,7 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     /* where the elements of M go in M_y, whose layout is that of L */
     for (n = 0, k = 0; MD_HAS(ELIMINATED) && k < sim->dofs; k++)
         for (j = k; j >= 0; j = md_parent_dof(sim, j))
-            sim->mass_place[n++] = (md_index)md_mass_place(sim, k, j);
+            sim->mass_place[n++] = (md_mass_index)md_mass_place(sim, k, j);
     return MDYN_OK;
 }
 
@@ -17781,7 +17806,7 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     int k;
     for (k = 0; k < sim->dofs; k++) {
         md_num u = md_mul(time, md_add(md_of_real(sim->v[k]), sim->dv[k]));
-        if (sim->has_error_displacement) u = md_add(u, MD_SOLVE(sim)->error_displacement[k]);
+        if (sim->has_error_displacement) u = md_add(u, MD_LASTING(sim)->error_displacement[k]);
         MD_DISPLACEMENT(sim)[k] = started ? md_add(MD_DISPLACEMENT(sim)[k], u) : u;
     }
     sim->has_displacement = 1;
@@ -17815,7 +17840,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
     md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
-    md_num *moved_by = MD_SOLVE(sim)->error_displacement;
+    md_num *moved_by = MD_LASTING(sim)->error_displacement;
     int k, tries = 0;
     md_unit moved;
 
@@ -17849,7 +17874,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
-    md_copy_scalars(MD_SOLVE(sim)->error_displacement, sim->dv, sim->dofs);
+    md_copy_scalars(MD_LASTING(sim)->error_displacement, sim->dv, sim->dofs);
 
     /* an exponent that holds the biases and their first terms */
     for (k = 0; k < md_equality_count(sim); k++) {
@@ -17880,8 +17905,8 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     for (k = 0; k < md_equality_count(sim); k++)
         md_active_row(sim, k)->lambda = md_active_row(sim, k)->warm_start;
     for (k = 0; k < sim->dofs; k++) {
-        md_num dv = MD_SOLVE(sim)->error_displacement[k];
-        MD_SOLVE(sim)->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
+        md_num dv = MD_LASTING(sim)->error_displacement[k];
+        MD_LASTING(sim)->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
         sim->dv[k] = dv;
     }
     sim->has_error_displacement = 1;
@@ -17981,7 +18006,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     md_scale coarsest, need;
     int k;
     md_apply_Q(sim, MD_SOLVE(sim)->du);
-    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SCRATCH(sim));
+    coarsest = md_solve_Lt(sim, MD_LASTING(sim)->y_force, MD_SCRATCH(sim));
     sim->overflow |= before;
 
     /* If the block is a little too small, the step is repeated in a coarser one, which keeps more
@@ -18090,9 +18115,9 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     e = (md_scale)(e + room - MD_HEADROOM);
     if (nearly_dependent) md_add_equality_impulses(sim, e);
     /* not memmove */
-    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->y_force[k] = md_neg(sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = md_neg(sim->dv[k]);
     md_unwhiten(sim, e);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], MD_SOLVE(sim)->y_force[k]);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], MD_LASTING(sim)->y_force[k]);
 }
 
 /* A unit of du that is more of a dv counts as coarse: dv is refined, and it is told. */
@@ -18163,7 +18188,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
 {
     const int is_step = mode == MD_MODE_STEP;
     const md_num h = is_step ? sim->h : MD_K(1);
-    md_num *y = MD_SOLVE(sim)->y_force;
+    md_num *y = MD_LASTING(sim)->y_force;
     int k;
 
     MD_FLOAT_UNROLL
@@ -18181,7 +18206,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
    need. */
 MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
 {
-    const md_scale free_scale = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SOLVE(sim)->du);
+    const md_scale free_scale = md_solve_Lt(sim, MD_LASTING(sim)->y_force, MD_SOLVE(sim)->du);
     const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
     md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, sim->dofs, e - free_scale);
     md_clear_private_coordinates(sim);
@@ -18193,7 +18218,7 @@ MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int 
    from the last follower, which no other one depends on, to the first. */
 MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
 {
-    md_num *miss = MD_SOLVE(sim)->y_force;
+    md_num *miss = MD_LASTING(sim)->y_force;
     int i, k;
     if (!md_tie_count(sim)) return;
 
@@ -18229,7 +18254,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
    sim->y_force and sim->du. */
 MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
 {
-    md_num *miss = MD_SOLVE(sim)->y_force;
+    md_num *miss = MD_LASTING(sim)->y_force;
     md_scale e;
     int i, j, k;
     if (md_is_deep(sim)) return;
@@ -18511,7 +18536,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
             md_find_step_terms(sim, row, &t);
             o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = MD_SOLVE(sim)->y_force[sim->tie[i].dof];
+        o->impulse = o->warm_start = MD_LASTING(sim)->y_force[sim->tie[i].dof];
     }
 }
 
@@ -20294,7 +20319,7 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num 
             md_narrow_by_curve(sim, i, dof, lower, upper);
     for (k = 0; k < sim->dofs; k++) {
         if (sim->mark[k] && locking < 0 && !md_less(*upper, MD_K(1e12))
-            && !md_less(MD_K(-1e12), *lower)) MD_SOLVE(sim)->y_force[k] = MD_K(1);
+            && !md_less(MD_K(-1e12), *lower)) MD_LASTING(sim)->y_force[k] = MD_K(1);
         sim->mark[k] = 0;
     }
     return locking;
@@ -20756,11 +20781,11 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
             : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
-        sim->M_first[k] = (md_index)n;
+        sim->M_first[k] = (md_mass_index)n;
         for (j = k; j >= 0; j = md_parent_dof(sim, j)) n++;
         if (n > MIMICDYN_MAX_ENTRIES) return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
     }
-    sim->M_first[k] = (md_index)n;
+    sim->M_first[k] = (md_mass_index)n;
     return MDYN_OK;
 }
 
@@ -20980,11 +21005,11 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
-    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->y_force[k] = MD_K(0);
+    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
-        if (!md_is_zero(MD_SOLVE(sim)->y_force[k])) continue;
+        if (!md_is_zero(MD_LASTING(sim)->y_force[k])) continue;
         locking = md_find_tied_range(sim, k, 0, &lower, &upper);
         left[0] = lower;
         left[1] = upper;
@@ -21817,7 +21842,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
 
     /* a contradiction is only a warning: the state stays where the passes have led it */
     code = metric == MDYN_FOLLOWERS ? md_move_followers(sim)
-        : md_place_followers(sim, sim->off, MD_SOLVE(sim)->y_force);
+        : md_place_followers(sim, sim->off, MD_LASTING(sim)->y_force);
     if (code >= 0) {
         md_accept_state(sim);
         return code;
@@ -23088,10 +23113,10 @@ MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
     int k, ok = MD_ARE_NUMS(sim->step_damping) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
         && MD_ARE_NUMS(sim->inverse_diagonal)
         && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
-    if (!MD_SOLVE_IS_SHARED)
+    if (!MD_STATES_IN_ROWS)
         ok = ok && MD_ARE_NUMS(MD_DISPLACEMENT(sim))
-            && MD_ARE_NUMS(MD_SOLVE(sim)->error_displacement)
-            && MD_ARE_NUMS(MD_SOLVE(sim)->y_force);
+            && MD_ARE_NUMS(MD_LASTING(sim)->error_displacement)
+            && MD_ARE_NUMS(MD_LASTING(sim)->y_force);
     if (!MIMICDYN_TREE) return ok;
 
     ok = ok && MD_ARE_NUMS(MD_TREE(sim)->last_dv) && MD_ARE_NUMS(MD_TREE(sim)->middle_dv)
