@@ -1592,6 +1592,13 @@ typedef struct md_value {
     md_num displacement; /* change of C by the substeps so far */
 } md_value;
 
+/* The impulse of a row. While rows iterate it is not known: in the same place what their u_lambda
+   was before the last iteration, and its direction (md_follow_direction). */
+typedef union md_impulse {
+    md_num lambda;
+    struct { md_unit before, direction; } u;
+} md_impulse;
+
 /* A constraint row of this step, whitened: x = scale L^-T J^T. `u_` marks quantities of the row
    scaled to length 1. See >>constraints for v_lo to position_bias, >>equality for the layout. */
 typedef struct md_row {
@@ -1622,7 +1629,7 @@ typedef struct md_row {
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
     md_num lambda_given;              /* impulse that is part of the free motion */
     md_num velocity_given;            /* J v + cfm lambda_given */
-    md_num lambda_min, lambda_max, lambda;
+    md_num lambda_min, lambda_max;
     md_num warm_start;                /* lambda at which the next step begins */
     md_num Jv;                        /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
@@ -1630,8 +1637,7 @@ typedef struct md_row {
     md_unit beside;                   /* inequality: share of cfm in the squared length;
                                          equality: tau of its second reflection */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
-    md_unit u_before;                 /* u_lambda before the last iteration */
-    md_unit u_direction;              /* of the impulse in the iteration: md_follow_direction */
+    md_impulse impulse;
 } md_row;
 
 /* The places that W of a DoF takes, six numbers, among those of L; whether trees can be so deep
@@ -1687,7 +1693,8 @@ typedef struct md_vector {
 /* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
 #if MIMICDYN_SETTINGS
-    md_num error; /* of MDYN_EXPLICIT: md_result_error */
+    md_num error; /* C at the start of a step by MDYN_EXPLICIT: MD_RESULT_ERROR. After others it is
+                     that of the state at hand (md_present_error) */
 #endif
     md_num v_lo, v_hi, impulse, warm_start;
 } md_row_result;
@@ -1875,8 +1882,9 @@ typedef union md_scratch {
     md_unit whitened[MDYN_WHITENED_SIZE_];  /* MD_SCRATCH */
 } md_scratch;
 
-/* What the end of a step needs of its solve, and nothing needs in the next one. The flags
-   has_displacement and has_error_displacement of the sim tell whether the first two are not 0. */
+/* What the end of a step needs of its solve, and nothing needs in the next one, and what is 0
+   between rows. The flags has_displacement and has_error_displacement of the sim tell whether the
+   first two are not 0. */
 typedef struct md_lasting {
 #if MIMICDYN_SETTINGS
     md_num displacement[MIMICDYN_MAX_DOFS]; /* MD_DISPLACEMENT: from q to the middle of this
@@ -1884,6 +1892,8 @@ typedef struct md_lasting {
 #endif
     md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
     md_num y_force[MIMICDYN_MAX_DOFS];      /* G^T force */
+    md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
+    md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
 } md_lasting;
 
 /* What a solve has beside rows and entries, and nothing needs after it. */
@@ -1897,8 +1907,6 @@ typedef struct md_solve {
     md_unit du[MDYN_WHITENED_SIZE_];        /* change of velocity, whitened */
     md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
     md_scratch scratch;
-    md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
-    md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
 } md_solve;
 
 /* Whether that takes turns with computations on bodies too. Curves change G in between; rows on
@@ -2237,9 +2245,11 @@ typedef struct md_shape {
 #if MIMICDYN_SETTINGS
 #define MD_DISPLACEMENT(sim) (MD_LASTING(sim)->displacement)
 #define MD_LAMBDA_SUM(sim, k) (&(sim)->lambda_sum[k])
+#define MD_RESULT_ERROR(result) (&(result)->error)
 #else /* no substeps: all of the displacement corrects errors */
 #define MD_DISPLACEMENT(sim) (MD_LASTING(sim)->error_displacement)
 #define MD_LAMBDA_SUM(sim, k) ((void)(sim), (void)(k), (md_num *)0)
+#define MD_RESULT_ERROR(result) ((void)(result), (md_num *)0)
 #endif
 #if MIMICDYN_TREE
 #define MD_SOFT_MASS(sim, k) ((void)(k), &MD_SOLVE(sim)->scratch.compliance.soft_mass)
@@ -7212,16 +7222,11 @@ MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_mo
         md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
-/* Work that stands where the bias accelerations were makes the kinematics stale. */
+/* Work that stands where the bias accelerations were, as what a solve has may (MD_SOLVE_IS_SHARED),
+   makes the kinematics stale. */
 MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
 {
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
-}
-
-/* The same of the scratch of a solve, for those that use it outside of one. */
-MD_INLINE void md_open_scratch(mdyn_sim *sim)
-{
-    if (MD_SOLVE_IS_SHARED) md_drop_bias_motions(sim);
 }
 
 /* The states of all bodies and all bias motions from q and v, by the equations at the top
@@ -8642,8 +8647,7 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
         if (md_wide_is_zero(c->coefficient[k])) continue;
         bend->slope = md_of_wide(p.gradient[k]);
         if (k > first)
-            bend->slope = md_mul(bend->slope,
-                                 md_div(scale, md_of_wide(c->coefficient[k])));
+            bend->slope = md_mul(bend->slope, md_div(scale, md_of_wide(c->coefficient[k])));
         bend->value = k == first ? md_mul(scale, md_of_real(p.value)) : MD_K(0);
         bend->rate = k == first ? md_mul(scale, md_of_wide(p.rate)) : MD_K(0);
         bend++;
@@ -11060,31 +11064,8 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 /* The impulse of row k in all of the step: lambda, and that of the substeps before. */
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
-    const md_num lambda = md_row_at(sim, k)->lambda;
+    const md_num lambda = md_row_at(sim, k)->impulse.lambda;
     return md_substeps(sim) > 1 ? md_add(*MD_LAMBDA_SUM(sim, k), lambda) : lambda;
-}
-
-/* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
-   at hand, which mdyn_report_row finds by itself (md_present_error): builds that have no other
-   scheme do not keep it. */
-MD_INLINE md_num md_result_error(const md_row_result *r)
-{
-#if MIMICDYN_SETTINGS
-    return r->error;
-#else
-    (void)r;
-    return MD_K(0);
-#endif
-}
-
-MD_INLINE void md_set_result_error(md_row_result *r, md_num error)
-{
-#if MIMICDYN_SETTINGS
-    r->error = error;
-#else
-    (void)r;
-    (void)error;
-#endif
 }
 
 /* Whether a row has compliance: cfm > 0. */
@@ -11480,7 +11461,7 @@ MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
         || (mode == MD_MODE_STEP && !sim->may_be_off)))) return;
 
     /* off_f = (C or C' - sum of c_k off_k)/c_f, followers after those that they follow */
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) sim->off[k] = MD_K(0);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
@@ -12972,7 +12953,7 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
         row->last_flags = 0;
         row->last_step = sim->step_count - 1;
         row->last_side = 0;
-        md_set_result_error(o, MD_K(0));
+        if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = MD_K(0);
         o->v_lo = o->v_hi = MD_K(0);
         o->warm_start = j < cached ? md_dot(&cache[j].impulse, &to->direction[k]) : MD_K(0);
         o->impulse = MD_K(0);
@@ -13042,7 +13023,7 @@ MD_OWN_FRAME md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, 
 {
     int e;
     for (e = first; e < end; e++)
-        sum = md_add_square(sum, MD_SOLVE(sim)->row_x[sim->entry_column[e]]);
+        sum = md_add_square(sum, MD_LASTING(sim)->row_x[sim->entry_column[e]]);
     return sum;
 }
 
@@ -13223,11 +13204,11 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec 
    b_k = 0 on return. Returns the parent DoF of k. O(depth of k). */
 MD_INLINE int md_whiten_dof(mdyn_sim *sim, int k)
 {
-    md_unit z = md_unit_mul_num(MD_SOLVE(sim)->row_J[k], sim->inverse_diagonal[k]);
-    MD_SOLVE(sim)->row_J[k] = MD_U(0);
-    MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], z);
-    sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
-    md_sub_ancestors(sim, k, z, MD_SOLVE(sim)->row_J);
+    md_unit z = md_unit_mul_num(MD_LASTING(sim)->row_J[k], sim->inverse_diagonal[k]);
+    MD_LASTING(sim)->row_J[k] = MD_U(0);
+    MD_LASTING(sim)->row_x[k] = md_unit_add(MD_LASTING(sim)->row_x[k], z);
+    sim->overflow |= md_overflow_of(MD_LASTING(sim)->row_x[k]);
+    md_sub_ancestors(sim, k, z, MD_LASTING(sim)->row_J);
     return md_parent_y(sim, k);
 }
 
@@ -13248,10 +13229,10 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
             md_vec_add_cross(&p.ang, &MD_STATE(sim, i)->arm, &p.lin);
 
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
-        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(MD_SOLVE(sim)->row_J[k], 0), z));
-        MD_SOLVE(sim)->row_J[k] = MD_U(0);
-        MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], md_unit_of(z, 0));
-        sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
+        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(MD_LASTING(sim)->row_J[k], 0), z));
+        MD_LASTING(sim)->row_J[k] = MD_U(0);
+        MD_LASTING(sim)->row_x[k] = md_unit_add(MD_LASTING(sim)->row_x[k], md_unit_of(z, 0));
+        sim->overflow |= md_overflow_of(MD_LASTING(sim)->row_x[k]);
         md_force_add_scaled(&p, z, MD_W(sim, k));
     }
 }
@@ -13273,7 +13254,7 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
     int i, k;
     for (k = md_last_dof(sim, body); k >= 0; k = md_parent_dof(sim, k))
         for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-            if (md_unit_is_zero(MD_SOLVE(sim)->row_J[md_y_of_G(sim, i)])) continue;
+            if (md_unit_is_zero(MD_LASTING(sim)->row_J[md_y_of_G(sim, i)])) continue;
             md_whiten_ancestors(sim, md_y_of_G(sim, i));
             if (md_tie_count(sim) == 0) return; /* the further ones are ancestors of this */
         }
@@ -13291,10 +13272,11 @@ MD_INLINE md_unit md_scaled_factor(const mdyn_sim *sim, const md_reduced *t, int
 MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
     int i, j, k;
-    for (k = 0; k < t->count; k++) MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
+    for (k = 0; k < t->count; k++)
+        MD_LASTING(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t, k, e);
     if (md_is_deep(sim)) {
         for (k = 0; k < t->count; k++)
-            if (!md_unit_is_zero(MD_SOLVE(sim)->row_J[t->dof[k]]))
+            if (!md_unit_is_zero(MD_LASTING(sim)->row_J[t->dof[k]]))
                 md_whiten_deep_path(sim, t->dof[k]);
         return;
     }
@@ -13310,7 +13292,7 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
    of an arm are of this kind. */
 MD_STATIC void md_whiten_single_path(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
-    md_unit *x = MD_SOLVE(sim)->row_x;
+    md_unit *x = MD_LASTING(sim)->row_x;
     md_overflow overflow = 0;
     int j, k = t->dof[0];
     for (x[k] = md_scaled_factor(sim, t, 0, e); k >= 0; k = md_parent_y(sim, k)) {
@@ -13344,7 +13326,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         if (MD_SHORTCUTS && t->count == 1 && !md_is_deep(sim)) md_whiten_single_path(sim, t, e);
         else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
         e = (md_scale)(e + MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13357,7 +13339,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 MD_INLINE void md_whiten_dofs(mdyn_sim *sim, int first, int n, md_num scale)
 {
     const md_num *J = MD_BODY_ROWS(sim)->row_jacobian + first;
-    md_unit *x = MD_SOLVE(sim)->row_x + first;
+    md_unit *x = MD_LASTING(sim)->row_x + first;
     md_overflow overflow = sim->overflow;
     int k, j;
     MD_UNROLL_SIX
@@ -13391,7 +13373,7 @@ MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_
     for (e = row->first; e < row->end; e++) {
         const int k = sim->entry_column[e];
         if (k < sim->dofs)
-            MD_SOLVE(sim)->row_J[k]
+            MD_LASTING(sim)->row_J[k]
                 = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
                              md_dof_scale(&sim->dof[k]));
     }
@@ -13411,7 +13393,7 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
         else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13438,13 +13420,13 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
     md_scale excess;
     int e;
     if (!md_is_zero(cfm2)) cfm2 = md_mul(cfm2, md_mul(row->scale, row->scale));
-    excess = md_length_excess(MD_SOLVE(sim)->row_x, sim->entry_column + row->first,
+    excess = md_length_excess(MD_LASTING(sim)->row_x, sim->entry_column + row->first,
                                  row->end - row->first, cfm2);
     if (excess == 0) return cfm2;
 
     for (e = row->first; e < row->end; e++)
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] =
-            md_unit_ldexp(MD_SOLVE(sim)->row_x[sim->entry_column[e]], -excess);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] =
+            md_unit_ldexp(MD_LASTING(sim)->row_x[sim->entry_column[e]], -excess);
 
     /* lengths by 2^-excess, squares by its square */
     row->scale = md_ldexp(row->scale, -excess);
@@ -13579,18 +13561,19 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
 
     /* length = -beta */
     md_sqrt_and_rsqrt(square, &length, &inverse);
-    if (md_unit_less(MD_SOLVE(sim)->row_x[p], MD_U(0))) length = md_neg(length);
+    if (md_unit_less(MD_LASTING(sim)->row_x[p], MD_U(0))) length = md_neg(length);
     else inverse = md_neg(inverse);
     row->inverse_rest = inverse;
 
-    v_pivot = md_add(md_of_unit(MD_SOLVE(sim)->row_x[p], 0), length);
+    v_pivot = md_add(md_of_unit(MD_LASTING(sim)->row_x[p], 0), length);
     inverse = md_inverse(v_pivot);
     for (e = first; e < first + count; e++) {
-        sim->shared.entry[e] = md_unit_mul_num(MD_SOLVE(sim)->row_x[sim->entry_column[e]], inverse);
+        sim->shared.entry[e]
+            = md_unit_mul_num(MD_LASTING(sim)->row_x[sim->entry_column[e]], inverse);
         sum = md_add_square(sum, sim->shared.entry[e]);
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
-    MD_SOLVE(sim)->row_x[p] = md_unit_of(md_neg(length), 0);
+    MD_LASTING(sim)->row_x[p] = md_unit_of(md_neg(length), 0);
     return md_unit_of(md_householder_tau(v_pivot, length, sum), 0);
 }
 
@@ -13604,9 +13587,9 @@ MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
     int e;
     MD_FLOAT_UNROLL
     for (e = first; e < end; e++) {
-        sim->shared.entry[e] = MD_SOLVE(sim)->row_x[sim->entry_column[e]];
+        sim->shared.entry[e] = MD_LASTING(sim)->row_x[sim->entry_column[e]];
         sum = md_add_square(sum, sim->shared.entry[e]);
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
     return sum;
 }
@@ -13623,7 +13606,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     sum = md_add_row_squares(sim, sum, shared, end);
     left = md_squares_value(sum);
     if (row->pivot < 0 || md_is_dependent(left, owned)) {
-        for (e = lone; e < end; e++) MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        for (e = lone; e < end; e++) MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         return 0;
     }
 
@@ -13634,9 +13617,9 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (end > shared)
         row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
-        row->inverse_rest = md_inverse(md_of_unit(MD_SOLVE(sim)->row_x[row->pivot], 0));
+        row->inverse_rest = md_inverse(md_of_unit(MD_LASTING(sim)->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
-    MD_SOLVE(sim)->row_x[row->pivot] = MD_U(0);
+    MD_LASTING(sim)->row_x[row->pivot] = MD_U(0);
     return 1;
 }
 
@@ -13748,8 +13731,8 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
         const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         if (!owner->in_equality) continue;
         if (hard && md_row_is_soft(owner)) break;
-        md_apply_lone_reflection(sim, owner, MD_SOLVE(sim)->row_x);
-        md_apply_shared_reflection(sim, owner, MD_SOLVE(sim)->row_x);
+        md_apply_lone_reflection(sim, owner, MD_LASTING(sim)->row_x);
+        md_apply_shared_reflection(sim, owner, MD_LASTING(sim)->row_x);
     }
     return e;
 }
@@ -13790,7 +13773,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     row->owned_count = (md_place_if_any)(end - first);
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
-    if (!md_is_zero(cfm2)) MD_SOLVE(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
+    if (!md_is_zero(cfm2)) MD_LASTING(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
 
     row->inverse_rest = md_uncertain_length2(sim, row,
@@ -13830,8 +13813,7 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
 MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
     return !MIMICDYN_TREE && !sim->has_coupled_bounds && !md_has_overflowed(sim->overflow)
-        && !md_has_curves(sim)
-        && !(md_row_is_spring(row) && md_is_range(s));
+        && !md_has_curves(sim) && !(md_row_is_spring(row) && md_is_range(s));
 }
 
 /* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
@@ -14026,7 +14008,7 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
    the scale of a row. With S = s_k^2 + sum (a_j s_j)^2
       row k keeps the violation m s_k^2/S,   the targets u_lo of the rows j shift by m a_j s_j^2/S.
    row->u_hi of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
-   row first, in sim->scratch at the pivots; they are stored in row->lambda. Returns |m s_k^2/S|. */
+   row first, in sim->scratch at the pivots; stored as lambda of the rows. Returns |m s_k^2/S|. */
 MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
 {
     const md_overflow before = sim->overflow;
@@ -14049,10 +14031,10 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
         for (j = k; j-- > 0;) {
             row = md_active_row(sim, j);
             if (!row->in_equality) continue;
-            row->lambda = md_mul(md_of_unit(MD_SCRATCH(sim)[row->pivot], e),
+            row->impulse.lambda = md_mul(md_of_unit(MD_SCRATCH(sim)[row->pivot], e),
                                  row->inverse_rest);
-            md_axpy_owned(sim, row, md_unit_of(md_neg(row->lambda), e), MD_SCRATCH(sim));
-            weight = md_mul(row->lambda, row->scale);
+            md_axpy_owned(sim, row, md_unit_of(md_neg(row->impulse.lambda), e), MD_SCRATCH(sim));
+            weight = md_mul(row->impulse.lambda, row->scale);
             size = md_add(size, md_mul(weight, weight));
         }
     } while (md_must_widen(sim, before, &tries));
@@ -14065,8 +14047,8 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
         weight = md_div(md_mul(row->scale, row->scale), size);
         if (j == k) row->u_hi = md_unit_add(row->u_hi, md_unit_mul_num(violation, weight));
         else if (row->in_equality)
-            row->u_lo = md_unit_add(row->u_lo,
-                                    md_unit_mul_num(violation, md_mul(weight, row->lambda)));
+            row->u_lo = md_unit_add(row->u_lo, md_unit_mul_num(
+                violation, md_mul(weight, row->impulse.lambda)));
     }
     return md_unit_abs(md_unit_mul_num(violation, weight));
 }
@@ -14171,8 +14153,9 @@ MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
         if (!row->in_equality) continue;
         row->u_lambda = md_unit_mul_num(MD_SCRATCH(sim)[row->pivot], row->inverse_rest);
         sim->overflow |= md_overflow_of(row->u_lambda);
-        row->lambda = md_add(row->lambda, md_mul(row->scale, md_of_unit(row->u_lambda, e)));
-        row->warm_start = row->lambda;
+        row->impulse.lambda = md_add(row->impulse.lambda,
+                                     md_mul(row->scale, md_of_unit(row->u_lambda, e)));
+        row->warm_start = row->impulse.lambda;
         md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), MD_SCRATCH(sim));
     }
 }
@@ -14192,9 +14175,9 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
         /* y, in sim->scratch */
         for (k = 0; k < md_equality_count(sim); k++) {
             row = md_active_row(sim, k);
-            row->lambda = row->warm_start = MD_K(0);
+            row->impulse.lambda = row->warm_start = MD_K(0);
             if (!row->in_equality) continue;
-            row->lambda = row->lambda_given;
+            row->impulse.lambda = row->lambda_given;
             d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
             MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(d, -room);
         }
@@ -14216,15 +14199,14 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
     const md_overflow before = sim->overflow;
     int k, room = 0, tries = 0;
     for (k = 0; k < md_equality_count(sim); k++)
-        md_active_row(sim, k)->Jv = md_active_row(sim, k)->lambda;
+        md_active_row(sim, k)->Jv = md_active_row(sim, k)->impulse.lambda;
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            row->lambda = row->Jv;
+            row->impulse.lambda = row->Jv;
             if (row->in_equality)
-                MD_SCRATCH(sim)[row->pivot]
-                    = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
+                MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
         }
         md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
@@ -14385,9 +14367,9 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     sim->active_count = sim->equality_count = 0;
 
     /* bodies may have stood in their place */
-    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs; i++) MD_SOLVE(sim)->row_J[i] = MD_U(0);
-    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs + sim->rows; i++)
-        MD_SOLVE(sim)->row_x[i] = MD_U(0);
+    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs; i++) MD_LASTING(sim)->row_J[i] = MD_U(0);
+    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs + sim->rows; i++)
+        MD_LASTING(sim)->row_x[i] = MD_U(0);
 
     MD_SOLVE(sim)->vector.first = -1;
     sim->has_parallel = 0;
@@ -15254,11 +15236,11 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     }
 
     /* workspaces are zero between calls */
-    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_J[k] = MD_U(0);
+    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_J[k] = MD_U(0);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->pivot_owner[k] = -1;
-        MD_SOLVE(sim)->row_x[k] = MD_U(0);
+        MD_LASTING(sim)->row_x[k] = MD_U(0);
     }
     for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
@@ -15810,7 +15792,7 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (!md_is_zero(row->lambda_given) || !md_is_negative_of(row->lambda_min, row->lambda_max))
         row->u_lambda_min = md_unit_impulse(row, row->lambda_min, e);
     md_target_inequality(sim, row, e, bias);
-    row->u_lambda = row->u_before = row->u_direction = MD_U(0);
+    row->u_lambda = row->impulse.u.before = row->impulse.u.direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return 0;
@@ -16186,11 +16168,11 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 
     for (k = p->from; k < p->end; k++) {
         const md_row *row = md_active_row(sim, k);
-        const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
+        const md_unit change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         if (!row->in_inequality) continue;
         p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
         p->hard = (int16_t)(p->hard + !md_is_soft_in_block(row));
-        p->rest = md_unit_sub(p->rest, md_part_along(row, row->u_before));
+        p->rest = md_unit_sub(p->rest, md_part_along(row, row->impulse.u.before));
         p->velocity = md_unit_add(p->velocity, md_part_along(row, change));
     }
     p->pull = p->part = MD_K(0);
@@ -16458,7 +16440,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         sim->overflow |= md_overflow_of(row->u_lambda);
-        d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->u_before, i)));
+        d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->impulse.u.before, i)));
     }
     if (!md_unit_is_zero(d))
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
@@ -16482,7 +16464,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
         overflow |= md_overflow_of(row->u_lambda);
-        change = md_unit_sub(row->u_lambda, row->u_before);
+        change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         size = md_unit_abs(row->u_lambda);
         if (md_unit_less(largest, size)) largest = size;
         if (md_unit_is_zero(change)) continue;
@@ -16586,7 +16568,7 @@ MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
     return md_visit_run(sim, k, x, y, 1, i);
 }
 
-/* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
+/* One visit of each inequality row. Parallel rows stand together. impulse.u.before is the impulse
    before. */
 MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
 {
@@ -16638,7 +16620,7 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
 {
     const int n = md_whitened_count(sim);
     int k;
-    for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
+    for (k = 0; k < n; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
 }
 
 /* An iteration begins at the impulses at hand. */
@@ -16646,7 +16628,7 @@ MD_STATIC void md_begin_iteration(const mdyn_sim *sim)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_before = md_active_row(sim, k)->u_lambda;
+        md_active_row(sim, k)->impulse.u.before = md_active_row(sim, k)->u_lambda;
 }
 
 /* A new direction begins here: none of the changes before count. */
@@ -16655,7 +16637,7 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
     int k;
     md_begin_iteration(sim);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        md_active_row(sim, k)->u_direction = MD_U(0);
+        md_active_row(sim, k)->impulse.u.direction = MD_U(0);
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     md_clear_row_x(sim);
 }
@@ -16673,7 +16655,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     int k;
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_num P = md_of_unit(MD_SOLVE(sim)->row_x[k], 0);
+        const md_num P = md_of_unit(MD_LASTING(sim)->row_x[k], 0);
         slope = md_add(slope, md_mul(P, md_of_unit(MD_SOLVE(sim)->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
     }
@@ -16681,10 +16663,10 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
-        const md_num p = md_of_unit(row->u_direction, 0);
+        const md_num p = md_of_unit(row->impulse.u.direction, 0);
         md_unit s;
         if (!MD_PRODUCTS_ARE_CHEAP && md_is_zero(p)) continue;
-        size = md_add_square(size, row->u_direction);
+        size = md_add_square(size, row->impulse.u.direction);
         s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
         slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
@@ -16702,7 +16684,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
 MD_INLINE int md_bound_on_direction(const md_row *row, md_unit *bound)
 {
     const md_unit zero = MD_U(0);
-    const int rises = md_unit_less(zero, row->u_direction);
+    const int rises = md_unit_less(zero, row->impulse.u.direction);
     *bound = zero;
     if (md_has_two_in_block(row)
         && (rises ? !md_unit_less(zero, row->u_lambda) : md_unit_less(zero, row->u_lambda)))
@@ -16720,11 +16702,11 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         md_unit bound;
-        if (!row->in_inequality || md_unit_is_zero(row->u_direction)) continue;
+        if (!row->in_inequality || md_unit_is_zero(row->impulse.u.direction)) continue;
         if (md_has_leader(sim, row)) return MD_K(0);
         if (md_bound_on_direction(row, &bound))
             room = md_min(room, md_div(md_of_unit(md_unit_sub(bound, row->u_lambda), 0),
-                                       md_of_unit(row->u_direction, 0)));
+                                       md_of_unit(row->impulse.u.direction, 0)));
     }
     return room;
 }
@@ -16739,16 +16721,17 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
     MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        const md_unit step = goes_on ? md_unit_mul(part, row->u_direction) : MD_U(0);
-        row->u_direction = md_unit_add(step, md_unit_sub(row->u_lambda, row->u_before));
-        row->u_before = row->u_lambda = md_unit_add(row->u_lambda, step);
+        const md_unit step = goes_on ? md_unit_mul(part, row->impulse.u.direction) : MD_U(0);
+        row->impulse.u.direction = md_unit_add(step, md_unit_sub(row->u_lambda,
+                                                                 row->impulse.u.before));
+        row->impulse.u.before = row->u_lambda = md_unit_add(row->u_lambda, step);
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
 
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_unit step = goes_on ? md_unit_mul(part, MD_SOLVE(sim)->row_x[k]) : MD_U(0);
-        MD_SOLVE(sim)->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
+        const md_unit step = goes_on ? md_unit_mul(part, MD_LASTING(sim)->row_x[k]) : MD_U(0);
+        MD_LASTING(sim)->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
                                                       MD_SCRATCH(sim)[k]));
         MD_SCRATCH(sim)[k] = MD_SOLVE(sim)->du[k] = md_unit_add(MD_SOLVE(sim)->du[k], step);
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
@@ -16764,7 +16747,7 @@ MD_OWN_FRAME void md_end_direction(mdyn_sim *sim, md_num t)
         md_row *row = md_active_row(sim, k);
         if (row->in_inequality)
             md_set_impulse(sim, row, md_unit_add(row->u_lambda,
-                                                 md_unit_mul_num(row->u_direction, t)));
+                                                 md_unit_mul_num(row->impulse.u.direction, t)));
     }
     md_begin_direction(sim);
 }
@@ -16867,17 +16850,17 @@ MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i, int k)
     const int meet = sim->active_rows_meet;
     md_num *A = y->A + i * (i + 1) / 2;
     int j, e;
-    if (meet) (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
+    if (meet) (void)md_axpy_free(sim, row, MD_U(1), MD_LASTING(sim)->row_x);
     for (j = 0; j < i; j++) {
         md_unit part = MD_U(0);
         other = md_active_row(sim, y->row[j]);
         if (other->first == row->first) part = other->along;
-        else if (meet) part = md_row_dot(sim, other, MD_SOLVE(sim)->row_x);
+        else if (meet) part = md_row_dot(sim, other, MD_LASTING(sim)->row_x);
         A[j] = md_of_unit(md_part_along(row, part), 0);
     }
     A[i] = MD_K(1);
     for (e = row->first + row->owned_count; meet && e < row->end; e++)
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
 }
 
 /* The rows at no bound, A and what they miss. */
@@ -16931,8 +16914,9 @@ MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, md_system *y)
         md_row *row = md_active_row(sim, y->row[k]);
         md_num left;
         md_unit bound;
-        row->u_direction = md_unit_of(y->d[k], 0);
-        if (md_unit_is_zero(row->u_direction) || !md_bound_on_direction(row, &bound)) continue;
+        row->impulse.u.direction = md_unit_of(y->d[k], 0);
+        if (md_unit_is_zero(row->impulse.u.direction) || !md_bound_on_direction(row, &bound))
+            continue;
         left = md_of_unit(md_unit_sub(bound, row->u_lambda), 0);
         if (md_less(md_abs(left), md_abs(md_mul_ratio(room, y->d[k]))))
             room = md_div(left, y->d[k]);
@@ -16976,7 +16960,7 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
         if (!row->in_inequality) continue;
         meet = md_has_leader(sim, row);
         for (e = row->first + row->owned_count; e < row->end; e++) {
-            md_unit *mark = &MD_SOLVE(sim)->row_x[sim->entry_column[e]];
+            md_unit *mark = &MD_LASTING(sim)->row_x[sim->entry_column[e]];
             meet |= !md_unit_is_zero(*mark);
             *mark = MD_U(1);
         }
@@ -17299,8 +17283,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
     s.two_sided = d->two_sided;
-    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0),
-                      MD_K(MD_LCP_NOISE * MD_EPSILON));
+    s.b_rounding = md_div(md_of_unit(MD_U_NOISE, 0), MD_K(MD_LCP_NOISE * MD_EPSILON));
     p.n = n;
     p.hi = d->mu;
     p.findex = NULL;
@@ -17477,7 +17460,7 @@ MD_INLINE md_num md_impulse_of(const md_row *row, md_unit u, md_scale e)
 MD_OWN_FRAME void md_save_warm_start(const mdyn_sim *sim, md_row *row, md_scale e,
                                      int32_t iterations)
 {
-    const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
+    const md_unit change = md_unit_sub(row->u_lambda, row->impulse.u.before);
     md_num zero = MD_K(0), start, drift;
     row->warm_start = md_impulse_of(row, row->u_lambda, e);
     if (!md_has_target_velocity(sim) || md_unit_is_zero(change)) return;
@@ -17504,9 +17487,10 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
     const md_unit u = row->u_lambda;
     const int is_zero = md_unit_is_zero(u), is_below = md_unit_less(u, row->u_lambda_max);
     const int is_between = is_below && md_unit_less(row->u_lambda_min, u);
-    row->lambda = is_zero ? row->lambda_given : is_between ? md_impulse_of(row, u, e)
+    const md_num lambda = is_zero ? row->lambda_given : is_between ? md_impulse_of(row, u, e)
         : is_below ? row->lambda_min : row->lambda_max;
-    if (is_zero ? !md_less(row->lambda_min, row->lambda) || !md_less(row->lambda, row->lambda_max)
+    row->impulse.lambda = lambda;
+    if (is_zero ? !md_less(row->lambda_min, lambda) || !md_less(lambda, row->lambda_max)
                 : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
@@ -17517,13 +17501,14 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         const md_num warm_start = row->warm_start;
-        row->lambda = row->warm_start = MD_K(0);
+        row->impulse.lambda = row->warm_start = MD_K(0);
         if (!row->in_inequality) continue;
 
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
         md_recover_impulse(row, e);
         if (md_stores_warm_start(sim))
-            row->warm_start = saved ? md_unless_tiny(warm_start, row->lambda) : row->lambda;
+            row->warm_start = saved ? md_unless_tiny(warm_start, row->impulse.lambda)
+                                    : row->impulse.lambda;
     }
     if (md_equality_count(sim) > 0) md_recover_equality_impulses(sim, e);
 }
@@ -17903,7 +17888,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     /* impulses and dv of the solve again. Least-squares steps have overwritten the impulses of the
        equality rows, of which the warm starts are copies. */
     for (k = 0; k < md_equality_count(sim); k++)
-        md_active_row(sim, k)->lambda = md_active_row(sim, k)->warm_start;
+        md_active_row(sim, k)->impulse.lambda = md_active_row(sim, k)->warm_start;
     for (k = 0; k < sim->dofs; k++) {
         md_num dv = MD_LASTING(sim)->error_displacement[k];
         MD_LASTING(sim)->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
@@ -18090,7 +18075,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         else md_find_row_terms(sim, row, t);
         for (j = 0; j < t->count; j++)
             deficit = md_sub(deficit, md_mul(t->factor[j], sim->dv[t->dof[j]]));
-        if (md_row_is_soft(row)) deficit = md_sub(deficit, md_mul(row->cfm, row->lambda));
+        if (md_row_is_soft(row)) deficit = md_sub(deficit, md_mul(row->cfm, row->impulse.lambda));
         deficit = md_mul(row->scale, deficit);
         if (shifted)
             deficit = md_add(deficit, md_of_unit(md_unit_sub(row->u_lo,
@@ -18489,7 +18474,7 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
    from the last step. */
 MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
 {
-    if (md_is_zero(row->lambda)) return 0;
+    if (md_is_zero(row->impulse.lambda)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
         return row->index % 3 == 0
             && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
@@ -18527,7 +18512,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
         MD_OPAQUE(o);
         row->last_step = sim->step_count;
         row->last_flags = 0;
-        md_set_result_error(o, MD_K(0));
+        if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = MD_K(0);
         o->v_lo = o->v_hi = MD_K(0);
 
         /* on curves C' is 0 at the end of the step alone, not with J of its middle */
@@ -18546,7 +18531,7 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
 {
     md_num low = MD_NO_MIN, high = MD_NO_MAX, part;
     if (row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT)) {
-        part = md_row_is_soft(row) ? md_mul(row->cfm, row->lambda) : MD_K(0);
+        part = md_row_is_soft(row) ? md_mul(row->cfm, row->impulse.lambda) : MD_K(0);
         low = high = md_sub(md_target_lo(row, bias), part);
         if (md_has_two_targets(row)) high = md_sub(md_target_hi(row, bias), part);
     }
@@ -18574,7 +18559,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
         row->last_side = row->active_side;
-        md_set_result_error(o, row->error);
+        if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = row->error;
         md_report_targets(row, bias, o);
         if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
@@ -18775,8 +18760,7 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     if (code != MDYN_OK) return code;
 
     md_find_bias_lag(sim, &after, &speed);
-    *lags = md_less(md_mul(MD_K(0.25), before), after)
-        && md_less(md_mul(MD_K(1e-4), speed), after);
+    *lags = md_less(md_mul(MD_K(0.25), before), after) && md_less(md_mul(MD_K(1e-4), speed), after);
     return MDYN_OK;
 }
 
@@ -19318,8 +19302,7 @@ MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num 
     if (!below)
         from = ends ? md_of_wide(spline ? c->knots[0].q : c->lower) : MD_K(-8388608);
     if (!above)
-        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper)
-                  : MD_K(8388608);
+        to = ends ? md_of_wide(spline ? c->knots[c->knot_count - 1].q : c->upper) : MD_K(8388608);
     *place = from;
     return md_slope_sign(c, from, MD_K(MD_CONSISTENCY_TOLERANCE)) == 0
         || md_find_level(c, from, to, place);
@@ -19898,8 +19881,7 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
             ratio = md_neg(md_div(t->factor[from], t->factor[to]));
             sim->joint_force[t->dof[to]] = md_mul(ratio, sim->joint_force[t->dof[from]]);
             sim->dv[t->dof[to]] = md_sub(md_mul(ratio, sim->dv[t->dof[from]]),
-                md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)),
-                       t->factor[to]));
+                md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)), t->factor[to]));
             sim->mark[t->dof[to]] = 1;
             found = 1;
         }
@@ -20269,7 +20251,7 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 {
     const int n = sim->couplings;
     int i, k, several = 0, changed = 1;
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (i = 0; (MIMICDYN_MAX_TERMS > 2 || MD_HAS_CURVES) && i < n; i++)
         several |= md_coupling_at(sim, i)->term_count > 2 || md_coupling_is_curved(sim, i);
     if (!several) return 0;
@@ -20417,7 +20399,7 @@ MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
     /* C, and the rounding of its terms */
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     md_find_row_terms(sim, md_row_at(sim, i), t);
     md_sum_position(sim, md_row_at(sim, i), t, &C);
     for (k = 0; k < t->count; k++)
@@ -20520,8 +20502,7 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
 /* The part of constants_sum that is of curves: the members of md_curves before `bend`. */
 MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
 {
-    return !MD_HAS_CURVES ? 0
-        : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
+    return !MD_HAS_CURVES ? 0 : md_sum_part(sim, MD_CURVES(sim), offsetof(md_curves, bend));
 }
 
 /* The sum of the constants: the members of mdyn_sim from `bodies` to rows_meet, from `model` to
@@ -20938,7 +20919,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
     md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, extra = 0;
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) {
         sim->springs[k] = md_parent_dof(sim, k) < 0 ? (md_place_if_any)k
                                                     : sim->springs[md_parent_dof(sim, k)];
@@ -21288,8 +21269,7 @@ MD_INLINE void md_change_sum(mdyn_sim *sim, uint32_t before, uint32_t after)
    rows_meet. */
 MD_STATIC uint32_t md_sum_flags(const mdyn_sim *sim)
 {
-    return md_sum_part(sim, &sim->drives,
-                       offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
+    return md_sum_part(sim, &sim->drives, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
 }
 
 /* The part of constants_sum that depends on coupling i. */
@@ -21410,7 +21390,7 @@ MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
     const md_num zero = MD_K(0);
     md_num excess, violation = zero;
 
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     md_find_row_terms(sim, md_row_at(sim, coupling), &MD_SOLVE(sim)->terms);
     md_evaluate_position(sim, md_row_at(sim, coupling));
     excess = md_value_minus(sim, c->lower);
@@ -21497,8 +21477,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     sim->rows = (int16_t)(sim->rows + by);
     sim->joint_row_count = (int16_t)(sim->joint_row_count + by);
     if (MD_HAS_BODY_ROWS)
-        MD_BODY_ROWS(sim)->lasting_row_count
-            = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
+        MD_BODY_ROWS(sim)->lasting_row_count = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
         int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].spec.leader;
         if (*leader >= 0) *leader = (int16_t)(*leader + by);
@@ -21522,7 +21501,7 @@ MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
     row->last_side = 0;
 
     result = &sim->row_result[at];
-    md_set_result_error(result, MD_K(0));
+    if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(result) = MD_K(0);
     result->v_lo = result->v_hi = MD_K(0);
     result->impulse = result->warm_start = MD_K(0);
 }
@@ -21769,8 +21748,7 @@ MD_STATIC void md_accept_state(mdyn_sim *sim)
    leaves the range of mdyn_real. */
 MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, int index)
 {
-    const md_num rounding
-        = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
+    const md_num rounding = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
     const int moved = md_less(rounding, md_abs(d));
     md_accumulate(x, tail, d);
     return md_in_range(*x) ? moved : md_blame(sim, MDYN_ERR_OVERFLOW, index);
@@ -21833,7 +21811,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
 {
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
         sim->joint_force[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
@@ -22116,7 +22094,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
     md_sum_set_real(&s, q, tail);
     md_sum_add_turns(&s, (mdyn_real)-n);
     md_real_set_sum(&sim->q[c], &sim->q_tail[c], &s);
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
 
     /* offset + coefficient (q before - q after), with all digits */
     for (i = 0; i < sim->couplings; i++) {
@@ -22130,8 +22108,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
             md_sum_add_product(&s, sim->offset_rest[i], MDYN_R(1), 0);
             md_sum_add_product(&s, coefficient, q, tail);
             md_sum_add_product(&s, coefficient, (mdyn_real)-sim->q[c], 0);
-            md_sum_add_product(&s, md_to_wide(md_neg(md_of_wide(coefficient))), 0,
-                               sim->q_tail[c]);
+            md_sum_add_product(&s, md_to_wide(md_neg(md_of_wide(coefficient))), 0, sim->q_tail[c]);
             sim->coupling[i].offset = md_sum_to_wide(&s);
             md_sum_add_product(&s, sim->coupling[i].offset, MDYN_R(-1), 0);
             sim->offset_rest[i] = md_sum_to_wide(&s);
@@ -22841,8 +22818,7 @@ MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
 {
     const md_row *row = md_row_at(sim, k);
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING && md_uses_midpoint(sim))
-        return md_mul(md_mul(MD_K(0.5), sim->dt),
-                      md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
+        return md_mul(md_mul(MD_K(0.5), sim->dt), md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
     return md_is_body_row(row) ? md_body_row_turn(sim, row) : MD_K(0);
 }
 
@@ -22868,7 +22844,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     const md_num force = md_mul(sim->inverse_dt, r->impulse);
     const md_num power = md_mul(force, velocity);
     const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
-                                               : md_result_error(r);
+                                               : *MD_RESULT_ERROR(r);
     md_num residual = MD_K(0);
 
     /* how far J v' misses its bounds */
@@ -22999,8 +22975,7 @@ MD_STATIC int md_counts_are_valid(const mdyn_sim *sim)
         && md_is_between(0, sim->equality_count, sim->active_count)
         && md_is_between(-1, sim->planned_count, sim->rows)
         && sim->entries >= 0 && sim->entries <= MIMICDYN_MAX_ENTRIES
-        && md_is_between(0, sim->plan_entries, MIMICDYN_MAX_ENTRIES)
-        && md_reduction_is_valid(sim);
+        && md_is_between(0, sim->plan_entries, MIMICDYN_MAX_ENTRIES) && md_reduction_is_valid(sim);
 
     /* no row stands twice in a plan; contacts, which come and go, stand behind this part of it */
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) seen[k] = 0;
@@ -23056,8 +23031,7 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
             && md_is_between(row->shared, row->end, MIMICDYN_MAX_ENTRIES)
             && md_is_between(-1, row->pivot, MDYN_WHITENED_SIZE_ - 1)
             && (row->unbounded | row->in_equality | row->in_inequality | row->inactive
-                | row->is_spring) <= 1
-            && md_is_between(0, row->owned_count, row->end - row->first);
+                | row->is_spring) <= 1 && md_is_between(0, row->owned_count, row->end - row->first);
     }
 
     /* the first entries of a row are at pivots of earlier ones; parallel rows share all */
@@ -23162,11 +23136,10 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
         const md_row *row = &sim->slot[k].row;
         if (!MIMICDYN_TREE) ok &= md_are_nums(MD_SOFT_MASS(sim, k), 1);
         if (MD_GAINS_STAY) ok &= MD_ARE_FIELDS(MD_GAINS(sim, k), rate, of_target);
-        if (MIMICDYN_SETTINGS) ok &= md_are_nums(MD_LAMBDA_SUM(sim, k), 1);
+        if (MIMICDYN_SETTINGS)
+            ok &= md_are_nums(MD_LAMBDA_SUM(sim, k), 1)
+                && md_are_nums(MD_RESULT_ERROR(&sim->row_result[k]), 1);
         ok &= MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
-#if MIMICDYN_SETTINGS
-        ok &= md_are_nums(&sim->row_result[k].error, 1);
-#endif
         if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, scale, length);
     }
     if (!MD_HAS_CURVES) return ok;

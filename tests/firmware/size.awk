@@ -38,8 +38,8 @@ function formula(board, scalar,    c, before) {
     return sprintf("%d + %d B + %d [B/2] + %d D + %d [D/6] + %d J + C (%d + %d T) + %d T + %d R" \
                    " + %d M + %d E + max(%s + %d J, max(%d E, %d M, %s) + %d + %d D + %d R + %d T" \
                    " + max(%d (D + R), %d D))", c[1], c[2], c[15], c[3], c[16], c[9], c[4], c[6], \
-                   c[8], c[5], c[10], c[7], before, c[14], c[11], c[18], before, c[19], 4 * c[11], \
-                   2 * c[11], c[20], c[11], c[17])
+                   c[8], c[5], c[10], c[7], before, c[14], c[11], c[18], before, c[19], 2 * c[11], \
+                   c[11], c[20], c[11], c[17])
 }
 
 END {

@@ -130,7 +130,7 @@ sizeof() { # sizeof BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
 # vector, or the terms of a row with two numbers for each DoF, whichever is larger.
 solve() { # solve DOFS ROWS TERMS
     terms_at=$(((int + 2 * $1 + align - 1) / align * align + 2 * num * $1))
-    echo $((unit * (4 * $1 + 2 * $2) + solve_term * $3 + $(most $((unit * ($1 + $2))) $terms_at)))
+    echo $((unit * (2 * $1 + $2) + solve_term * $3 + $(most $((unit * ($1 + $2))) $terms_at)))
 }
 
 # What a sim of many entries has beside it.
@@ -145,7 +145,7 @@ most() { if [ "$1" -gt "$2" ]; then echo "$1"; else echo "$2"; fi; }
 # three speeds even out; what takes turns in shared memory by making each part the larger one:
 #    sizeof = constant + body B + pair [B/2] + dof D + tree [D/6] + joint J + C (coupling + term T)
 #             + terms T + row R + mass M + entry E + max(before + stage J,
-#             max(unit E, factor M, before) + solve + unit (4 D + 2 R) + solve_term T
+#             max(unit E, factor M, before) + solve + unit (2 D + R) + solve_term T
 #             + max(unit (D + R), reduced D))
 # with before = max(unit M, column D) + wrench B, the joints J = min(B, D) and the numbers of the
 # mass matrix M = min(E, D (D + 1)/2). It may be above what the compiler says, by padding, but never
@@ -158,7 +158,7 @@ says() { # says BODIES DOFS COUPLINGS ROWS TERMS ENTRIES: by the formula
     m=$(least "$6" $(($2 * ($2 + 1) / 2)))
     before=$(($(most $((unit * m)) $((column * $2))) + wrench * $1))
     rows=$(($(most $((unit * $6)) "$(most $((factor * m)) $before)") + solve + \
-        unit * (4 * $2 + 2 * $4) + solve_term * $5 + \
+        unit * (2 * $2 + $4) + solve_term * $5 + \
         $(most $((unit * ($2 + $4))) $((reduced * $2)))))
     echo $((constant + $1 * body + $1 / 2 * pair + $2 * dof + $2 / 6 * tree + j * joint + \
         $3 * (coupling + $5 * term) + $5 * terms + $4 * row + m * mass + $6 * entry + \
