@@ -166,7 +166,7 @@
 #define MDYN_SPELL_COUPLINGS_ MIMICDYN_MAX_COUPLINGS
 #else
 #define MDYN_SPELL_COUPLINGS_ default
-#define MIMICDYN_MAX_COUPLINGS MIMICDYN_MAX_BODIES
+#define MIMICDYN_MAX_COUPLINGS (MIMICDYN_MAX_BODIES / 2 + 2)
 #endif
 
 /* MIMICDYN_MAX_BODY_ROWS - maximum number of constraint rows on bodies: 3 for a closure at a point,
@@ -203,7 +203,7 @@
 #define MDYN_SPELL_ROWS_ MIMICDYN_MAX_ROWS
 #else
 #define MDYN_SPELL_ROWS_ default
-#define MIMICDYN_MAX_ROWS (MIMICDYN_MAX_COUPLINGS + MIMICDYN_MAX_DOFS + MDYN_BODY_ROWS_)
+#define MIMICDYN_MAX_ROWS (MIMICDYN_MAX_BODIES + MIMICDYN_MAX_DOFS + MDYN_BODY_ROWS_)
 #endif
 
 /* MIMICDYN_MAX_TERMS - maximum number of joints in a coupling, and of bodies in a row. 2 to 64. */
@@ -1378,12 +1378,19 @@ typedef struct md_composite {
 #endif
 enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
 
-/* A number of a body, a coordinate, or a place in M or G; below 0: there is none. */
-#if MIMICDYN_MAX_BODIES <= 127 && MDYN_MAX_COORDINATES <= 127 && MDYN_MASS_SIZE_ <= 127 \
+/* A number of a body, a coordinate, or a place in G; below 0: there is none. */
+#if MDYN_SCALAR != MDYN_SCALAR_F64 && MIMICDYN_MAX_BODIES <= 127 && MDYN_MAX_COORDINATES <= 127 \
     && MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) <= 127
 typedef int8_t md_index;
 #else
 typedef int16_t md_index;
+#endif
+
+/* A place in M. */
+#if MDYN_MASS_SIZE_ <= 127
+typedef int8_t md_mass_index;
+#else
+typedef int16_t md_mass_index;
 #endif
 
 /* Of a body in a tree. */
@@ -1396,12 +1403,12 @@ enum {
     MD_ROTOR = 32    /* turns in the world about its mass center, carries nothing: >>kinematics */
 };
 
-/* A word in floats, which makes a link 200 bytes long in F64: with 192 gcc's inverse dynamics takes
-   7 % more instructions on x86-64. */
-#if MDYN_SCALAR == MDYN_SCALAR_FIXED
-typedef uint8_t md_traits;
-#else
+/* A word in F64, as md_index is of 16 bits there, which makes a link 200 bytes long: with 192 gcc's
+   inverse dynamics takes up to 7 % more instructions on x86-64. */
+#if MDYN_SCALAR == MDYN_SCALAR_F64
 typedef uint32_t md_traits;
+#else
+typedef uint8_t md_traits;
 #endif
 
 /* Members that structs have in builds with a tree. Without one they are those of a struct of which
@@ -1540,6 +1547,13 @@ typedef struct md_value {
     md_num displacement; /* change of C by the substeps so far */
 } md_value;
 
+/* The impulse of a row. While rows iterate it is not known: in the same place what their u_lambda
+   was before the last iteration, and its direction (md_follow_direction). */
+typedef union md_impulse {
+    md_num lambda;
+    struct { md_unit before, direction; } u;
+} md_impulse;
+
 /* A constraint row of this step, whitened: x = scale L^-T J^T. `u_` marks quantities of the row
    scaled to length 1. See >>constraints for v_lo to position_bias, >>equality for the layout. */
 typedef struct md_row {
@@ -1570,7 +1584,7 @@ typedef struct md_row {
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
     md_num lambda_given;              /* impulse that is part of the free motion */
     md_num velocity_given;            /* J v + cfm lambda_given */
-    md_num lambda_min, lambda_max, lambda;
+    md_num lambda_min, lambda_max;
     md_num warm_start;                /* lambda at which the next step begins */
     md_num Jv;                        /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
@@ -1578,8 +1592,7 @@ typedef struct md_row {
     md_unit beside;                   /* inequality: share of cfm in the squared length;
                                          equality: tau of its second reflection */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
-    md_unit u_before;                 /* u_lambda before the last iteration */
-    md_unit u_direction;              /* of the impulse in the iteration: md_follow_direction */
+    md_impulse impulse;
 } md_row;
 
 /* The places that W of a DoF takes, six numbers, among those of L; whether trees can be so deep
@@ -1635,7 +1648,8 @@ typedef struct md_vector {
 /* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
 #if MIMICDYN_SETTINGS
-    md_num error; /* of MDYN_EXPLICIT: md_result_error */
+    md_num error; /* C at the start of a step by MDYN_EXPLICIT: MD_RESULT_ERROR. After others it is
+                     that of the state at hand (md_present_error) */
 #endif
     md_num v_lo, v_hi, impulse, warm_start;
 } md_row_result;
@@ -1838,37 +1852,48 @@ typedef struct md_system {
     md_num A[MD_SYSTEM * (MD_SYSTEM + 1) / 2]; /* rows of L, then 1/pivot; 0: the row is left */
 } md_system;
 
-/* What a solve has beside rows and entries; the next one needs `system` alone. has_displacement and
-   has_error_displacement of the sim tell whether the first two are not 0. */
-typedef struct md_solve {
+/* What the end of a step needs of its solve, and nothing needs in the next one, and what is 0
+   between rows. The flags has_displacement and has_error_displacement of the sim tell whether the
+   first two are not 0. */
+typedef struct md_lasting {
 #if MIMICDYN_SETTINGS
     md_num displacement[MIMICDYN_MAX_DOFS]; /* MD_DISPLACEMENT: from q to the middle of this
                                                substep */
 #endif
     md_num error_displacement[MIMICDYN_MAX_DOFS]; /* the part of it that corrects errors */
     md_num y_force[MIMICDYN_MAX_DOFS];      /* G^T force */
+    md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
+    md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
+} md_lasting;
+
+/* What a solve has beside rows and entries, and nothing needs after it. */
+typedef struct md_solve {
+#if MD_STATES_IN_ROWS
+    md_lasting lasting;                     /* MD_LASTING */
+#endif
     md_terms terms;                         /* of the row at hand; here to save stack */
     md_value value;                         /* its C */
     md_vector vector;                       /* shared by parallel rows */
     md_unit du[MDYN_WHITENED_SIZE_];        /* change of velocity, whitened */
     md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
     md_scratch scratch;
-    md_unit row_J[MIMICDYN_MAX_DOFS];       /* J of the row at hand; 0 between rows */
-    md_unit row_x[MDYN_WHITENED_SIZE_];     /* scale L^-T J^T of the row at hand; 0 between rows */
 #if MD_HAS_CONSTANT_ROWS
     md_system system;                       /* MD_FREE_ROWS */
 #endif
 } md_solve;
 
-/* Whether that takes turns with computations on bodies too. Curves change G in between. */
-#define MD_SOLVE_IS_SHARED (MD_STATES_IN_ROWS && MIMICDYN_MAX_CURVES == 0)
+/* Whether that takes turns with computations on bodies too. Curves change G in between; rows on
+   bodies are set up from bias motions. */
+#define MD_SOLVE_IS_SHARED (MIMICDYN_TREE && MDYN_BODY_ROWS_ == 0 && MIMICDYN_MAX_CURVES == 0)
 
-/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there.
-   What comes before `terms` follows from M, and may stand where M_y ends. */
+/* Bytes before it: entries, or L and M_y, whose columns mdyn_reduced_mass_matrix numbers there, or
+   the wrenches of md_advance_momenta. What comes before `terms` follows from M, and may stand where
+   M_y ends. */
+#define MD_LARGER(a, b) ((a) > (b) ? (a) : (b))
 #define MD_MASS_BYTES (MDYN_MASS_SIZE_ * (sizeof(md_unit) + sizeof(md_num)))
 #define MD_BEFORE_SOLVE \
-    (MD_MASS_BYTES > offsetof(md_solve, terms) + MIMICDYN_MAX_ENTRIES * sizeof(md_unit) \
-     ? MD_MASS_BYTES - offsetof(md_solve, terms) : MIMICDYN_MAX_ENTRIES * sizeof(md_unit))
+    (MD_LARGER(MD_LARGER(MIMICDYN_MAX_ENTRIES * sizeof(md_unit), offsetof(md_work, stage)) \
+               + offsetof(md_solve, terms), MD_MASS_BYTES) - offsetof(md_solve, terms))
 
 /* Memory of computations that do not overlap: each writes what it then reads, and nobody reads it
    afterwards. Only the rows of L stay, which stand first in each member and, without a tree, the
@@ -2037,7 +2062,7 @@ typedef struct mdyn_sim {
     md_coupling_values coupling[MIMICDYN_MAX_COUPLINGS];
     mdyn_wide offset_rest[MIMICDYN_MAX_COUPLINGS]; /* digits beyond `offset`: >>project */
     md_place_if_any dof_parent[MIMICDYN_MAX_DOFS]; /* next DoF towards the world; -1: none */
-    md_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
+    md_mass_index M_first[MIMICDYN_MAX_DOFS + 1]; /* where row k of M begins in `mass`, with M_kk */
 
     volatile uint32_t ready_mark;        /* MD_READY, MD_BUSY, MD_IN_CALLBACK */
     uint32_t constants_sum;
@@ -2060,7 +2085,7 @@ typedef struct mdyn_sim {
     md_index G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
     md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
-    md_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
+    md_mass_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
     md_place_if_any springs[MIMICDYN_MAX_DOFS]; /* soft rows on the trees that rows tie a DoF to */
     md_place setup_order[MIMICDYN_MAX_ROWS];   /* rows in the order in which they are set up */
     md_place_if_any pivot_owner[MDYN_WHITENED_SIZE_]; /* row that owns a coordinate; -1: none */
@@ -2081,6 +2106,9 @@ typedef struct mdyn_sim {
     md_curves curve_part;                 /* >>curves */
 #endif
 
+#if !MD_STATES_IN_ROWS
+    md_lasting lasting;           /* MD_LASTING */
+#endif
 #if !MD_SOLVE_IS_SHARED
     md_solve solve;               /* >>reduce, >>constraints to >>step: MD_SOLVE */
 #endif
@@ -2185,14 +2213,21 @@ typedef struct md_shape {
 #else
 #define MD_FREE_ROWS(sim) ((void)(sim), (md_system *)0)
 #endif
+#if MD_STATES_IN_ROWS
+#define MD_LASTING(sim) (&MD_SOLVE(sim)->lasting)
+#else
+#define MD_LASTING(sim) (&(sim)->lasting)
+#endif
 #define MD_REDUCED(sim) (MD_SOLVE(sim)->scratch.reduced)
 #define MD_SCRATCH(sim) (MD_SOLVE(sim)->scratch.whitened)
 #if MIMICDYN_SETTINGS
-#define MD_DISPLACEMENT(sim) (MD_SOLVE(sim)->displacement)
+#define MD_DISPLACEMENT(sim) (MD_LASTING(sim)->displacement)
 #define MD_LAMBDA_SUM(sim, k) (&(sim)->lambda_sum[k])
+#define MD_RESULT_ERROR(result) (&(result)->error)
 #else /* no substeps: all of the displacement corrects errors */
-#define MD_DISPLACEMENT(sim) (MD_SOLVE(sim)->error_displacement)
+#define MD_DISPLACEMENT(sim) (MD_LASTING(sim)->error_displacement)
 #define MD_LAMBDA_SUM(sim, k) ((void)(sim), (void)(k), (md_num *)0)
+#define MD_RESULT_ERROR(result) ((void)(result), (md_num *)0)
 #endif
 #if MIMICDYN_TREE
 #define MD_SOFT_MASS(sim, k) ((void)(k), &MD_SOLVE(sim)->scratch.compliance.soft_mass)
@@ -7212,16 +7247,11 @@ MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_mo
         md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
-/* Work that stands where the bias accelerations were makes the kinematics stale. */
+/* Work that stands where the bias accelerations were, as what a solve has may (MD_SOLVE_IS_SHARED),
+   makes the kinematics stale. */
 MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
 {
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
-}
-
-/* The same of the scratch of a solve, for those that use it outside of one. */
-MD_INLINE void md_open_scratch(mdyn_sim *sim)
-{
-    if (MD_SOLVE_IS_SHARED) md_drop_bias_motions(sim);
 }
 
 /* The states of all bodies and all bias motions from q and v, by the equations at the top
@@ -9077,7 +9107,7 @@ MD_INLINE int md_mass_y_place(const mdyn_sim *sim, int a, int b)
 /* What M_kj gives to M_y if k and j depend on one independent DoF each, the common case: the place
    of the one element; -1 less the place if it counts twice, because M_jk is the same. Otherwise
    MD_SEVERAL_PLACES. */
-enum { MD_SEVERAL_PLACES = sizeof(md_index) == 1 ? -128 : -32768 };
+enum { MD_SEVERAL_PLACES = sizeof(md_mass_index) == 1 ? -128 : -32768 };
 MD_STATIC int md_mass_place(const mdyn_sim *sim, int k, int j)
 {
     const int a = sim->G_first[k], b = sim->G_first[j];
@@ -9117,7 +9147,7 @@ MD_STATIC void md_reduce_mass(mdyn_sim *sim)
 {
     md_num *to = sim->shared.factor.mass_y;
     int first = md_first_follower(sim), n = md_first_of_M(sim, first), j, k;
-    const md_index *at;
+    const md_mass_index *at;
     const md_num *M;
 
     /* rows before those of followers are the same, but where these make them longer */
@@ -11051,31 +11081,8 @@ MD_INLINE int md_has_displacement(const mdyn_sim *sim)
 /* The impulse of row k in all of the step: lambda, and that of the substeps before. */
 MD_INLINE md_num md_row_impulse(const mdyn_sim *sim, int k)
 {
-    const md_num lambda = md_row_at(sim, k)->lambda;
+    const md_num lambda = md_row_at(sim, k)->impulse.lambda;
     return md_substeps(sim) > 1 ? md_add(*MD_LAMBDA_SUM(sim, k), lambda) : lambda;
-}
-
-/* C of a row at the start of a step by MDYN_EXPLICIT. After a midpoint step it is that of the state
-   at hand, which mdyn_report_row finds by itself (md_present_error): builds that have no other
-   scheme do not keep it. */
-MD_INLINE md_num md_result_error(const md_row_result *r)
-{
-#if MIMICDYN_SETTINGS
-    return r->error;
-#else
-    (void)r;
-    return MD_K(0);
-#endif
-}
-
-MD_INLINE void md_set_result_error(md_row_result *r, md_num error)
-{
-#if MIMICDYN_SETTINGS
-    r->error = error;
-#else
-    (void)r;
-    (void)error;
-#endif
 }
 
 /* Whether a row has compliance: cfm > 0. */
@@ -11472,7 +11479,7 @@ MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
         || (mode == MD_MODE_STEP && !sim->may_be_off)))) return;
 
     /* off_f = (C or C' - sum of c_k off_k)/c_f, followers after those that they follow */
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) sim->off[k] = MD_K(0);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
@@ -12282,8 +12289,8 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
-        md_copy_in(MD_SOLVE(sim)->y_force, sim->v, sim->dofs);
-        row->Jv = md_body_row_dot(sim, row, MD_SOLVE(sim)->y_force);
+        md_copy_in(MD_LASTING(sim)->y_force, sim->v, sim->dofs);
+        row->Jv = md_body_row_dot(sim, row, MD_LASTING(sim)->y_force);
     } else if (sim->has_off == MD_OFF_VELOCITY) {
         row->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->off));
     }
@@ -12917,7 +12924,7 @@ MD_STATIC void md_clear_result(mdyn_sim *sim, int k, uint32_t last_step)
     row->last_step = last_step;
     row->last_flags = 0;
     row->last_side = 0;
-    md_set_result_error(o, MD_K(0));
+    if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = MD_K(0);
     o->v_lo = o->v_hi = o->impulse = o->warm_start = MD_K(0);
 }
 
@@ -13021,7 +13028,7 @@ MD_OWN_FRAME md_squares md_add_row_squares(const mdyn_sim *sim, md_squares sum, 
 {
     int e;
     for (e = first; e < end; e++)
-        sum = md_add_square(sum, MD_SOLVE(sim)->row_x[sim->entry_column[e]]);
+        sum = md_add_square(sum, MD_LASTING(sim)->row_x[sim->entry_column[e]]);
     return sum;
 }
 
@@ -13203,11 +13210,11 @@ MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec 
    b_k = 0 on return. Returns the parent DoF of k. O(depth of k). */
 MD_INLINE int md_whiten_dof(mdyn_sim *sim, int k)
 {
-    md_unit z = md_unit_mul_num(MD_SOLVE(sim)->row_J[k], sim->inverse_diagonal[k]);
-    MD_SOLVE(sim)->row_J[k] = MD_U(0);
-    MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], z);
-    sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
-    md_sub_ancestors(sim, k, z, MD_SOLVE(sim)->row_J);
+    md_unit z = md_unit_mul_num(MD_LASTING(sim)->row_J[k], sim->inverse_diagonal[k]);
+    MD_LASTING(sim)->row_J[k] = MD_U(0);
+    MD_LASTING(sim)->row_x[k] = md_unit_add(MD_LASTING(sim)->row_x[k], z);
+    sim->overflow |= md_overflow_of(MD_LASTING(sim)->row_x[k]);
+    md_sub_ancestors(sim, k, z, MD_LASTING(sim)->row_J);
     return md_parent_y(sim, k);
 }
 
@@ -13228,10 +13235,10 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
             md_vec_add_cross(&p.ang, &MD_STATE(sim, i)->arm, &p.lin);
 
         z = md_ldexp(md_dof_dot_force(d, &p), -md_dof_scale(d));
-        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(MD_SOLVE(sim)->row_J[k], 0), z));
-        MD_SOLVE(sim)->row_J[k] = MD_U(0);
-        MD_SOLVE(sim)->row_x[k] = md_unit_add(MD_SOLVE(sim)->row_x[k], md_unit_of(z, 0));
-        sim->overflow |= md_overflow_of(MD_SOLVE(sim)->row_x[k]);
+        z = md_mul(sim->inverse_diagonal[k], md_sub(md_of_unit(MD_LASTING(sim)->row_J[k], 0), z));
+        MD_LASTING(sim)->row_J[k] = MD_U(0);
+        MD_LASTING(sim)->row_x[k] = md_unit_add(MD_LASTING(sim)->row_x[k], md_unit_of(z, 0));
+        sim->overflow |= md_overflow_of(MD_LASTING(sim)->row_x[k]);
         md_force_add_scaled(&p, z, MD_W(sim, k));
     }
 }
@@ -13253,7 +13260,7 @@ MD_STATIC void md_whiten_path(mdyn_sim *sim, int body)
     int i, k;
     for (k = md_last_dof(sim, body); k >= 0; k = md_parent_dof(sim, k))
         for (i = md_first_of_G(sim, k); i < md_end_of_G(sim, k); i++) {
-            if (md_unit_is_zero(MD_SOLVE(sim)->row_J[md_y_of_G(sim, i)])) continue;
+            if (md_unit_is_zero(MD_LASTING(sim)->row_J[md_y_of_G(sim, i)])) continue;
             md_whiten_ancestors(sim, md_y_of_G(sim, i));
             if (md_tie_count(sim) == 0) return; /* the further ones are ancestors of this */
         }
@@ -13278,10 +13285,10 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
 {
     int i, j, k;
     for (k = 0; k < t->count; k++)
-        MD_SOLVE(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t->dof[k], t->factor[k], e);
+        MD_LASTING(sim)->row_J[t->dof[k]] = md_scaled_factor(sim, t->dof[k], t->factor[k], e);
     if (md_is_deep(sim)) {
         for (k = 0; k < t->count; k++)
-            if (!md_unit_is_zero(MD_SOLVE(sim)->row_J[t->dof[k]]))
+            if (!md_unit_is_zero(MD_LASTING(sim)->row_J[t->dof[k]]))
                 md_whiten_deep_path(sim, t->dof[k]);
         return;
     }
@@ -13296,7 +13303,7 @@ MD_STATIC void md_whiten_paths(mdyn_sim *sim, const md_reduced *t, md_scale e)
 /* The same of a row on DoF k alone, to the same bits: in place, as no other term adds to x. */
 MD_STATIC void md_whiten_single_path(mdyn_sim *sim, int k, md_num J_k, md_scale e)
 {
-    md_unit *x = MD_SOLVE(sim)->row_x;
+    md_unit *x = MD_LASTING(sim)->row_x;
     md_overflow overflow = 0;
     int j;
     for (x[k] = md_scaled_factor(sim, k, J_k, e); k >= 0; k = md_parent_y(sim, k)) {
@@ -13332,7 +13339,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         if (single) md_whiten_single_path(sim, first, J_k, e);
         else md_whiten_paths(sim, t, e);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
         e = (md_scale)(e + MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13345,7 +13352,7 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
 MD_INLINE void md_whiten_dofs(mdyn_sim *sim, int first, int n, md_num scale)
 {
     const md_num *J = MD_BODY_ROWS(sim)->row_jacobian + first;
-    md_unit *x = MD_SOLVE(sim)->row_x + first;
+    md_unit *x = MD_LASTING(sim)->row_x + first;
     md_overflow overflow = sim->overflow;
     int k, j;
     MD_UNROLL_SIX
@@ -13379,7 +13386,7 @@ MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_
     for (e = row->first; e < row->end; e++) {
         const int k = sim->entry_column[e];
         if (k < sim->dofs)
-            MD_SOLVE(sim)->row_J[k]
+            MD_LASTING(sim)->row_J[k]
                 = md_unit_of(md_mul(row->scale, MD_BODY_ROWS(sim)->row_jacobian[k]),
                              md_dof_scale(&sim->dof[k]));
     }
@@ -13399,7 +13406,7 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
         else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
         if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
+        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13426,13 +13433,13 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
     md_scale excess;
     int e;
     if (!md_is_zero(cfm2)) cfm2 = md_mul(cfm2, md_mul(row->scale, row->scale));
-    excess = md_length_excess(MD_SOLVE(sim)->row_x, sim->entry_column + row->first,
+    excess = md_length_excess(MD_LASTING(sim)->row_x, sim->entry_column + row->first,
                                  row->end - row->first, cfm2);
     if (excess == 0) return cfm2;
 
     for (e = row->first; e < row->end; e++)
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] =
-            md_unit_ldexp(MD_SOLVE(sim)->row_x[sim->entry_column[e]], -excess);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] =
+            md_unit_ldexp(MD_LASTING(sim)->row_x[sim->entry_column[e]], -excess);
 
     /* lengths by 2^-excess, squares by its square */
     row->scale = md_ldexp(row->scale, -excess);
@@ -13567,18 +13574,19 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
 
     /* length = -beta */
     md_sqrt_and_rsqrt(square, &length, &inverse);
-    if (md_unit_less(MD_SOLVE(sim)->row_x[p], MD_U(0))) length = md_neg(length);
+    if (md_unit_less(MD_LASTING(sim)->row_x[p], MD_U(0))) length = md_neg(length);
     else inverse = md_neg(inverse);
     row->inverse_rest = inverse;
 
-    v_pivot = md_add(md_of_unit(MD_SOLVE(sim)->row_x[p], 0), length);
+    v_pivot = md_add(md_of_unit(MD_LASTING(sim)->row_x[p], 0), length);
     inverse = md_inverse(v_pivot);
     for (e = first; e < first + count; e++) {
-        sim->shared.entry[e] = md_unit_mul_num(MD_SOLVE(sim)->row_x[sim->entry_column[e]], inverse);
+        sim->shared.entry[e]
+            = md_unit_mul_num(MD_LASTING(sim)->row_x[sim->entry_column[e]], inverse);
         sum = md_add_square(sum, sim->shared.entry[e]);
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
-    MD_SOLVE(sim)->row_x[p] = md_unit_of(md_neg(length), 0);
+    MD_LASTING(sim)->row_x[p] = md_unit_of(md_neg(length), 0);
     return md_unit_of(md_householder_tau(v_pivot, length, sum), 0);
 }
 
@@ -13592,9 +13600,9 @@ MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
     int e;
     MD_FLOAT_UNROLL
     for (e = first; e < end; e++) {
-        sim->shared.entry[e] = MD_SOLVE(sim)->row_x[sim->entry_column[e]];
+        sim->shared.entry[e] = MD_LASTING(sim)->row_x[sim->entry_column[e]];
         sum = md_add_square(sum, sim->shared.entry[e]);
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
     }
     return sum;
 }
@@ -13611,7 +13619,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     sum = md_add_row_squares(sim, sum, shared, end);
     left = md_squares_value(sum);
     if (row->pivot < 0 || md_is_dependent(left, owned)) {
-        for (e = lone; e < end; e++) MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        for (e = lone; e < end; e++) MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         return 0;
     }
 
@@ -13622,9 +13630,9 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     if (end > shared)
         row->beside = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
-        row->inverse_rest = md_inverse(md_of_unit(MD_SOLVE(sim)->row_x[row->pivot], 0));
+        row->inverse_rest = md_inverse(md_of_unit(MD_LASTING(sim)->row_x[row->pivot], 0));
     row->length = md_add(left, owned);
-    MD_SOLVE(sim)->row_x[row->pivot] = MD_U(0);
+    MD_LASTING(sim)->row_x[row->pivot] = MD_U(0);
     return 1;
 }
 
@@ -13736,8 +13744,8 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
         const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         if (!owner->in_equality) continue;
         if (hard && md_row_is_soft(owner)) break;
-        md_apply_lone_reflection(sim, owner, MD_SOLVE(sim)->row_x);
-        md_apply_shared_reflection(sim, owner, MD_SOLVE(sim)->row_x);
+        md_apply_lone_reflection(sim, owner, MD_LASTING(sim)->row_x);
+        md_apply_shared_reflection(sim, owner, MD_LASTING(sim)->row_x);
     }
     return e;
 }
@@ -13778,7 +13786,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     row->owned_count = (md_place_if_any)(end - first);
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
-    if (!md_is_zero(cfm2)) MD_SOLVE(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
+    if (!md_is_zero(cfm2)) MD_LASTING(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
 
     row->inverse_rest = md_uncertain_length2(sim, row,
@@ -13818,8 +13826,7 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
 MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row, const md_spec *s)
 {
     return !MIMICDYN_TREE && !sim->has_coupled_bounds && !md_has_overflowed(sim->overflow)
-        && !md_has_curves(sim)
-        && !(md_row_is_spring(row) && md_is_range(s));
+        && !md_has_curves(sim) && !(md_row_is_spring(row) && md_is_range(s));
 }
 
 /* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
@@ -14019,7 +14026,7 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
    the scale of a row. With S = s_k^2 + sum (a_j s_j)^2
       row k keeps the violation m s_k^2/S,   the targets u_lo of the rows j shift by m a_j s_j^2/S.
    row->u_hi of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
-   row first, in sim->scratch at the pivots; they are stored in row->lambda. Returns |m s_k^2/S|. */
+   row first, in sim->scratch at the pivots; stored as lambda of the rows. Returns |m s_k^2/S|. */
 MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
 {
     const md_overflow before = sim->overflow;
@@ -14042,10 +14049,10 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
         for (j = k; j-- > 0;) {
             row = md_active_row(sim, j);
             if (!row->in_equality) continue;
-            row->lambda = md_mul(md_of_unit(MD_SCRATCH(sim)[row->pivot], e),
+            row->impulse.lambda = md_mul(md_of_unit(MD_SCRATCH(sim)[row->pivot], e),
                                  row->inverse_rest);
-            md_axpy_owned(sim, row, md_unit_of(md_neg(row->lambda), e), MD_SCRATCH(sim));
-            weight = md_mul(row->lambda, row->scale);
+            md_axpy_owned(sim, row, md_unit_of(md_neg(row->impulse.lambda), e), MD_SCRATCH(sim));
+            weight = md_mul(row->impulse.lambda, row->scale);
             size = md_add(size, md_mul(weight, weight));
         }
     } while (md_must_widen(sim, before, &tries));
@@ -14058,8 +14065,8 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
         weight = md_div(md_mul(row->scale, row->scale), size);
         if (j == k) row->u_hi = md_unit_add(row->u_hi, md_unit_mul_num(violation, weight));
         else if (row->in_equality)
-            row->u_lo = md_unit_add(row->u_lo,
-                                    md_unit_mul_num(violation, md_mul(weight, row->lambda)));
+            row->u_lo = md_unit_add(row->u_lo, md_unit_mul_num(
+                violation, md_mul(weight, row->impulse.lambda)));
     }
     return md_unit_abs(md_unit_mul_num(violation, weight));
 }
@@ -14164,8 +14171,9 @@ MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
         if (!row->in_equality) continue;
         row->u_lambda = md_unit_mul_num(MD_SCRATCH(sim)[row->pivot], row->inverse_rest);
         sim->overflow |= md_overflow_of(row->u_lambda);
-        row->lambda = md_add(row->lambda, md_mul(row->scale, md_of_unit(row->u_lambda, e)));
-        row->warm_start = row->lambda;
+        row->impulse.lambda = md_add(row->impulse.lambda,
+                                     md_mul(row->scale, md_of_unit(row->u_lambda, e)));
+        row->warm_start = row->impulse.lambda;
         md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), MD_SCRATCH(sim));
     }
 }
@@ -14185,9 +14193,9 @@ MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
         /* y, in sim->scratch */
         for (k = 0; k < md_equality_count(sim); k++) {
             row = md_active_row(sim, k);
-            row->lambda = row->warm_start = MD_K(0);
+            row->impulse.lambda = row->warm_start = MD_K(0);
             if (!row->in_equality) continue;
-            row->lambda = row->lambda_given;
+            row->impulse.lambda = row->lambda_given;
             d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
             MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(d, -room);
         }
@@ -14209,15 +14217,14 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
     const md_overflow before = sim->overflow;
     int k, room = 0, tries = 0;
     for (k = 0; k < md_equality_count(sim); k++)
-        md_active_row(sim, k)->Jv = md_active_row(sim, k)->lambda;
+        md_active_row(sim, k)->Jv = md_active_row(sim, k)->impulse.lambda;
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            row->lambda = row->Jv;
+            row->impulse.lambda = row->Jv;
             if (row->in_equality)
-                MD_SCRATCH(sim)[row->pivot]
-                    = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
+                MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
         }
         md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
@@ -14400,9 +14407,9 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     sim->active_count = sim->equality_count = 0;
 
     /* bodies may have stood in their place */
-    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs; i++) MD_SOLVE(sim)->row_J[i] = MD_U(0);
-    for (i = 0; MD_SOLVE_IS_SHARED && i < sim->dofs + sim->rows; i++)
-        MD_SOLVE(sim)->row_x[i] = MD_U(0);
+    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs; i++) MD_LASTING(sim)->row_J[i] = MD_U(0);
+    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs + sim->rows; i++)
+        MD_LASTING(sim)->row_x[i] = MD_U(0);
 
     MD_SOLVE(sim)->vector.first = -1;
     sim->has_parallel = 0;
@@ -15063,7 +15070,7 @@ MD_STATIC int md_contradicts_ties(const mdyn_sim *sim, int i)
    higher number: then that one counts as dependent. Overwrites sim->y_force. */
 MD_STATIC int md_depends_on_later(mdyn_sim *sim, int i)
 {
-    md_num *left = MD_SOLVE(sim)->y_force, largest = MD_K(0);
+    md_num *left = MD_LASTING(sim)->y_force, largest = MD_K(0);
     int k;
     for (k = 0; k < sim->dofs; k++) left[k] = MD_K(0);
     for (k = 0; k < MD_SOLVE(sim)->terms.count; k++)
@@ -15228,7 +15235,7 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     /* where the elements of M go in M_y, whose layout is that of L */
     for (n = 0, k = 0; MD_HAS(ELIMINATED) && k < sim->dofs; k++)
         for (j = k; j >= 0; j = md_parent_dof(sim, j))
-            sim->mass_place[n++] = (md_index)md_mass_place(sim, k, j);
+            sim->mass_place[n++] = (md_mass_index)md_mass_place(sim, k, j);
     return MDYN_OK;
 }
 
@@ -15271,11 +15278,11 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     }
 
     /* workspaces are zero between calls */
-    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->row_J[k] = MD_U(0);
+    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_J[k] = MD_U(0);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->pivot_owner[k] = -1;
-        MD_SOLVE(sim)->row_x[k] = MD_U(0);
+        MD_LASTING(sim)->row_x[k] = MD_U(0);
     }
     for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
@@ -15827,7 +15834,7 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (!md_is_zero(row->lambda_given) || !md_is_negative_of(row->lambda_min, row->lambda_max))
         row->u_lambda_min = md_unit_impulse(row, row->lambda_min, e);
     md_target_inequality(sim, row, e, bias);
-    row->u_lambda = row->u_before = row->u_direction = MD_U(0);
+    row->u_lambda = row->impulse.u.before = row->impulse.u.direction = MD_U(0);
     if (md_friction_stage(sim, row) == 2) md_save_bound(sim, row);
 
     if (!MIMICDYN_WARM || md_is_zero(impulse)) return 0;
@@ -15911,7 +15918,7 @@ MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iterat
 MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, md_iteration *i)
 {
     const md_unit old = row->u_lambda;
-    if (MD_HAS_CONSTANT_ROWS) row->u_before = old;
+    if (MD_HAS_CONSTANT_ROWS) row->impulse.u.before = old;
     row->u_lambda = md_next_impulse(row, velocity, i->omega, row->u_lambda_min, row->u_lambda_max);
     sim->overflow |= md_overflow_of(row->u_lambda);
     return md_note_visit(row, old, i);
@@ -16204,11 +16211,11 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 
     for (k = p->from; k < p->end; k++) {
         const md_row *row = md_active_row(sim, k);
-        const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
+        const md_unit change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         if (!row->in_inequality) continue;
         p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
         p->hard = (int16_t)(p->hard + !md_is_soft_in_block(row));
-        p->rest = md_unit_sub(p->rest, md_part_along(row, row->u_before));
+        p->rest = md_unit_sub(p->rest, md_part_along(row, row->impulse.u.before));
         p->velocity = md_unit_add(p->velocity, md_part_along(row, change));
     }
     p->pull = p->part = MD_K(0);
@@ -16476,7 +16483,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         sim->overflow |= md_overflow_of(row->u_lambda);
-        d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->u_before, i)));
+        d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->impulse.u.before, i)));
     }
     if (!md_unit_is_zero(d))
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
@@ -16497,11 +16504,11 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         md_row *row = md_active_row(sim, k);
         md_unit change, size;
         if (!row->in_inequality) continue;
-        if (MD_HAS_CONSTANT_ROWS) row->u_before = row->u_lambda;
+        if (MD_HAS_CONSTANT_ROWS) row->impulse.u.before = row->u_lambda;
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
         overflow |= md_overflow_of(row->u_lambda);
-        change = md_unit_sub(row->u_lambda, row->u_before);
+        change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         size = md_unit_abs(row->u_lambda);
         if (md_unit_less(largest, size)) largest = size;
         if (md_unit_is_zero(change)) continue;
@@ -16605,7 +16612,7 @@ MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
     return md_visit_run(sim, k, x, y, 1, i);
 }
 
-/* One visit of each inequality row. Parallel rows stand together. row->u_before is the impulse
+/* One visit of each inequality row. Parallel rows stand together. impulse.u.before is the impulse
    before. */
 MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
 {
@@ -16657,7 +16664,7 @@ MD_STATIC void md_clear_row_x(mdyn_sim *sim)
 {
     const int n = md_whitened_count(sim);
     int k;
-    for (k = 0; k < n; k++) MD_SOLVE(sim)->row_x[k] = MD_U(0);
+    for (k = 0; k < n; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
 }
 
 /* A new direction begins here, at the impulses at hand: none of the changes before count. */
@@ -16666,8 +16673,8 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        row->u_before = row->u_lambda;
-        row->u_direction = MD_U(0);
+        row->impulse.u.before = row->u_lambda;
+        row->impulse.u.direction = MD_U(0);
     }
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, md_whitened_count(sim), 0);
     md_clear_row_x(sim);
@@ -16686,7 +16693,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     int k;
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_num P = md_of_unit(MD_SOLVE(sim)->row_x[k], 0);
+        const md_num P = md_of_unit(MD_LASTING(sim)->row_x[k], 0);
         slope = md_add(slope, md_mul(P, md_of_unit(MD_SOLVE(sim)->du[k], 0)));
         curvature = md_add(curvature, md_mul(P, P));
     }
@@ -16694,10 +16701,10 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
     MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
-        const md_num p = md_of_unit(row->u_direction, 0);
+        const md_num p = md_of_unit(row->impulse.u.direction, 0);
         md_unit s;
         if (!MD_PRODUCTS_ARE_CHEAP && md_is_zero(p)) continue;
-        size = md_add_square(size, row->u_direction);
+        size = md_add_square(size, row->impulse.u.direction);
         s = md_unit_less(MD_U(0), row->u_lambda) ? row->u_lo : row->u_hi;
         s = md_unit_sub(md_unit_mul(row->beside, row->u_lambda), s);
         slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
@@ -16715,7 +16722,7 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
 MD_INLINE int md_bound_on_direction(const md_row *row, md_unit *bound)
 {
     const md_unit zero = MD_U(0);
-    const int rises = md_unit_less(zero, row->u_direction);
+    const int rises = md_unit_less(zero, row->impulse.u.direction);
     *bound = zero;
     if (md_has_two_in_block(row)
         && (rises ? !md_unit_less(zero, row->u_lambda) : md_unit_less(zero, row->u_lambda)))
@@ -16733,11 +16740,11 @@ MD_OWN_FRAME md_num md_room_on_direction(const mdyn_sim *sim)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         md_unit bound;
-        if (!row->in_inequality || md_unit_is_zero(row->u_direction)) continue;
+        if (!row->in_inequality || md_unit_is_zero(row->impulse.u.direction)) continue;
         if (md_has_leader(sim, row)) return MD_K(0);
         if (md_bound_on_direction(row, &bound))
             room = md_min(room, md_div(md_of_unit(md_unit_sub(bound, row->u_lambda), 0),
-                                       md_of_unit(row->u_direction, 0)));
+                                       md_of_unit(row->impulse.u.direction, 0)));
     }
     return room;
 }
@@ -16752,16 +16759,17 @@ MD_OWN_FRAME void md_follow_direction(mdyn_sim *sim, md_num t)
     MD_FLOAT_UNROLL
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        const md_unit step = goes_on ? md_unit_mul(part, row->u_direction) : MD_U(0);
-        row->u_direction = md_unit_add(step, md_unit_sub(row->u_lambda, row->u_before));
-        row->u_before = row->u_lambda = md_unit_add(row->u_lambda, step);
+        const md_unit step = goes_on ? md_unit_mul(part, row->impulse.u.direction) : MD_U(0);
+        row->impulse.u.direction = md_unit_add(step, md_unit_sub(row->u_lambda,
+                                                                 row->impulse.u.before));
+        row->impulse.u.before = row->u_lambda = md_unit_add(row->u_lambda, step);
         sim->overflow |= md_overflow_of(row->u_lambda);
     }
 
     MD_FLOAT_UNROLL
     for (k = 0; k < n; k++) {
-        const md_unit step = goes_on ? md_unit_mul(part, MD_SOLVE(sim)->row_x[k]) : MD_U(0);
-        MD_SOLVE(sim)->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
+        const md_unit step = goes_on ? md_unit_mul(part, MD_LASTING(sim)->row_x[k]) : MD_U(0);
+        MD_LASTING(sim)->row_x[k] = md_unit_add(step, md_unit_sub(MD_SOLVE(sim)->du[k],
                                                       MD_SCRATCH(sim)[k]));
         MD_SCRATCH(sim)[k] = MD_SOLVE(sim)->du[k] = md_unit_add(MD_SOLVE(sim)->du[k], step);
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
@@ -16777,7 +16785,7 @@ MD_OWN_FRAME void md_end_direction(mdyn_sim *sim, md_num t)
         md_row *row = md_active_row(sim, k);
         if (row->in_inequality)
             md_set_impulse(sim, row, md_unit_add(row->u_lambda,
-                                                 md_unit_mul_num(row->u_direction, t)));
+                                                 md_unit_mul_num(row->impulse.u.direction, t)));
     }
     md_begin_direction(sim);
 }
@@ -16873,17 +16881,17 @@ MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i)
     const int meet = sim->active_rows_meet;
     md_num *A = y->A + i * (i + 1) / 2;
     int j, e;
-    if (meet) (void)md_axpy_free(sim, row, MD_U(1), MD_SOLVE(sim)->row_x);
+    if (meet) (void)md_axpy_free(sim, row, MD_U(1), MD_LASTING(sim)->row_x);
     for (j = 0; j < i; j++) {
         md_unit part = MD_U(0);
         other = md_row_at(sim, y->row[j]);
         if (other->first == row->first) part = other->along;
-        else if (meet) part = md_row_dot(sim, other, MD_SOLVE(sim)->row_x);
+        else if (meet) part = md_row_dot(sim, other, MD_LASTING(sim)->row_x);
         A[j] = md_of_unit(md_part_along(row, part), 0);
     }
     A[i] = MD_K(1);
     for (e = row->first + row->owned_count; meet && e < row->end; e++)
-        MD_SOLVE(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
 }
 
 /* A := its factors L and 1/D, A = L D L^T: each row in turn is taken from those below it. */
@@ -16945,8 +16953,9 @@ MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, const md_system *y, c
         md_row *row = md_row_at(sim, y->row[k]);
         md_num left;
         md_unit bound;
-        row->u_direction = md_unit_of(d[k], 0);
-        if (md_unit_is_zero(row->u_direction) || !md_bound_on_direction(row, &bound)) continue;
+        row->impulse.u.direction = md_unit_of(d[k], 0);
+        if (md_unit_is_zero(row->impulse.u.direction) || !md_bound_on_direction(row, &bound))
+            continue;
         left = md_of_unit(md_unit_sub(bound, row->u_lambda), 0);
         if (md_less(md_abs(left), md_abs(md_mul_ratio(room, d[k])))) room = md_div(left, d[k]);
     }
@@ -16988,7 +16997,7 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
         if (!row->in_inequality) continue;
         meet = md_has_leader(sim, row);
         for (e = row->first + row->owned_count; e < row->end; e++) {
-            md_unit *mark = &MD_SOLVE(sim)->row_x[sim->entry_column[e]];
+            md_unit *mark = &MD_LASTING(sim)->row_x[sim->entry_column[e]];
             meet |= !md_unit_is_zero(*mark);
             *mark = MD_U(1);
         }
@@ -17474,7 +17483,7 @@ MD_INLINE md_num md_impulse_of(const md_row *row, md_unit u, md_scale e)
 MD_OWN_FRAME void md_save_warm_start(const mdyn_sim *sim, md_row *row, md_scale e,
                                      int32_t iterations)
 {
-    const md_unit change = md_unit_sub(row->u_lambda, row->u_before);
+    const md_unit change = md_unit_sub(row->u_lambda, row->impulse.u.before);
     md_num zero = MD_K(0), start, drift;
     row->warm_start = md_impulse_of(row, row->u_lambda, e);
     if (!md_has_target_velocity(sim) || md_unit_is_zero(change)) return;
@@ -17501,9 +17510,10 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
     const md_unit u = row->u_lambda;
     const int is_zero = md_unit_is_zero(u), is_below = md_unit_less(u, row->u_lambda_max);
     const int is_between = is_below && md_unit_less(row->u_lambda_min, u);
-    row->lambda = is_zero ? row->lambda_given : is_between ? md_impulse_of(row, u, e)
+    const md_num lambda = is_zero ? row->lambda_given : is_between ? md_impulse_of(row, u, e)
         : is_below ? row->lambda_min : row->lambda_max;
-    if (is_zero ? !md_less(row->lambda_min, row->lambda) || !md_less(row->lambda, row->lambda_max)
+    row->impulse.lambda = lambda;
+    if (is_zero ? !md_less(row->lambda_min, lambda) || !md_less(lambda, row->lambda_max)
                 : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
@@ -17514,13 +17524,14 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         const md_num warm_start = row->warm_start;
-        row->lambda = row->warm_start = MD_K(0);
+        row->impulse.lambda = row->warm_start = MD_K(0);
         if (!row->in_inequality) continue;
 
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
         md_recover_impulse(row, e);
         if (md_stores_warm_start(sim))
-            row->warm_start = saved ? md_unless_tiny(warm_start, row->lambda) : row->lambda;
+            row->warm_start = saved ? md_unless_tiny(warm_start, row->impulse.lambda)
+                                    : row->impulse.lambda;
     }
     if (md_equality_count(sim) > 0) md_recover_equality_impulses(sim, e);
 }
@@ -17803,7 +17814,7 @@ MD_OWN_FRAME void md_add_displacement(mdyn_sim *sim, md_num time)
     int k;
     for (k = 0; k < sim->dofs; k++) {
         md_num u = md_mul(time, md_add(md_of_real(sim->v[k]), sim->dv[k]));
-        if (sim->has_error_displacement) u = md_add(u, MD_SOLVE(sim)->error_displacement[k]);
+        if (sim->has_error_displacement) u = md_add(u, MD_LASTING(sim)->error_displacement[k]);
         MD_DISPLACEMENT(sim)[k] = started ? md_add(MD_DISPLACEMENT(sim)[k], u) : u;
     }
     sim->has_displacement = 1;
@@ -17837,7 +17848,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     const md_overflow before = sim->overflow;
     const int32_t iterations = sim->iterations;
     md_scale coarse = md_scale_of_rows(sim, e, MD_BIAS_ALL);
-    md_num *moved_by = MD_SOLVE(sim)->error_displacement;
+    md_num *moved_by = MD_LASTING(sim)->error_displacement;
     int k, tries = 0;
     md_unit moved;
 
@@ -17871,7 +17882,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
 {
     md_scale e = MD_MIN_SCALE;
     int k, tries = 0;
-    md_copy_scalars(MD_SOLVE(sim)->error_displacement, sim->dv, sim->dofs);
+    md_copy_scalars(MD_LASTING(sim)->error_displacement, sim->dv, sim->dofs);
 
     /* an exponent that holds the biases and their first terms */
     for (k = 0; k < md_equality_count(sim); k++) {
@@ -17900,10 +17911,10 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     /* impulses and dv of the solve again. Least-squares steps have overwritten the impulses of the
        equality rows, of which the warm starts are copies. */
     for (k = 0; k < md_equality_count(sim); k++)
-        md_active_row(sim, k)->lambda = md_active_row(sim, k)->warm_start;
+        md_active_row(sim, k)->impulse.lambda = md_active_row(sim, k)->warm_start;
     for (k = 0; k < sim->dofs; k++) {
-        md_num dv = MD_SOLVE(sim)->error_displacement[k];
-        MD_SOLVE(sim)->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
+        md_num dv = MD_LASTING(sim)->error_displacement[k];
+        MD_LASTING(sim)->error_displacement[k] = md_mul(sim->h, sim->dv[k]);
         sim->dv[k] = dv;
     }
     sim->has_error_displacement = 1;
@@ -18003,7 +18014,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
     md_scale coarsest, need;
     int k;
     md_apply_Q(sim, MD_SOLVE(sim)->du);
-    coarsest = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SCRATCH(sim));
+    coarsest = md_solve_Lt(sim, MD_LASTING(sim)->y_force, MD_SCRATCH(sim));
     sim->overflow |= before;
 
     /* If the block is a little too small, the step is repeated in a coarser one, which keeps more
@@ -18087,7 +18098,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         else md_find_row_terms(sim, row, t);
         for (j = 0; j < t->count; j++)
             deficit = md_sub(deficit, md_mul(t->factor[j], sim->dv[t->dof[j]]));
-        if (md_row_is_soft(row)) deficit = md_sub(deficit, md_mul(row->cfm, row->lambda));
+        if (md_row_is_soft(row)) deficit = md_sub(deficit, md_mul(row->cfm, row->impulse.lambda));
         deficit = md_mul(row->scale, deficit);
         if (shifted)
             deficit = md_add(deficit, md_of_unit(md_unit_sub(row->u_lo,
@@ -18112,9 +18123,9 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     e = (md_scale)(e + room - MD_HEADROOM);
     if (nearly_dependent) md_add_equality_impulses(sim, e);
     /* not memmove */
-    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->y_force[k] = md_neg(sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = md_neg(sim->dv[k]);
     md_unwhiten(sim, e);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], MD_SOLVE(sim)->y_force[k]);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], MD_LASTING(sim)->y_force[k]);
 }
 
 /* A unit of du that is more of a dv counts as coarse: dv is refined, and it is told. */
@@ -18185,7 +18196,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
 {
     const int is_step = mode == MD_MODE_STEP;
     const md_num h = is_step ? sim->h : MD_K(1);
-    md_num *y = MD_SOLVE(sim)->y_force;
+    md_num *y = MD_LASTING(sim)->y_force;
     int k;
 
     MD_FLOAT_UNROLL
@@ -18203,7 +18214,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
    need. */
 MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
 {
-    const md_scale free_scale = md_solve_Lt(sim, MD_SOLVE(sim)->y_force, MD_SOLVE(sim)->du);
+    const md_scale free_scale = md_solve_Lt(sim, MD_LASTING(sim)->y_force, MD_SOLVE(sim)->du);
     const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
     md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, sim->dofs, e - free_scale);
     md_clear_private_coordinates(sim);
@@ -18215,7 +18226,7 @@ MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int 
    from the last follower, which no other one depends on, to the first. */
 MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
 {
-    md_num *miss = MD_SOLVE(sim)->y_force;
+    md_num *miss = MD_LASTING(sim)->y_force;
     int i, k;
     if (!md_tie_count(sim)) return;
 
@@ -18251,7 +18262,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
    trees have no M. Overwrites sim->y_force and sim->du. */
 MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
 {
-    md_num *miss = MD_SOLVE(sim)->y_force;
+    md_num *miss = MD_LASTING(sim)->y_force;
     md_scale e;
     int i, j, k, room = 0, tries = 0;
     if (md_is_deep(sim)) return;
@@ -18503,7 +18514,7 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
    from the last step. */
 MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
 {
-    if (md_is_zero(row->lambda)) return 0;
+    if (md_is_zero(row->impulse.lambda)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
         return row->index % 3 == 0
             && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
@@ -18541,7 +18552,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
         MD_OPAQUE(o);
         row->last_step = sim->step_count;
         row->last_flags = 0;
-        md_set_result_error(o, MD_K(0));
+        if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = MD_K(0);
         o->v_lo = o->v_hi = MD_K(0);
 
         /* on curves C' is 0 at the end of the step alone, not with J of its middle */
@@ -18550,7 +18561,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
             md_find_step_terms(sim, row, &t);
             o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = MD_SOLVE(sim)->y_force[sim->tie[i].dof];
+        o->impulse = o->warm_start = MD_LASTING(sim)->y_force[sim->tie[i].dof];
     }
 }
 
@@ -18566,7 +18577,7 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
     o->v_lo = md_target_lo(row, bias);
     o->v_hi = has_two ? md_target_hi(row, bias) : o->v_lo;
     if (!md_row_is_soft(row)) return;
-    part = md_mul(row->cfm, row->lambda);
+    part = md_mul(row->cfm, row->impulse.lambda);
     o->v_lo = md_sub(o->v_lo, part);
     o->v_hi = has_two ? md_sub(o->v_hi, part) : o->v_lo;
 }
@@ -18591,7 +18602,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
         row->last_side = row->active_side;
-        md_set_result_error(o, row->error);
+        if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = row->error;
         md_report_targets(row, bias, o);
         if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
@@ -18792,8 +18803,7 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     if (code != MDYN_OK) return code;
 
     md_find_bias_lag(sim, &after, &speed);
-    *lags = md_less(md_mul(MD_K(0.25), before), after)
-        && md_less(md_mul(MD_K(1e-4), speed), after);
+    *lags = md_less(md_mul(MD_K(0.25), before), after) && md_less(md_mul(MD_K(1e-4), speed), after);
     return MDYN_OK;
 }
 
@@ -20218,7 +20228,7 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 {
     const int n = sim->couplings;
     int i, k, several = 0, changed = 1;
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (i = 0; (MIMICDYN_MAX_TERMS > 2 || MD_HAS_CURVES) && i < n; i++)
         several |= md_coupling_at(sim, i)->term_count > 2 || md_coupling_is_curved(sim, i);
     if (!several) return 0;
@@ -20268,7 +20278,7 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num 
             md_narrow_by_curve(sim, i, dof, lower, upper);
     for (k = 0; k < sim->dofs; k++) {
         if (sim->mark[k] && locking < 0 && !md_less(*upper, MD_K(1e12))
-            && !md_less(MD_K(-1e12), *lower)) MD_SOLVE(sim)->y_force[k] = MD_K(1);
+            && !md_less(MD_K(-1e12), *lower)) MD_LASTING(sim)->y_force[k] = MD_K(1);
         sim->mark[k] = 0;
     }
     return locking;
@@ -20358,7 +20368,7 @@ MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
     /* C, and the rounding of its terms */
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     md_find_row_terms(sim, md_row_at(sim, i), t);
     md_sum_position(sim, md_row_at(sim, i), t, &C);
     for (k = 0; k < t->count; k++)
@@ -20721,11 +20731,11 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
             : j < 0 ? -1 : md_dof_of(sim, j) + sim->link[j].dofs - 1);
 
         /* Row k of M: the diagonal element first, then the ancestors */
-        sim->M_first[k] = (md_index)n;
+        sim->M_first[k] = (md_mass_index)n;
         for (j = k; j >= 0; j = md_parent_dof(sim, j)) n++;
         if (n > MIMICDYN_MAX_ENTRIES) return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
     }
-    sim->M_first[k] = (md_index)n;
+    sim->M_first[k] = (md_mass_index)n;
     return MDYN_OK;
 }
 
@@ -20863,7 +20873,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
     md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, extra = 0;
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) {
         sim->springs[k] = md_parent_dof(sim, k) < 0 ? (md_place_if_any)k
                                                     : sim->springs[md_parent_dof(sim, k)];
@@ -20931,11 +20941,11 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
-    for (k = 0; k < sim->dofs; k++) MD_SOLVE(sim)->y_force[k] = MD_K(0);
+    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
-        if (!md_is_zero(MD_SOLVE(sim)->y_force[k])) continue;
+        if (!md_is_zero(MD_LASTING(sim)->y_force[k])) continue;
         locking = md_find_tied_range(sim, k, 0, &lower, &upper);
         left[0] = lower;
         left[1] = upper;
@@ -21339,7 +21349,7 @@ MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
     const md_num zero = MD_K(0);
     md_num excess, violation = zero;
 
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     md_find_row_terms(sim, md_row_at(sim, coupling), &MD_SOLVE(sim)->terms);
     md_evaluate_position(sim, md_row_at(sim, coupling));
     excess = md_value_minus(sim, c->lower);
@@ -21737,7 +21747,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
 {
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
         sim->joint_force[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
@@ -21746,7 +21756,7 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
 
     /* a contradiction is only a warning: the state stays where the passes have led it */
     code = metric == MDYN_FOLLOWERS ? md_move_followers(sim)
-        : md_place_followers(sim, sim->off, MD_SOLVE(sim)->y_force);
+        : md_place_followers(sim, sim->off, MD_LASTING(sim)->y_force);
     if (code >= 0) {
         md_accept_state(sim);
         return code;
@@ -22017,7 +22027,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
     md_sum_set_real(&s, q, tail);
     md_sum_add_turns(&s, (mdyn_real)-n);
     md_real_set_sum(&sim->q[c], &sim->q_tail[c], &s);
-    md_open_scratch(sim);
+    md_drop_bias_motions(sim);
 
     /* offset + coefficient (q before - q after), with all digits */
     for (i = 0; i < sim->couplings; i++) {
@@ -22749,7 +22759,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     const md_num force = md_mul(sim->inverse_dt, r->impulse);
     const md_num power = md_mul(force, velocity);
     const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
-                                               : md_result_error(r);
+                                               : *MD_RESULT_ERROR(r);
     md_num residual = MD_K(0);
 
     /* how far J v' misses its bounds */
@@ -22875,8 +22885,7 @@ MD_STATIC int md_counts_are_valid(const mdyn_sim *sim)
         && md_is_between(0, sim->equality_count, sim->active_count)
         && md_is_between(-1, sim->planned_count, sim->rows)
         && sim->entries >= 0 && sim->entries <= MIMICDYN_MAX_ENTRIES
-        && md_is_between(0, sim->plan_entries, MIMICDYN_MAX_ENTRIES)
-        && md_reduction_is_valid(sim);
+        && md_is_between(0, sim->plan_entries, MIMICDYN_MAX_ENTRIES) && md_reduction_is_valid(sim);
 
     /* no row stands twice in a plan; contacts, which come and go, stand behind this part of it */
     for (k = 0; k < MIMICDYN_MAX_ROWS; k++) seen[k] = 0;
@@ -22932,8 +22941,7 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
             && md_is_between(row->shared, row->end, MIMICDYN_MAX_ENTRIES)
             && md_is_between(-1, row->pivot, MDYN_WHITENED_SIZE_ - 1)
             && (row->unbounded | row->in_equality | row->in_inequality | row->inactive
-                | row->is_spring) <= 1
-            && md_is_between(0, row->owned_count, row->end - row->first);
+                | row->is_spring) <= 1 && md_is_between(0, row->owned_count, row->end - row->first);
     }
 
     /* the first entries of a row are at pivots of earlier ones; parallel rows share all */
@@ -22960,10 +22968,10 @@ MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
     int k, ok = MD_ARE_NUMS(sim->step_damping) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
         && MD_ARE_NUMS(sim->inverse_diagonal)
         && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
-    if (!MD_SOLVE_IS_SHARED)
+    if (!MD_STATES_IN_ROWS)
         ok = ok && MD_ARE_NUMS(MD_DISPLACEMENT(sim))
-            && MD_ARE_NUMS(MD_SOLVE(sim)->error_displacement)
-            && MD_ARE_NUMS(MD_SOLVE(sim)->y_force);
+            && MD_ARE_NUMS(MD_LASTING(sim)->error_displacement)
+            && MD_ARE_NUMS(MD_LASTING(sim)->y_force);
     if (!MIMICDYN_TREE) return ok;
 
     ok = ok && MD_ARE_NUMS(MD_TREE(sim)->last_dv) && MD_ARE_NUMS(MD_TREE(sim)->middle_dv)
@@ -23009,11 +23017,10 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
         const md_row *row = &sim->slot[k].row;
         if (!MIMICDYN_TREE) ok &= md_are_nums(MD_SOFT_MASS(sim, k), 1);
         if (MD_GAINS_STAY) ok &= MD_ARE_FIELDS(MD_GAINS(sim, k), rate, of_target);
-        if (MIMICDYN_SETTINGS) ok &= md_are_nums(MD_LAMBDA_SUM(sim, k), 1);
+        if (MIMICDYN_SETTINGS)
+            ok &= md_are_nums(MD_LAMBDA_SUM(sim, k), 1)
+                && md_are_nums(MD_RESULT_ERROR(&sim->row_result[k]), 1);
         ok &= MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
-#if MIMICDYN_SETTINGS
-        ok &= md_are_nums(&sim->row_result[k].error, 1);
-#endif
         if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, scale, length);
     }
     if (!MD_HAS_CURVES) return ok;

@@ -5,6 +5,7 @@
 #define MIMICDYN_TREE 0
 #define MIMICDYN_MAX_BODIES 5
 #define MIMICDYN_MAX_COUPLINGS 4
+#define MIMICDYN_MAX_ROWS 9
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"

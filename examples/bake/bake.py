@@ -22,7 +22,7 @@ import tempfile
 
 # Rewritten by every step before it reads them.
 WORKSPACES = {
-    "solve", "body_state", "shared", "bias_velocity", "dv", "joint_force", "off", "mark",
+    "lasting", "solve", "body_state", "shared", "bias_velocity", "dv", "joint_force", "off", "mark",
     "last_use", "iterations", "residual", "free_motion", "overflow", "culprit", "report",
     "tail_start", "lambda_sum",
 }
@@ -295,8 +295,8 @@ def reachable(structs, name, into):
 
 # Types of one size on all processors; fields of other types, enums, are set by statements.
 SIZED = {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
-         "md_num", "md_unit", "md_scale", "md_place", "md_place_if_any", "md_index", "md_overflow",
-         "md_tail", "md_traits", "mdyn_wide", "mdyn_real"}
+         "md_num", "md_unit", "md_scale", "md_place", "md_place_if_any", "md_index",
+         "md_mass_index", "md_overflow", "md_tail", "md_traits", "mdyn_wide", "mdyn_real"}
 
 
 def write_visitors(structs, out):

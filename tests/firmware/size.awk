@@ -32,13 +32,14 @@ function check_stack(board, scalar,    key, part) {
              " bytes deep of " graph[board, scalar, "mdyn_step"])
 }
 
-function formula(board, scalar,    c) {
+function formula(board, scalar,    c, before) {
     split(sizeof[board, scalar], c, " ")
+    before = sprintf("max(%d M, %d D) + %d B", c[11], c[12], c[13])
     return sprintf("%d + %d B + %d [B/2] + %d D + %d [D/6] + %d J + C (%d + %d T) + %d T + %d R" \
-                   " + %d M + %d E + max(%d (D + R), %d D)" \
-                   " + max(%d E, max(%d M, %d D) + %d B + %d J)", c[1], c[2], c[15], c[3], c[16], \
-                   c[9], c[4], c[6], c[8], c[5], c[10], c[7], c[11], c[17], c[11], c[11], c[12], \
-                   c[13], c[14])
+                   " + %d M + %d E + max(%s + %d J, max(%d E, %d M, %s) + %d + %d D + %d R + %d T" \
+                   " + max(%d (D + R), %d D))", c[1], c[2], c[15], c[3], c[16], c[9], c[4], c[6], \
+                   c[8], c[5], c[10], c[7], before, c[14], c[11], c[18], before, c[19], 2 * c[11], \
+                   c[11], c[20], c[11], c[17])
 }
 
 END {
@@ -73,7 +74,7 @@ END {
             if (step[b, s, "planetary"] == "") fail(b " " s ": no steps were counted")
         }
     }
-    print "\n| `sizeof(mdyn_sim)`, from D = 16 on, at most; J = min(B, D)," \
+    print "\n| `sizeof(mdyn_sim)`, from D = 16 on, D + C (T - 1) <= 127, at most; J = min(B, D)," \
           " M = min(E, D (D + 1)/2) | scalar | bytes |\n| --- | --- | --- |"
     n = split("F32 F64 FIXED", scalar, " ")
     for (k = 1; k <= n; k++) {

@@ -126,11 +126,16 @@ sizeof() { # sizeof BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
     size "$out.o" | awk 'NR == 2 { print $3 }'
 }
 
-# What a sim has beside scratch: that is a whitened vector, or the terms of a row with three
-# numbers for each DoF, whichever is larger.
+# The part of a solve that grows: vectors, the terms of a row, and scratch. That is a whitened
+# vector, or the terms of a row with two numbers for each DoF, whichever is larger.
+solve() { # solve DOFS ROWS TERMS
+    terms_at=$(((int + 2 * $1 + align - 1) / align * align + 2 * num * $1))
+    echo $((unit * (2 * $1 + $2) + solve_term * $3 + $(most $((unit * ($1 + $2))) $terms_at)))
+}
+
+# What a sim of many entries has beside it.
 plain() { # plain BODIES DOFS COUPLINGS ROWS TERMS ENTRIES
-    terms_at=$(((int + 2 * $2 + align - 1) / align * align + 2 * num * $2))
-    echo $(($(sizeof "$@") - $(most $((unit * ($2 + $4))) $terms_at)))
+    echo $(($(sizeof "$@") - $(solve "$2" "$4" "$5")))
 }
 
 least() { if [ "$1" -lt "$2" ]; then echo "$1"; else echo "$2"; fi; }
@@ -139,22 +144,25 @@ most() { if [ "$1" -gt "$2" ]; then echo "$1"; else echo "$2"; fi; }
 # What is added up by differences of 6 or 12 units, so that padding and the third coordinate of
 # three speeds even out; what takes turns in shared memory by making each part the larger one:
 #    sizeof = constant + body B + pair [B/2] + dof D + tree [D/6] + joint J + C (coupling + term T)
-#             + terms T + row R + mass M + entry E
-#             + max(unit (D + R), reduced D)
-#             + max(unit E, max(unit M, column D) + wrench B + stage J)
-# with the joints J = min(B, D) and the numbers of the mass matrix M = min(E, D (D + 1)/2). It may
-# be above what the compiler says, by padding, but never below, for sims of 16 DoFs or more. In
-# smaller ones places have a byte less, and other parts of unions are the larger ones. Lines
-# "sizeof BOARD SCALAR CONSTANT BODY DOF COUPLING ROW TERM ENTRY TERMS JOINT MASS UNIT COLUMN
-# WRENCH STAGE PAIR TREE REDUCED"
+#             + terms T + row R + mass M + entry E + max(before + stage J,
+#             max(unit E, factor M, before) + solve + unit (2 D + R) + solve_term T
+#             + max(unit (D + R), reduced D))
+# with before = max(unit M, column D) + wrench B, the joints J = min(B, D) and the numbers of the
+# mass matrix M = min(E, D (D + 1)/2). It may be above what the compiler says, by padding, but never
+# below, for sims of 16 DoFs or more and D + C (T - 1) <= 127. In smaller ones places have a byte
+# less, and other parts of unions are the larger ones; in larger ones indices have a byte more.
+# Lines "sizeof BOARD SCALAR CONSTANT BODY DOF COUPLING ROW TERM ENTRY
+# TERMS JOINT MASS UNIT COLUMN WRENCH STAGE PAIR TREE REDUCED FACTOR SOLVE SOLVE_TERM"
 says() { # says BODIES DOFS COUPLINGS ROWS TERMS ENTRIES: by the formula
     j=$(least "$1" "$2")
     m=$(least "$6" $(($2 * ($2 + 1) / 2)))
-    work=$(($(most $((unit * m)) $((column * $2))) + wrench * $1 + stage * j))
+    before=$(($(most $((unit * m)) $((column * $2))) + wrench * $1))
+    rows=$(($(most $((unit * $6)) "$(most $((factor * m)) $before)") + solve + \
+        unit * (2 * $2 + $4) + solve_term * $5 + \
+        $(most $((unit * ($2 + $4))) $((reduced * $2)))))
     echo $((constant + $1 * body + $1 / 2 * pair + $2 * dof + $2 / 6 * tree + j * joint + \
         $3 * (coupling + $5 * term) + $5 * terms + $4 * row + m * mass + $6 * entry + \
-        $(most $((unit * ($2 + $4))) $((reduced * $2))) + \
-        $(most $((unit * $6)) $work)))
+        $(most $rows $((before + stage * j)))))
 }
 
 sizes() { # sizes BUILD BOARD
@@ -171,6 +179,8 @@ sizes() { # sizes BUILD BOARD
         num=8
         [ "$scalar" != F32 ] || num=4
         reduced=$((2 + 2 * num))
+        factor=$((unit + num))
+        solve_term=$((10 + num))
         int=4
         align=$num
         [ "$name" != avr ] || { int=2; align=1; }
@@ -181,9 +191,9 @@ sizes() { # sizes BUILD BOARD
         tree=$(($(plain 18 24 12 12 4 1200) - 2 * $(plain 18 21 12 12 4 1200) + base - 9 * mass))
         body=$((($(plain 30 18 12 12 4 1200) - base - 6 * pair) / 12))
         row=$((($(plain 18 18 12 24 4 1200) - base) / 12))
-        terms=$((($(plain 18 18 12 12 10 1200) - base) / 6)) # of 12 couplings, and of a row
-        term=$((($(plain 18 18 24 12 10 1200) - $(plain 18 18 24 12 4 1200)) / 6 - terms))
-        term=$((term / 12))
+        terms=$((($(plain 18 18 12 12 7 1200) - base) / 3)) # of 12 couplings, and of a row
+        term=$((($(plain 18 18 18 12 7 1200) - $(plain 18 18 18 12 4 1200)) / 3 - terms))
+        term=$((term / 6))
         terms=$((terms - 12 * term))
         coupling=$((($(plain 18 18 24 12 4 1200) - base) / 12 - 4 * term))
         entry=$((($(plain 18 18 12 12 4 1212) - base) / 12 - unit))
@@ -192,13 +202,16 @@ sizes() { # sizes BUILD BOARD
         dof=$((($(plain 18 24 12 12 4 1200) - base - mass * (300 - 171) - tree) / 6))
 
         # bodies are the larger part, and DoFs of what stands before the bodies
-        few=$(plain 30 24 12 12 4 130)
-        wrench=$((($(plain 42 24 12 12 4 130) - few - 6 * pair) / 12 - body))
-        column=$((($(plain 24 30 12 12 4 130) - $(plain 24 24 12 12 4 130) - tree) / 6 - dof))
-        stage=$((($(plain 30 30 12 12 4 130) - few - tree) / 6 - dof - joint - column))
-        constant=$((base - 18 * (body + dof + joint) - 12 * (coupling + row) - 48 * term - \
-            4 * terms - 171 * mass - 1200 * (entry + unit) - 9 * pair - 3 * tree))
-        constant=$((constant + 42)) # padding, and what comes before the numbers in `reduced`
+        few=$(sizeof 30 24 12 12 4 130)
+        wrench=$((($(sizeof 42 24 12 12 4 130) - few - 6 * pair) / 12 - body))
+        column=$((($(sizeof 24 30 12 12 4 130) - $(sizeof 24 24 12 12 4 130) - tree) / 6 - dof))
+        stage=$((($(sizeof 30 30 12 12 4 130) - few - tree) / 6 - dof - joint - column))
+        usual=$((12 * (coupling + row) + 48 * term + 4 * terms)) # of couplings and rows
+        constant=$((few - usual - 30 * (body + wrench) - 24 * (dof + joint + stage + column) - \
+            130 * (mass + entry) - 15 * pair - 4 * tree))
+        solve=$((base - usual - constant - 18 * (body + dof + joint) - 171 * mass - \
+            1200 * (entry + unit) - 9 * pair - 3 * tree))
+        constant=$((constant + 16)) # padding
         while read -r b d c r t e; do
             is=$(sizeof "$b" "$d" "$c" "$r" "$t" "$e")
             says=$(says "$b" "$d" "$c" "$r" "$t" "$e")
@@ -213,7 +226,8 @@ sizes() { # sizes BUILD BOARD
 9 18 5 11 3 150
 END
         echo "sizeof $name $scalar $constant $body $dof $coupling $row $term $entry $terms" \
-            "$joint $mass $unit $column $wrench $stage $pair $tree $reduced"
+            "$joint $mass $unit $column $wrench $stage $pair $tree $reduced $factor $solve" \
+            "$solve_term"
     done
 }
 
