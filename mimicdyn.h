@@ -1645,6 +1645,27 @@ typedef struct md_vector {
     md_num inverse_length;      /* of the former; 0: nothing is left */
 } md_vector;
 
+/* Of parallel rows while they are solved: md_solve_parallel. */
+typedef struct md_parallel {
+    md_place from, end; /* their places among the active rows */
+    md_place soft, hard; /* how many of them are so */
+    md_unit velocity;   /* n.du at present */
+    md_unit rest;       /* n.du without their impulses */
+    md_unit low, high;  /* w is between them, or equal to both */
+    md_unit start;      /* n.du without the impulses of soft rows: md_start_at */
+    md_unit answer;     /* n.du with them: md_answer */
+    md_num pull, part;  /* several soft rows at no bound: w = part (start + pull) */
+} md_parallel;
+
+/* Of a row's set-up; of an iteration, which leaves no vector. Here to save stack. */
+typedef union md_hand {
+    struct {
+        md_value value;                     /* C of the row at hand */
+        md_vector vector;                   /* shared by parallel rows */
+    } row;
+    md_parallel parallel;
+} md_hand;
+
 /* What a step leaves of a row: v_lo <= J v' <= v_hi are its targets less cfm lambda. */
 typedef struct md_row_result {
 #if MIMICDYN_SETTINGS
@@ -1698,26 +1719,20 @@ typedef struct md_curves {
     md_num tie_error[MIMICDYN_MAX_COUPLINGS];   /* C at the start of the step, if above rounding */
 } md_curves;
 
-/* Forms of rows. A drive is an equality whose C counts from its target, and whose target velocity
-   is that of its damper. */
-enum md_form { MD_FORM_EQUALITY, MD_FORM_RANGE, MD_FORM_DRIVE };
-
-/* What a row demands, whatever its kind is: filled by one function for each kind, for the rooms
-   below, which read this and J alone. */
+/* What a row demands of C and C', whatever its kind is: filled by one function for each kind, for
+   the rooms below. */
 typedef struct md_spec {
-    mdyn_softness softness;
     mdyn_wide lower, upper;                    /* of C, or of C' at MDYN_VELOCITY */
     md_num target_velocity, bias_acceleration; /* of C'; J' v */
-    md_num force_min, force_max;
-    uint8_t level, form;                       /* mdyn_level, md_form */
-    /* of a row on bodies; of others see md_specify_leader and md_evaluate_row */
-    int16_t leader;                            /* row whose impulse bounds this one; -1: none */
-    md_num mu, value;                          /* |force| <= mu |force of the leader|; C */
+    uint8_t level, is_range;                   /* mdyn_level; C, or C', may have two bounds */
 } md_spec;
 
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
     md_spec spec;
+    mdyn_softness softness;
+    md_num force_min, force_max, mu, value;    /* |force| <= mu |force of the leader|; C */
+    int16_t leader;                            /* row whose impulse bounds this one; -1: none */
     uint8_t term_count;
     uint8_t sixes;                             /* md_find_sixes */
     uint8_t is_on_single_bodies;
@@ -1872,8 +1887,7 @@ typedef struct md_solve {
     md_lasting lasting;                     /* MD_LASTING */
 #endif
     md_terms terms;                         /* of the row at hand; here to save stack */
-    md_value value;                         /* its C */
-    md_vector vector;                       /* shared by parallel rows */
+    md_hand hand;                           /* MD_VALUE, MD_VECTOR */
     md_unit du[MDYN_WHITENED_SIZE_];        /* change of velocity, whitened */
     md_unit free_du[MIMICDYN_MAX_DOFS];     /* `du` before the rows, for relaxation */
     md_scratch scratch;
@@ -2220,6 +2234,8 @@ typedef struct md_shape {
 #endif
 #define MD_REDUCED(sim) (MD_SOLVE(sim)->scratch.reduced)
 #define MD_SCRATCH(sim) (MD_SOLVE(sim)->scratch.whitened)
+#define MD_VALUE(sim) (&MD_SOLVE(sim)->hand.row.value)
+#define MD_VECTOR(sim) (&MD_SOLVE(sim)->hand.row.vector)
 #if MIMICDYN_SETTINGS
 #define MD_DISPLACEMENT(sim) (MD_LASTING(sim)->displacement)
 #define MD_LAMBDA_SUM(sim, k) (&(sim)->lambda_sum[k])
@@ -3497,7 +3513,7 @@ MD_OWN_FRAME md_num md_mul(md_num a, md_num b)
       y = 48/17 - 32/17 x, then three Newton iterations y := y (2 - x y).
    The linear start is within 1/17; each iteration squares the relative error. The result is within
    1.1e-9. */
-MD_OWN_FRAME uint32_t md_reciprocal(uint32_t m)
+MD_STATIC uint32_t md_reciprocal(uint32_t m)
 {
     uint32_t y = 3031741620u - md_mul_high(2021161080u, m, 31); /* Q30 */
     int k;
@@ -3678,7 +3694,7 @@ MD_OWN_FRAME void md_sum_shift(md_sum *r, int32_t n)
 /* r = a b 2^n for -128 < n <= 0, rounded down; returns 0. For another n: r = a b; returns 1. With a
    = a1 2^32 + a0, where a1 has the sign:
       a b = a1 b1 2^64 + (a1 b0 + b1 a0) 2^32 + a0 b0. */
-MD_OWN_FRAME int md_product_right(md_sum *r, int64_t a, int64_t b, int n)
+MD_OWN_FRAME int md_product_right(md_sum *r, int n, int64_t a, int64_t b)
 {
     /* integers and other short numbers */
     const int is_coarse = MD_SHORT_PRODUCTS && md_low_word(a) == 0;
@@ -3696,7 +3712,7 @@ MD_OWN_FRAME int md_product_right(md_sum *r, int64_t a, int64_t b, int n)
 /* r = a b 2^n, in units of 2^-64, rounded down, clamped. */
 MD_ALWAYS_INLINE void md_product(md_sum *r, int64_t a, int64_t b, int n)
 {
-    if (md_product_right(r, a, b, n)) md_sum_shift(r, n);
+    if (md_product_right(r, n, a, b)) md_sum_shift(r, n);
 }
 
 /* s += x, clamped. Overflow: equal signs give a sum of the other sign. */
@@ -11239,8 +11255,8 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     int k;
     for (k = 0; md_has_displacement(sim) && k < t->count; k++)
         shift = md_add(shift, md_mul(t->factor[k], MD_DISPLACEMENT(sim)[t->dof[k]]));
-    MD_SOLVE(sim)->value.displacement = shift;
-    md_sum_position(sim, row, t, &MD_SOLVE(sim)->value.sum);
+    MD_VALUE(sim)->displacement = shift;
+    md_sum_position(sim, row, t, &MD_VALUE(sim)->sum);
 }
 
 /* Whether C may have a part beside q and its tails: in substeps, by J' v, of rows on bodies. */
@@ -11250,8 +11266,8 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
    keeps the digits of q_tail. */
 MD_INLINE md_num md_value_minus(const mdyn_sim *sim, mdyn_wide x)
 {
-    const md_num value = md_sum_minus(&MD_SOLVE(sim)->value.sum, x);
-    return MD_VALUE_MOVES ? md_add(value, MD_SOLVE(sim)->value.displacement) : value;
+    const md_num value = md_sum_minus(&MD_VALUE(sim)->sum, x);
+    return MD_VALUE_MOVES ? md_add(value, MD_VALUE(sim)->displacement) : value;
 }
 
 /* ---- bounds of force ---- */
@@ -11319,95 +11335,44 @@ MD_INLINE int md_row_has_range(const mdyn_sim *sim, const md_row *row)
             && !md_coupling_is_equality(md_coupling_at(sim, row->index)));
 }
 
-/* |force| <= effort; an effort of 0 is no bound. */
-MD_INLINE void md_specify_effort(md_spec *s, md_num effort)
-{
-    if (md_is_zero(effort)) return;
-    s->force_max = effort;
-    s->force_min = md_neg(effort);
-}
-
-/* C lies between its bounds, which are equal but in a range, or C' does (MDYN_VELOCITY). Where the
-   coupling is curved, J' v counts too. */
-MD_INLINE void md_specify_coupling(const mdyn_sim *sim, int i, md_spec *s, int stands)
-{
-    const md_coupling_values *c = md_coupling_at(sim, i);
-    s->lower = c->lower;
-    s->upper = c->upper;
-    if (MD_HAS(VELOCITY)) s->target_velocity = md_of_wide(c->target_velocity);
-    if (md_coupling_is_curved(sim, i)) s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
-    s->level = (uint8_t)(md_is_of_velocity(c) ? MDYN_VELOCITY : MDYN_POSITION);
-    if (stands) return;
-    s->softness = md_softness_of(c);
-    md_specify_effort(s, md_of_wide(c->effort));
-}
-
-/* The effort bounds the sum of command and drive: |tau + lambda/h| <= effort. */
-MD_INLINE void md_specify_drive(const mdyn_sim *sim, int dof, md_spec *s)
-{
-    const md_joint_values *b = md_values_of_dof(sim, dof);
-    md_num command;
-    s->form = MD_FORM_DRIVE;
-    s->target_velocity = md_of_real(sim->target_velocity[dof]);
-    s->softness.kind = MDYN_KP_KD; /* by the numbers of the joint */
-    md_specify_effort(s, b->effort);
-    if (md_is_zero(b->effort)) return;
-    command = md_commanded_force(sim, b, dof);
-    if (md_is_zero(command)) return;
-    s->force_min = md_sub(s->force_min, command);
-    s->force_max = md_sub(s->force_max, command);
-}
-
-/* |lambda| <= mu |lambda of the leader| of a coupling or loss. A loss of efficiency e is Coulomb
-   friction on the first joint with mu = 2 (1 - e)/(1 + e): driving from either side, the part e of
-   the power arrives. */
-MD_INLINE void md_specify_leader(const mdyn_sim *sim, const md_row *row, md_spec *s)
-{
-    const md_coupling_values *c;
-    md_num e;
-    if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return;
-    c = md_coupling_at(sim, row->index);
-    if (row->kind == MDYN_ROW_LOSS) {
-        e = md_of_wide(MD_LOSS(c)->efficiency);
-        s->mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
-        s->leader = row->index;
-    } else if (md_has_mu(c)) {
-        s->mu = md_of_wide(MD_LOSS(c)->mu);
-        s->leader = MD_LOSS(c)->mu_of;
-    }
-}
-
-/* C = 0, hard, by any force. */
+/* C = 0. */
 MD_INLINE void md_clear_spec(md_spec *s)
 {
-    s->softness.kind = MDYN_DEFAULT;
-    s->softness.a = s->softness.b = MDYN_C(0);
     s->lower = s->upper = MDYN_C(0);
     s->target_velocity = s->bias_acceleration = MD_K(0);
-    s->force_min = MD_NO_MIN;
-    s->force_max = MD_NO_MAX;
     s->level = MDYN_POSITION;
-    s->form = MD_FORM_EQUALITY;
+    s->is_range = 0;
 }
 
-/* What a row on joints demands; of one that `stands` without softness and force, unless it is a
-   drive. Friction of joints and losses of couplings: C' = 0. The bound of a loss follows its
-   leader. */
-MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s,
-                                              int stands)
+/* Whether a row is one of velocities. */
+MD_STATIC int md_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
 {
-    md_clear_spec(s);
-    if (md_row_has_range(sim, row)) s->form = MD_FORM_RANGE;
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->spec.level == MDYN_VELOCITY;
+    if (MD_ROW_IS(row, COUPLING)) return md_is_of_velocity(md_coupling_at(sim, row->index));
+    return !MD_ROW_IS(row, DRIVE) && !MD_ROW_IS(row, LIMIT);
+}
 
-    if (MD_ROW_IS(row, COUPLING)) md_specify_coupling(sim, row->index, s, stands);
-    else if (MD_ROW_IS(row, DRIVE)) md_specify_drive(sim, row->index, s);
-    else if (MD_ROW_IS(row, LIMIT)) {
-        s->lower = md_values_of_dof(sim, row->index)->lower;
-        s->upper = md_values_of_dof(sim, row->index)->upper;
-    } else {
-        s->level = MDYN_VELOCITY;
-        if (MD_ROW_IS(row, FRICTION) && !stands)
-            md_specify_effort(s, md_values_of_dof(sim, row->index)->friction);
+/* What a row on joints demands. C or C' of a coupling lies between its bounds, which are equal but
+   in a range; where it is curved, J' v counts too. C of a drive counts from its target; its target
+   velocity is that of its damper. Friction and losses: C' = 0. */
+MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row *row, md_spec *s)
+{
+    const int i = row->index;
+    md_clear_spec(s);
+    s->is_range = (uint8_t)md_row_has_range(sim, row);
+    if (md_row_is_of_velocity(sim, row)) s->level = MDYN_VELOCITY;
+    if (MD_ROW_IS(row, COUPLING)) {
+        const md_coupling_values *c = md_coupling_at(sim, i);
+        s->lower = c->lower;
+        s->upper = c->upper;
+        if (MD_HAS(VELOCITY)) s->target_velocity = md_of_wide(c->target_velocity);
+        if (md_coupling_is_curved(sim, i))
+            s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
+    } else if (MD_ROW_IS(row, DRIVE)) {
+        s->target_velocity = md_of_real(sim->target_velocity[i]);
+    } else if (MD_ROW_IS(row, LIMIT)) {
+        s->lower = md_values_of_dof(sim, i)->lower;
+        s->upper = md_values_of_dof(sim, i)->upper;
     }
     return s;
 }
@@ -11416,12 +11381,28 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
 MD_INLINE const md_spec *md_spec_of(const mdyn_sim *sim, const md_row *row, md_spec *s)
 {
     return md_is_body_row(row) ? &md_body_row_at(sim, row)->spec
-                               : md_specify_joint_row(sim, row, s, 0);
+                               : md_specify_joint_row(sim, row, s);
 }
 
-MD_INLINE int md_is_drive(const md_spec *s) { return MD_HAS(DRIVE) && s->form == MD_FORM_DRIVE; }
+MD_INLINE int md_is_range(const md_spec *s) { return MD_HAS_RANGES && s->is_range; }
 
-MD_INLINE int md_is_range(const md_spec *s) { return MD_HAS_RANGES && s->form == MD_FORM_RANGE; }
+/* The softness of a row; of a drive by the numbers of its joint. */
+MD_STATIC mdyn_softness md_softness_of_row(const mdyn_sim *sim, const md_row *row)
+{
+    mdyn_softness s;
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->softness;
+    if (MD_ROW_IS(row, COUPLING)) return md_softness_of(md_coupling_at(sim, row->index));
+    s.kind = MD_ROW_IS(row, DRIVE) ? MDYN_KP_KD : MDYN_DEFAULT;
+    s.a = s.b = MDYN_C(0);
+    return s;
+}
+
+/* Whether a row is hard by its softness. */
+MD_STATIC int md_row_is_hard(const mdyn_sim *sim, const md_row *row)
+{
+    const mdyn_softness s = md_softness_of_row(sim, row);
+    return md_softness_is_hard(&s);
+}
 
 /* ---- followers of eliminated couplings ---- */
 
@@ -11665,10 +11646,10 @@ MD_OWN_FRAME void md_follow(mdyn_sim *sim)
    without it, and a warm start must not carry it into the next step. */
 
 /* Whether any solve leaves out the bias of this row. */
-MD_INLINE int md_separates_bias(const mdyn_sim *sim, const md_row *row, const md_spec *s)
+MD_INLINE int md_separates_bias(const mdyn_sim *sim, const md_row *row)
 {
     if (md_uses_relaxation(sim)) return 1;
-    return md_uses_warm_start(sim) && !md_is_drive(s)
+    return md_uses_warm_start(sim) && !MD_ROW_IS(row, DRIVE)
         && !(row->unbounded && !md_iterates_equalities(sim));
 }
 
@@ -11820,11 +11801,11 @@ MD_INLINE enum md_bias_mode md_final_bias_mode(const mdyn_sim *sim)
 
 /* Equality: v_lo = v_hi = velocity - erp C/h, with C in row->error. One substep removes the part
    erp of the error. */
-MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, const md_spec *s, md_num velocity)
+MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, md_num velocity)
 {
     md_num correction = md_mul(md_error_rate(sim, row), row->error);
     row->v_lo = row->v_hi = md_sub(velocity, correction);
-    if (md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, md_neg(correction));
+    if (md_separates_bias(sim, row)) md_set_position_bias(sim, row, md_neg(correction));
 }
 
 /* The k-th of the six coefficients of joint velocities that a term holds in place of a wrench. */
@@ -11932,10 +11913,12 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const m
    the impulse of a spring that acts for phi h is that of a spring phi times as stiff over the step.
    Without this the velocity after a contact has an error of dt/2 kd v/m, with it one of second
    order in dt. Reads sim->value, which rows on bodies do not have yet. */
-MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row, const md_spec *s)
+MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row)
 {
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_num share, error;
-    if (!md_row_is_spring(row) || md_is_body_row(row) || s->level == MDYN_VELOCITY) return;
+    if (s->level == MDYN_VELOCITY) return;
     share = md_share_beyond_range(sim, row, s, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
 }
@@ -11988,7 +11971,7 @@ MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, const md_spec
         x = md_value_minus(sim, s->upper);
         row->v_hi = md_target_bound(sim, row, x, md_less(zero, x), &bias);
     }
-    if (!md_is_zero(bias) && md_separates_bias(sim, row, s)) md_set_position_bias(sim, row, bias);
+    if (!md_is_zero(bias) && md_separates_bias(sim, row)) md_set_position_bias(sim, row, bias);
 }
 
 /* One bound where the side is engaged, both otherwise: of a spring by its force, of a hard range
@@ -12021,13 +12004,14 @@ MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
    the step, but C and C' shall be 0 at the end of the substep. Returns the part of v_lo and v_hi;
    *error is that of C. */
-MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_spec *s, md_num *error)
+MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, const md_spec *s,
+                                     md_num *error)
 {
     const md_num gamma = s->bias_acceleration;
     md_num half, middle;
     *error = MD_K(0);
     if (md_is_zero(gamma) || sim->kinematics_stale != MD_KINEMATICS_OF_STEP
-        || !md_softness_is_hard(&s->softness)) return MD_K(0);
+        || !md_row_is_hard(sim, row)) return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
     half = md_mul(MD_K(0.5), sim->h);
@@ -12069,11 +12053,13 @@ MD_STATIC md_body_row *md_clear_body_row(mdyn_sim *sim, int j, const mdyn_softne
 {
     md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
     md_clear_spec(&r->spec);
-    r->spec.softness = *softness;
+    r->softness = *softness;
+    r->force_min = MD_NO_MIN;
+    r->force_max = MD_NO_MAX;
     r->term_count = 0;
     r->unbounded = 0;
-    r->spec.leader = -1;
-    r->spec.mu = r->spec.value = r->value_size = r->lever2 = MD_K(0);
+    r->leader = -1;
+    r->mu = r->value = r->value_size = r->lever2 = MD_K(0);
     return r;
 }
 
@@ -12301,30 +12287,31 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
 MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
 {
     MD_SOLVE(sim)->terms.count = 0;
-    md_sum_set(&MD_SOLVE(sim)->value.sum, md_to_wide(md_body_row_at(sim, row)->spec.value));
-    MD_SOLVE(sim)->value.displacement = MD_K(0);
+    md_sum_set(&MD_VALUE(sim)->sum, md_to_wide(md_body_row_at(sim, row)->value));
+    MD_VALUE(sim)->displacement = MD_K(0);
     if (md_has_displacement(sim))
-        MD_SOLVE(sim)->value.displacement = md_body_row_dot(sim, row, MD_DISPLACEMENT(sim));
+        MD_VALUE(sim)->displacement = md_body_row_dot(sim, row, MD_DISPLACEMENT(sim));
 
     /* the depth of a contact is that of the start of the step */
     if (row->kind == MDYN_ROW_CONTACT && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
-        MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement,
+        MD_VALUE(sim)->displacement = md_add(MD_VALUE(sim)->displacement,
             md_mul(md_mul(MD_K(0.5), sim->dt), row->Jv));
 }
 
 /* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms, of a
    drive less its target. */
-MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row, const md_spec *s)
+MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row)
 {
-    if (s->level == MDYN_VELOCITY) return;
+    if (md_row_is_of_velocity(sim, row)) return;
     if (md_is_body_row(row)) md_evaluate_body_position(sim, row);
     else md_evaluate_position(sim, row);
-    if (md_is_drive(s)) md_sum_sub_real(&MD_SOLVE(sim)->value.sum, sim->target[row->index]);
+    if (MD_ROW_IS(row, DRIVE))
+        md_sum_sub_real(&MD_VALUE(sim)->sum, sim->target[row->index]);
 }
 
 /* J v and C of a row: row->Jv, sim->value. Of a joint row also sim->terms, of one on bodies its
    scale. */
-MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row, const md_spec *s)
+MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
 {
     if (md_is_body_row(row)) {
         md_body_row_jacobian(sim, md_body_row_of(sim, row), row);
@@ -12332,7 +12319,7 @@ MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row, const md_spec *s)
         md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
         row->Jv = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
     }
-    md_evaluate_row(sim, row, s);
+    md_evaluate_row(sim, row);
 }
 
 /* J' v of a user row, from J v' of the last step, whose v' is the v of this one. Without it each
@@ -12376,7 +12363,7 @@ MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling_values
 
 /* The target of a row in a step or substep, from sim->value: md_evaluate_row comes first. The turn
    of J in the step counts as a part of the error and of the velocity. */
-MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
+MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num turn = MD_K(0), error, velocity = s->target_velocity;
     row->error = row->position_bias = MD_K(0);
@@ -12386,9 +12373,9 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     }
 
     if (MD_VALUE_MOVES) {
-        turn = md_curvature_target(sim, s, &error);
+        turn = md_curvature_target(sim, row, s, &error);
         if (!md_is_zero(error))
-            MD_SOLVE(sim)->value.displacement = md_add(MD_SOLVE(sim)->value.displacement, error);
+            MD_VALUE(sim)->displacement = md_add(MD_VALUE(sim)->displacement, error);
     }
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
@@ -12402,15 +12389,17 @@ MD_OWN_FRAME void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
         md_target_spring(sim, row, velocity);
         return;
     }
-    if (md_is_drive(s))
+    if (MD_ROW_IS(row, DRIVE))
         velocity = md_mul(md_sub(MD_K(1), md_mul(sim->h, md_gains_of(sim, row)->rate)), velocity);
-    md_target_equality(sim, row, s, md_add(velocity, turn));
+    md_target_equality(sim, row, md_add(velocity, turn));
 }
 
 /* The target of a row in a mode. The targets of modes other than MD_MODE_STEP are those of enum
    md_mode plus J v, because every solve is for the change of the velocities. */
-MD_STATIC void md_set_targets(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode)
+MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
 {
+    md_spec room;
+    const md_spec *s = md_spec_of(sim, row, &room);
     md_target_row(sim, row, s);
     if (mode == MD_MODE_STEP) return;
 
@@ -12562,15 +12551,15 @@ MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
     md_body_row *r = md_clear_body_row(sim, j, &c->softness);
     md_num effort = md_of_wide(c->effort);
     md_add_wrench_pair(r, c->a, c->b, arm, n);
-    r->spec.value = value;
+    r->value = value;
     r->value_size = arm ? l->length : MD_K(1);
     r->spec.bias_acceleration = md_dot(n, arm ? &l->acc : &l->alpha);
 
     /* |force| <= effort; 0: no bound */
     r->unbounded = (uint8_t)(md_is_zero(effort) && !md_softness_is_forceless(&c->softness));
     if (md_is_zero(effort)) return r;
-    r->spec.force_max = effort;
-    r->spec.force_min = md_neg(effort);
+    r->force_max = effort;
+    r->force_min = md_neg(effort);
     return r;
 }
 
@@ -12718,14 +12707,14 @@ MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j,
     int k, has_no_bounds;
 
     /* C and its target */
-    r->spec.value = md_of_wide(user->value);
-    r->value_size = md_abs(r->spec.value);
+    r->value = md_of_wide(user->value);
+    r->value_size = md_abs(r->value);
     r->spec.target_velocity = md_of_wide(user->target_velocity);
     r->spec.level = (uint8_t)user->level;
     r->spec.lower = user->lower;
     r->spec.upper = user->upper;
     if (!md_is_zero(md_sub(md_of_wide(user->upper), md_of_wide(user->lower))))
-        r->spec.form = MD_FORM_RANGE;
+        r->spec.is_range = 1;
 
     /* terms that are not zero, turned to world axes */
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
@@ -12746,16 +12735,16 @@ MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j,
     /* Bounds: |force| <= mu |force of row mu_of|, or [force_min, force_max]; both 0: none. Without
        bounds an equality is solved with the other unbounded rows. */
     if (!md_wide_is_zero(user->mu)) {
-        r->spec.mu = md_of_wide(user->mu);
-        r->spec.leader = (int16_t)(sim->joint_row_count + base + user->mu_of);
+        r->mu = md_of_wide(user->mu);
+        r->leader = (int16_t)(sim->joint_row_count + base + user->mu_of);
         return;
     }
     has_no_bounds = md_wide_is_zero(user->force_min) && md_wide_is_zero(user->force_max);
     r->unbounded = (uint8_t)(has_no_bounds && !md_is_range(&r->spec)
         && !md_softness_is_forceless(&user->softness));
     if (has_no_bounds) return;
-    if (md_has_lower(user->force_min)) r->spec.force_min = md_of_wide(user->force_min);
-    if (md_has_upper(user->force_max)) r->spec.force_max = md_of_wide(user->force_max);
+    if (md_has_lower(user->force_min)) r->force_min = md_of_wide(user->force_min);
+    if (md_has_upper(user->force_max)) r->force_max = md_of_wide(user->force_max);
 }
 
 /* Fills in all user rows, from body row j on: for each a copy of the table's row, or zeros, then
@@ -12782,9 +12771,9 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
     /* A row that bounds another is solved together with it, so not as an unbounded one. It must not
        be bounded by a third. */
     for (i = 0; i < MD_BODY_ROWS(sim)->user_rows; i++) {
-        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].spec.leader;
+        const int leader = MD_BODY_ROWS(sim)->body_row[j + i].leader;
         if (leader < 0) continue;
-        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].spec.leader >= 0)
+        if (MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].leader >= 0)
             return md_blame(sim, MDYN_ERR_USER_ROW, i);
         MD_BODY_ROWS(sim)->body_row[leader - sim->joint_row_count].unbounded = 0;
     }
@@ -12843,13 +12832,13 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
         md_add_wrench_pair(r, c->a, c->b, c->arm, &c->direction[k]);
         if (k) {
             r->spec.level = MDYN_VELOCITY;
-            r->spec.leader = (int16_t)(sim->joint_row_count + j);
-            r->spec.mu = c->mu;
+            r->leader = (int16_t)(sim->joint_row_count + j);
+            r->mu = c->mu;
             continue;
         }
-        r->spec.value = md_neg(c->depth);
+        r->value = md_neg(c->depth);
         r->spec.upper = MDYN_UNLIMITED;
-        r->spec.form = MD_FORM_RANGE;
+        r->spec.is_range = 1;
     }
 }
 
@@ -13150,59 +13139,74 @@ MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_nu
 }
 
 /* The stiffness and damping by which the row in sim->row_x, from its entry `first` on, has the
-   frequency *a and the damping ratio *b, in their place. Returns 0 if the row moves no mass. */
-MD_OWN_FRAME int md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
-                               md_num *b)
+   frequency *a and the damping ratio *b, in their place; both 0 if the row moves no mass. */
+MD_OWN_FRAME void md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
+                                md_num *b)
 {
     const md_num r = md_row_inverse_mass(sim, row, first);
-    if (md_row_leaves_nothing(sim, row, first)) return 0;
-    *b = md_div(md_mul(md_mul(MD_K(2), *a), *b), r); /* kd = 2 omega zeta/r */
-    *a = md_div(md_mul(*a, *a), r);                  /* kp = omega^2/r */
-    return 1;
+    const int moves = !md_row_leaves_nothing(sim, row, first);
+    *b = moves ? md_div(md_mul(md_mul(MD_K(2), *a), *b), r) : MD_K(0); /* kd = 2 omega zeta/r */
+    *a = moves ? md_div(md_mul(*a, *a), r) : MD_K(0);                  /* kp = omega^2/r */
 }
 
 /* Rate and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
-   `free`; -1: md_soft_mass is known. Returns 0 if the row exerts no force: gains of zero, or a
-   frequency on a row that moves no mass. */
-MD_OWN_FRAME int md_set_compliance(const mdyn_sim *sim, const md_spec *s, md_row *row, int free)
+   `free`; -1: md_soft_mass is known. A drive has the gains of its joint. Returns 0 if the row
+   exerts no force: gains of zero, or a frequency on a row that moves no mass. */
+MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_row *row,
+                                   int free)
 {
-    md_num *rate = &md_gains_of(sim, row)->rate, a = MD_K(0.2), b;
+    md_num kp = MD_K(0.2), kd;
     row->cfm = MD_K(0);
 
     /* hard rows: erp alone, for positions */
-    if (md_softness_is_hard(&s->softness)) {
-        if (s->level == MDYN_VELOCITY) return 1;
-        if (md_softness_has_erp(&s->softness)) a = md_of_wide(s->softness.a);
-        *rate = md_mul(a, sim->inverse_h);
+    if (md_softness_is_hard(s)) {
+        if (md_row_is_of_velocity(sim, row)) return 1;
+        if (md_softness_has_erp(s)) kp = md_of_wide(s->a);
+        md_gains_of(sim, row)->rate = md_mul(kp, sim->inverse_h);
         return 1;
     }
 
     /* soft rows */
     if (md_uses_midpoint(sim) && free >= 0)
         *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
-    if (!MD_HAS(SPRING) || md_is_drive(s)) {
-        const md_joint_values *joint = md_values_of_dof(sim, row->index);
-        return md_set_gains(sim, row, joint->drive_kp, joint->drive_kd);
-    }
-    a = md_of_wide(s->softness.a);
-    b = md_of_wide(s->softness.b);
-    if (md_softness_has_erp(&s->softness)) {
-        *rate = md_mul(a, sim->inverse_h);
-        row->cfm = s->softness.kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, b) : b;
+    kp = md_of_wide(s->a);
+    kd = md_of_wide(s->b);
+    if (!MD_HAS(SPRING) || MD_ROW_IS(row, DRIVE)) {
+        kp = md_values_of_dof(sim, row->index)->drive_kp;
+        kd = md_values_of_dof(sim, row->index)->drive_kd;
+    } else if (md_softness_has_erp(s)) {
+        md_gains_of(sim, row)->rate = md_mul(kp, sim->inverse_h);
+        row->cfm = s->kind == MDYN_ODE_CFM ? md_mul(sim->inverse_h, kd) : kd;
         return 1;
+    } else if (s->kind == MDYN_OMEGA_ZETA) {
+        md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &kp, &kd);
     }
-    if (s->softness.kind == MDYN_OMEGA_ZETA
-        && !md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &a, &b)) return 0;
-    return md_set_gains(sim, row, a, b);
+    return md_set_gains(sim, row, kp, kd);
 }
 
-/* Bounds of the impulse. Those of a row with a leader are set during the solve
-   (md_follow_leader). */
-MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row, const md_spec *s)
+/* Bounds of the impulse. An effort, if it is not 0, bounds the sum of command and drive: |tau +
+   lambda/h| <= effort. Those of a row with a leader are set during the solve (md_follow_leader). */
+MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
 {
-    row->lambda_max = md_has_max(s->force_max) ? md_mul(sim->h, s->force_max) : s->force_max;
-    if (md_is_negative_of(s->force_min, s->force_max)) row->lambda_min = md_neg(row->lambda_max);
-    else row->lambda_min = md_has_min(s->force_min) ? md_mul(sim->h, s->force_min) : s->force_min;
+    md_num max = MD_NO_MAX, min = MD_NO_MIN, effort = MD_K(0), command = effort;
+    const md_joint_values *joint;
+    if (md_is_body_row(row)) {
+        max = md_body_row_at(sim, row)->force_max;
+        min = md_body_row_at(sim, row)->force_min;
+    } else if (MD_ROW_IS(row, COUPLING)) {
+        effort = md_of_wide(md_coupling_at(sim, row->index)->effort);
+    } else if (MD_ROW_IS(row, DRIVE) || MD_ROW_IS(row, FRICTION)) {
+        joint = md_values_of_dof(sim, row->index);
+        effort = MD_ROW_IS(row, DRIVE) ? joint->effort : joint->friction;
+        if (MD_ROW_IS(row, DRIVE)) command = md_commanded_force(sim, joint, row->index);
+    }
+    if (!md_is_zero(effort)) {
+        max = md_sub(effort, command);
+        min = md_sub(md_neg(effort), command);
+    }
+    row->lambda_max = md_has_max(max) ? md_mul(sim->h, max) : max;
+    if (md_is_negative_of(min, max)) row->lambda_min = md_neg(row->lambda_max);
+    else row->lambda_min = md_has_min(min) ? md_mul(sim->h, min) : min;
 }
 
 /* DoF k of the substitution x += L^-T b with b = sim->row_J, x = sim->row_x:
@@ -13414,15 +13418,16 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 
 /* sim->row_x = row->scale L^-T J^T of a row. A row on bodies finds its J here, and then sim->value
    and J' v. */
-MD_INLINE void md_whiten_row(mdyn_sim *sim, md_row *row, const md_spec *s)
+MD_INLINE void md_whiten_row(mdyn_sim *sim, md_row *row)
 {
     if (!md_is_body_row(row)) {
         row->scale = md_whiten_joint_row(sim, &MD_SOLVE(sim)->terms);
         return;
     }
     md_whiten_body_row(sim, row, md_body_row_of(sim, row));
-    md_evaluate_row(sim, row, s);
-    if (row->kind == MDYN_ROW_USER && s->level != MDYN_VELOCITY) md_estimate_curvature(sim, row);
+    md_evaluate_row(sim, row);
+    if (row->kind == MDYN_ROW_USER && !md_row_is_of_velocity(sim, row))
+        md_estimate_curvature(sim, row);
 }
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
@@ -13641,7 +13646,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned, int free)
 {
     const int first = row->first + row->owned_count, end = row->end;
-    md_vector *vector = &MD_SOLVE(sim)->vector;
+    md_vector *vector = MD_VECTOR(sim);
     md_num s = MD_K(0);
     int e;
     vector->first = (int16_t)(row->first < end ? row->first : -1);
@@ -13663,7 +13668,7 @@ MD_OWN_FRAME void md_project_out(mdyn_sim *sim, const md_row *row, md_num owned,
 /* J M^-1 J^T, after the hard equality rows, of a row that has the vector of an earlier one. */
 MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 {
-    const md_vector *vector = &MD_SOLVE(sim)->vector;
+    const md_vector *vector = MD_VECTOR(sim);
     const int end = vector->first + vector->owned_count;
     md_num square = vector->left;
     md_squares soft = 0;
@@ -13679,7 +13684,7 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
    is below 1/1000 of cfm, and does not decide the impulse. */
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
-    const md_vector *vector = &MD_SOLVE(sim)->vector;
+    const md_vector *vector = MD_VECTOR(sim);
     md_num left = vector->left, s = vector->inverse_length, along, cfm2;
     row->owned_count = vector->owned_count;
 
@@ -13711,7 +13716,7 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
    relative to its summands (md_body_row_max_length2). In fixed point the absolute one is 128
    roundings of a body row: the reflections of four closed loops add up 33
    (robot_pr2_gripper.c). It is 4 of others, which need no more where R_jj is not small. */
-MD_STATIC md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md_num owned)
+MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md_num owned)
 {
     const md_num relative = MD_K(16 * MD_EPSILON / MD_RANK_TOLERANCE);
     const int is_body_row = md_is_body_row(row);
@@ -13797,7 +13802,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. (Without
    a bound, alone means without the hard rows too: what they leave of a row may be so little that
    its impulse were far above all others.) */
-MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const md_spec *s)
+MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
 {
     md_num lambda;
     int is_scaled, in_equality;
@@ -13806,7 +13811,7 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_has_two_targets(row)) return;
-    if (!row->unbounded && !md_is_drive(s)
+    if (!row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
 
     lambda = md_sub(row->v_lo, row->Jv);
@@ -13823,10 +13828,11 @@ MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row, const m
 /* Whether row k, with the terms in sim->terms, keeps its vector, compliance and bounds from step to
    step: without a tree J and M are constant. Not constant are the cfm of a soft range, which acts
    in a part of the step, and bounds by the impulse of another row. */
-MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row, const md_spec *s)
+MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
 {
     return !MIMICDYN_TREE && !sim->has_coupled_bounds && !md_has_overflowed(sim->overflow)
-        && !md_has_curves(sim) && !(md_row_is_spring(row) && md_is_range(s));
+        && !md_has_curves(sim)
+        && !(md_row_is_spring(row) && md_row_has_range(sim, row));
 }
 
 /* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
@@ -13852,37 +13858,33 @@ MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
     md_project_out(sim, row, row->inverse_rest, free);
 }
 
-/* Compliance and bounds of a row for a mode; `free` as in md_set_compliance. Returns 0 if it exerts
-   no force. */
-MD_INLINE int md_set_up_force(mdyn_sim *sim, md_row *row, const md_spec *s, enum md_mode mode,
-                              int free)
+/* Compliance and bounds of a row; `free` as in md_set_compliance. Returns 0 if it exerts no
+   force. */
+MD_OWN_FRAME int md_set_up_force(const mdyn_sim *sim, md_row *row, int free)
 {
-    const int has_force = md_set_compliance(sim, s, row, free);
-    md_set_bounds(sim, row, s);
-    if (md_is_range(s)) md_share_spring(sim, row, s);
-    if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
-    return has_force;
+    const mdyn_softness s = md_softness_of_row(sim, row);
+    md_set_bounds(sim, row);
+    return md_set_compliance(sim, &s, row, free);
 }
 
 /* Vector, compliance and bounds of row k; as an equality row if `direct`, else as an inequality
    row. Of rows that are parallel the first one finds the vector. Returns whether the row takes
    part, and whether it depends on earlier rows: MD_STANDS_... */
-MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, enum md_mode mode,
-                                      int direct)
+MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
-    md_vector *vector = &MD_SOLVE(sim)->vector;
+    md_vector *vector = MD_VECTOR(sim);
     const int direction = direct ? -1 : md_direction_of(sim, row);
     const int is_tied = direction >= 0 && direction < sim->dofs && direction != row->index;
     const int is_new = direction < 0 || vector->first != row->first || row->first == row->end;
-    const int is_drive = !direct && md_is_drive(s);
+    const int is_drive = !direct && MD_ROW_IS(row, DRIVE);
     int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
     row->cfm = MD_K(0);
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
-        md_whiten_row(sim, row, s);
+        md_whiten_row(sim, row);
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = row->index;
         free = row->first;
         if (direct || md_equality_count(sim) > 0)
@@ -13897,7 +13899,9 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
     if (is_tied) row->scale = md_div(row->scale, md_abs(sim->G[sim->G_first[row->index]]));
     if (is_new && is_drive) md_find_vector(sim, k, free);
     if (is_drive) *md_soft_mass(sim, row) = md_shared_inverse_mass(sim, row);
-    has_force = md_set_up_force(sim, row, s, mode, is_drive ? -1 : free);
+    has_force = md_set_up_force(sim, row, is_drive ? -1 : free);
+    if (md_row_is_spring(row) && md_row_has_range(sim, row)) md_share_spring(sim, row);
+    if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
 
     if (direct) {
         md_orthogonalize_row(sim, k, 1, free);
@@ -13920,34 +13924,31 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, const md_spec *s, en
 MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int direct)
 {
     md_row *row = md_row_at(sim, k);
-    md_spec room;
     int is = row->standing, in;
     const int stands = !MIMICDYN_TREE && (MIMICDYN_BAKED || is & MD_STANDING);
-    const md_spec *s = stands ? md_specify_joint_row(sim, row, &room, 1)
-                              : md_spec_of(sim, row, &room);
     row->inactive = 0;
     row->warm_start = MIMICDYN_WARM && mode == MD_MODE_STEP ? sim->row_result[k].warm_start
                                                             : MD_K(0);
     if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = MD_K(0);
-    if (!md_is_body_row(row)) md_look_at_row(sim, row, s);
+    if (!md_is_body_row(row)) md_look_at_row(sim, row);
 
     /* what does not change from step to step */
     if (!stands) {
-        is = md_set_up_vector(sim, k, s, mode, direct);
-        if (md_row_may_stand(sim, row, s)) is |= MD_STANDING;
+        is = md_set_up_vector(sim, k, mode, direct);
+        if (md_row_may_stand(sim, row)) is |= MD_STANDING;
         row->standing = (uint8_t)is;
         if (MD_HAS_CONSTANT_ROWS) MD_FREE_ROWS(sim)->count = 0;
-    } else if (md_is_drive(s) && !(md_is_negative_of(s->force_min, s->force_max)
-                                   && md_is_negative_of(row->lambda_min, row->lambda_max))) {
-        md_set_bounds(sim, row, s);
+    } else if (MD_ROW_IS(row, DRIVE) && !(md_real_is_zero(sim->tau[row->index])
+                                          && md_is_negative_of(row->lambda_min, row->lambda_max))) {
+        md_set_bounds(sim, row); /* less the command, if there is or was one */
     }
     in = (is & MD_STANDS_IN) != 0;
     row->in_equality = (uint8_t)(direct & in);
     row->in_inequality = (uint8_t)(in - row->in_equality);
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
-    md_set_targets(sim, row, s, mode);
-    md_set_given_impulse(sim, row, s);
+    md_set_targets(sim, row, mode);
+    md_set_given_impulse(sim, row);
 }
 
 /* ---- rows and pivots: the product with a column of R ---- */
@@ -14294,7 +14295,7 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
     const md_spec *s = md_spec_of(sim, row, &room);
     md_num zero = MD_K(0), inside, velocity, stopped = zero;
     if (side != 0) stopped = md_abs(md_div(last_impulse, md_mul(row->scale, row->scale)));
-    md_look_at_row(sim, row, s);
+    md_look_at_row(sim, row);
 
     /* active so far: does it stay? */
     if (side != 0) {
@@ -14315,12 +14316,8 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
    MD_MODE_POSITION without couplings of velocities. */
 MD_STATIC int md_row_in_mode(const mdyn_sim *sim, const md_row *row, enum md_mode mode)
 {
-    md_spec room;
-    const md_spec *s;
-    if (!row->unbounded || row->kind == MDYN_ROW_USER) return 0;
-    s = md_spec_of(sim, row, &room);
-    return md_softness_is_hard(&s->softness)
-        && (mode != MD_MODE_POSITION || s->level != MDYN_VELOCITY);
+    return row->unbounded && row->kind != MDYN_ROW_USER && md_row_is_hard(sim, row)
+        && (mode != MD_MODE_POSITION || !md_row_is_of_velocity(sim, row));
 }
 
 /* Whether no row of a mode is solved directly: equality rows are iterated like the others. */
@@ -14372,7 +14369,7 @@ MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
     const md_num zero = MD_K(0);
-    if (!MIMICDYN_TREE || MD_SOLVE(sim)->vector.first != row->first || row->first == row->end
+    if (!MIMICDYN_TREE || MD_VECTOR(sim)->first != row->first || row->first == row->end
         || md_is_follower(sim, row->index)) return 0;
     row->inactive = row->is_spring = row->in_equality = 0;
     row->cfm = row->error = row->position_bias = row->lambda_given = row->v_lo = row->v_hi = zero;
@@ -14381,7 +14378,7 @@ MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
     row->lambda_min = md_neg(row->lambda_max);
     row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : zero;
     if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = zero;
-    row->scale = MD_SOLVE(sim)->vector.scale;
+    row->scale = MD_VECTOR(sim)->scale;
     row->in_inequality = (uint8_t)md_scale_inequality(sim, row);
     row->standing = row->in_inequality ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
     row->flags = (uint8_t)(row->in_inequality ? 0 : MDYN_ROW_REDUNDANT);
@@ -14411,7 +14408,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs + sim->rows; i++)
         MD_LASTING(sim)->row_x[i] = MD_U(0);
 
-    MD_SOLVE(sim)->vector.first = -1;
+    MD_VECTOR(sim)->first = -1;
     sim->has_parallel = 0;
     sim->has_position_error = sim->unconverged = sim->has_inactive = 0;
     sim->may_activate = 0;
@@ -14429,7 +14426,7 @@ MD_INLINE int md_is_far_within(const mdyn_sim *sim, const md_row *row, md_num dv
 }
 
 /* Whether a joint passes one of its limits from within in this substep if it keeps its velocity. */
-MD_STATIC int md_meets_limit(const mdyn_sim *sim, const md_row *row)
+MD_OWN_FRAME int md_meets_limit(const mdyn_sim *sim, const md_row *row)
 {
     const md_joint_values *b = md_values_of_dof(sim, row->index);
     md_num q, next, lower, upper;
@@ -14524,14 +14521,11 @@ enum { MD_RANK_COMPLIANT = 4, MD_RANK_ELIMINATED, MD_RANK_INEQUALITY, MD_RANKS }
 /* The place of a row in the order of set-up: a smaller rank comes first. */
 MD_STATIC int md_setup_rank(const mdyn_sim *sim, const md_row *row)
 {
-    md_spec room;
-    const md_spec *s;
     if (md_row_is_eliminated(sim, row)) return MD_RANK_ELIMINATED;
     if (!row->unbounded) return MD_RANK_INEQUALITY;
-    s = md_spec_of(sim, row, &room);
-    if (!md_softness_is_hard(&s->softness)) return MD_RANK_COMPLIANT;
+    if (!md_row_is_hard(sim, row)) return MD_RANK_COMPLIANT;
     if (md_is_body_row(row)) return row->kind == MDYN_ROW_CLOSURE ? 1 : 3;
-    return s->level == MDYN_VELOCITY ? 2 : 0;
+    return md_row_is_of_velocity(sim, row) ? 2 : 0;
 }
 
 /* The first row that is parallel to row k for any q; k if there is none before it. O(k) */
@@ -15597,27 +15591,37 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
 
 /* The leader of a row, whose impulse bounds that of the row: of tangents of contacts, user rows
    with mu, losses, couplings with mu. u_mu is the bound of u_lambda for a unit of the leader's.
-   Returns -1 if there is none. */
+   Returns -1 if there is none. A loss of efficiency e is Coulomb friction on the first joint with
+   mu = 2 (1 - e)/(1 + e): driving from either side, the part e of the power arrives. */
 MD_INLINE int md_leader(const mdyn_sim *sim, const md_row *row, md_num *u_mu)
 {
-    md_spec s;
+    const md_coupling_values *c;
+    int leader = row->index;
+    md_num e;
     *u_mu = MD_K(0);
     if (md_is_body_row(row)) {
         *u_mu = md_body_row_at(sim, row)->u_mu;
-        return md_body_row_at(sim, row)->spec.leader;
+        return md_body_row_at(sim, row)->leader;
     }
-    s.leader = -1;
-    md_specify_leader(sim, row, &s);
-    if (s.leader >= 0)
-        *u_mu = md_mul(s.mu, md_mul(md_row_at(sim, s.leader)->scale, row->length));
-    return s.leader;
+    if (!MIMICDYN_LOSSES || !sim->has_coupled_bounds || !md_is_coupling_row(row)) return -1;
+    c = md_coupling_at(sim, row->index);
+    if (row->kind == MDYN_ROW_LOSS) {
+        e = md_of_wide(MD_LOSS(c)->efficiency);
+        *u_mu = md_div(md_sub(MD_K(2), md_add(e, e)), md_add(MD_K(1), e));
+    } else {
+        if (!md_has_mu(c)) return -1;
+        *u_mu = md_of_wide(MD_LOSS(c)->mu);
+        leader = MD_LOSS(c)->mu_of;
+    }
+    *u_mu = md_mul(*u_mu, md_mul(md_row_at(sim, leader)->scale, row->length));
+    return leader;
 }
 
 /* Whether the impulse of another row bounds that of this one. */
 MD_INLINE int md_has_leader(const mdyn_sim *sim, const md_row *row)
 {
     md_num u_mu;
-    if (md_is_body_row(row)) return md_body_row_at(sim, row)->spec.leader >= 0;
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->leader >= 0;
     return md_leader(sim, row, &u_mu) >= 0;
 }
 
@@ -15649,7 +15653,7 @@ MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
 MD_INLINE md_unit md_body_row_bound(const mdyn_sim *sim, const md_body_row *r)
 {
     const int stage = MD_BODY_ROWS(sim)->friction_stage;
-    if (stage == 0) return md_bound_by(md_row_at(sim, r->spec.leader), r->u_mu);
+    if (stage == 0) return md_bound_by(md_row_at(sim, r->leader), r->u_mu);
     return stage == 2 ? r->u_bound : MD_U(0);
 }
 
@@ -15934,18 +15938,6 @@ MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, 
    start being n.du without them; if one is at a bound, Newton's method finds w, in which their sum
    is piecewise linear. */
 
-typedef struct md_parallel {
-    int16_t from, end; /* their places among the active rows */
-    int16_t soft, hard; /* how many of them are so */
-    int16_t at_target;  /* w is a target of a hard row */
-    md_unit velocity;  /* n.du at present */
-    md_unit rest;      /* n.du without their impulses */
-    md_unit low, high; /* w is between them, or equal to both */
-    md_unit start;     /* n.du without the impulses of soft rows: md_start_at */
-    md_unit answer;    /* n.du with them: md_answer */
-    md_num pull, part; /* several soft rows at no bound: w = part (start + pull) */
-} md_parallel;
-
 typedef struct md_impulses { md_unit least, most; } md_impulses;
 
 /* The impulses that a hard row can have where n.du is w: more than one at a target. along = 1, or
@@ -16008,7 +16000,7 @@ MD_INLINE md_unit md_middle_velocity(md_unit low, md_unit high)
 
 /* w = start + sum of several soft rows, to rounding, from an estimate on: by Newton's method, or by
    halves where that leaves the range that is left. */
-MD_OWN_FRAME void md_balance_soft_rows(const mdyn_sim *sim, md_parallel *p)
+MD_STATIC void md_balance_soft_rows(const mdyn_sim *sim, md_parallel *p)
 {
     md_unit low = md_unit_of(MD_NO_MIN, 0), high = md_unit_of(MD_NO_MAX, 0);
     int tries;
@@ -16204,7 +16196,7 @@ MD_STATIC void md_join_soft_rows(const mdyn_sim *sim, md_parallel *p)
 MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 {
     int k;
-    p->soft = p->hard = p->at_target = 0;
+    p->soft = p->hard = 0;
     p->velocity = p->rest = md_dot_free(sim, md_active_row(sim, p->from), MD_SOLVE(sim)->du);
     p->low = md_unit_of(MD_NO_MIN, 0);
     p->high = md_unit_of(MD_NO_MAX, 0);
@@ -16213,8 +16205,8 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
         const md_row *row = md_active_row(sim, k);
         const md_unit change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         if (!row->in_inequality) continue;
-        p->soft = (int16_t)(p->soft + md_is_soft_in_block(row));
-        p->hard = (int16_t)(p->hard + !md_is_soft_in_block(row));
+        p->soft = (md_place)(p->soft + md_is_soft_in_block(row));
+        p->hard = (md_place)(p->hard + !md_is_soft_in_block(row));
         p->rest = md_unit_sub(p->rest, md_part_along(row, row->impulse.u.before));
         p->velocity = md_unit_add(p->velocity, md_part_along(row, change));
     }
@@ -16226,24 +16218,25 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
    other stay as they are. */
 MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
 {
-    md_parallel p;
-    int k;
-    p.from = (int16_t)from;
-    p.end = (int16_t)end;
-    md_begin_parallel(sim, &p);
-    for (k = from; k < end && !p.at_target; k++) {
+    md_parallel *p = &MD_SOLVE(sim)->hand.parallel;
+    int k, at_target = 0;
+    MD_VECTOR(sim)->first = -1;
+    p->from = (md_place)from;
+    p->end = (md_place)end;
+    md_begin_parallel(sim, p);
+    for (k = from; k < end && !at_target; k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality || md_is_soft_in_block(row)) continue;
-        p.at_target = (int16_t)(md_try_target(sim, &p, md_with_sign(row->along, row->u_lo))
-                                || md_try_target(sim, &p, md_with_sign(row->along, row->u_hi)));
+        at_target = md_try_target(sim, p, md_with_sign(row->along, row->u_lo))
+            || md_try_target(sim, p, md_with_sign(row->along, row->u_hi));
     }
 
-    if (p.hard > 1 && md_parallel_contradict(sim, &p)) return;
-    if (p.at_target) md_take_at_target(sim, &p);
+    if (p->hard > 1 && md_parallel_contradict(sim, p)) return;
+    if (at_target) md_take_at_target(sim, p);
     else {
-        const md_unit middle = md_middle_velocity(p.low, p.high);
-        if (p.soft > 1) md_answer_at(sim, &p, middle, 0);
-        md_take_off_target(sim, &p, middle);
+        const md_unit middle = md_middle_velocity(p->low, p->high);
+        if (p->soft > 1) md_answer_at(sim, p, middle, 0);
+        md_take_off_target(sim, p, middle);
     }
 }
 
@@ -16297,14 +16290,14 @@ MD_STATIC void md_prepare_friction(mdyn_sim *sim)
         md_row *row = md_row_at(sim, k);
         md_body_row *r = md_body_row_of(sim, row);
         r->cone = 0;
-        if (r->spec.leader < 0) continue;
+        if (r->leader < 0) continue;
 
         /* rows of a contact: index % 3 = 0 the normal, 1 and 2 the tangents */
         if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 1
             && sim->solver.friction_law == MDYN_CONE) md_pair_cone(sim, row);
         else if (row->kind == MDYN_ROW_CONTACT && row->index % 3 == 2)
             r->cone = (uint8_t)(2 * (md_body_row_of(sim, row - 1)->cone == 1));
-        r->u_mu = md_div(md_mul(r->spec.mu, sim->slot[r->spec.leader].row.scale), row->scale);
+        r->u_mu = md_div(md_mul(r->mu, sim->slot[r->leader].row.scale), row->scale);
     }
 }
 
@@ -16565,7 +16558,7 @@ MD_INLINE void md_visit_sixes(mdyn_sim *sim, md_row *row, const md_body_row *r, 
 {
     const md_unit *entry = sim->shared.entry + row->lone;
     md_unit d;
-    if (r->spec.leader >= 0) {
+    if (r->leader >= 0) {
         const md_unit bound = md_body_row_bound(sim, r);
         if (r->cone > 0) {
             if (r->cone == 1) md_visit_cone(sim, row, bound, i);
@@ -16616,18 +16609,16 @@ MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
    before. */
 MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
 {
-    const int count = md_active_count(sim);
-    const int has_parallel = MD_CAN_BE_PARALLEL && sim->has_parallel;
     int k, end;
     i->moved = MD_U(0);
     i->squares = 0;
-    for (k = md_equality_count(sim); k < count; k = end) {
+    for (k = md_equality_count(sim); k < md_active_count(sim); k = end) {
         md_row *row = md_active_row(sim, k);
         if (MD_HAS_CONTACTS && md_is_body_row(row) && md_body_row_at(sim, row)->sixes) {
             end = md_visit_joined(sim, k, i);
             continue;
         }
-        end = has_parallel ? md_parallel_end(sim, k) : k + 1;
+        end = MD_CAN_BE_PARALLEL && sim->has_parallel ? md_parallel_end(sim, k) : k + 1;
         if (end > k + 1) md_visit_parallel(sim, k, end, i);
         else if (row->in_inequality) md_visit_row(sim, row, e, i);
     }
@@ -17666,7 +17657,7 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
 }
 
 /* Whether a joint stays so far within its limits in this substep that no rounding matters. */
-MD_STATIC int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
+MD_OWN_FRAME int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
 {
     const md_joint_values *b = md_values_of_dof(sim, row->index);
     md_num q, v, reach;
@@ -18052,8 +18043,6 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
     for (i = 0; i < md_active_count(sim); i++) {
         const int k = sim->active[i];
         md_row *row = md_row_at(sim, k);
-        const md_spec *s;
-        md_spec room;
         if (MIMICDYN_SETTINGS)
             *MD_LAMBDA_SUM(sim, k) = restart ? MD_K(0) : md_row_impulse(sim, k);
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
@@ -18061,10 +18050,9 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
 
         /* the targets of a single substep stay */
         if (!MIMICDYN_SETTINGS) continue;
-        s = md_spec_of(sim, row, &room);
         if (!md_is_body_row(row)) md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
-        md_evaluate_row(sim, row, s);
-        md_set_targets(sim, row, s, MD_MODE_STEP);
+        md_evaluate_row(sim, row);
+        md_set_targets(sim, row, MD_MODE_STEP);
     }
 }
 
@@ -18432,8 +18420,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_body_row *r)
 {
     const md_num half = md_mul(MD_K(0.5), sim->dt);
-    md_num value = md_add(r->spec.value, md_mul(half, r->velocity_after));
-    if (!md_uses_midpoint(sim)) return r->spec.value;
+    md_num value = md_add(r->value, md_mul(half, r->velocity_after));
+    if (!md_uses_midpoint(sim)) return r->value;
     if (row->kind == MDYN_ROW_CONTACT) value = md_add(value, md_mul(half, row->Jv));
     if (sim->has_displacement)
         value = md_add(value, md_body_row_dot(sim, row, MD_DISPLACEMENT(sim)));
@@ -20503,50 +20491,64 @@ MD_STATIC void md_move_off_welded(const mdyn_sim *sim, md_link *link)
     md_set_trait(link, MD_UNTURNED, md_mat_is_identity(&l->rotation));
 }
 
-/* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
-MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdyn_body *b)
+/* From the parent's internal frame: position P^T p, rotation P^T R Q, in the place of P. */
+MD_OWN_FRAME void md_build_link_pose(md_link *link, const mdyn_body *b, const md_mat *Q)
 {
     const md_shape *s = MD_SHAPE(b);
     md_body_part *l = MD_BODY(link);
-    md_mat Q, P, t, R;
-    md_vec com, position;
-    md_sym inertia;
-    md_num x[6];
+    md_mat R, t;
+    md_vec position;
+    md_num x[4];
     int k;
-
-    /* From the parent's internal frame: position P^T p, rotation P^T R Q */
-    l->axis = (uint8_t)md_axis_frame(b, &Q);
-    md_set_trait(link, MD_OBLIQUE, !md_mat_is_identity(&Q));
-    md_joint_frame(sim, b->parent, &P);
-    md_mat_transpose(&P, &P);
+    md_mat_transpose(&t, &l->rotation);
     md_vec_of_wide(&position, &s->position);
-    md_mat_vec(&l->position, &P, &position);
+    md_mat_vec(&l->position, &t, &position);
     for (k = 0; k < 4; k++) x[k] = md_of_wide((&s->rotation.w)[k]);
     if (md_wides_are_zero(&s->rotation.w, 4)) x[0] = MD_K(1);
     md_mat_of_quaternion(&R, x[0], x[1], x[2], x[3]);
-    md_mat_mul(&t, &P, &R);
-    md_mat_mul(&l->rotation, &t, &Q);
+    md_mat_mul(&l->rotation, &t, &R);
+    md_mat_mul(&t, &l->rotation, Q);
+    l->rotation = t;
     md_set_trait(link, MD_UNTURNED, md_mat_is_identity(&l->rotation));
-    l->body_parent = (md_index)b->parent;
-    md_move_off_welded(sim, link);
+}
 
-    /* Center of mass Q^T c, first moment m c, inertia Q^T I Q about the center of mass */
-    md_mat_transpose(&Q, &Q);
+/* Center of mass Q^T c, first moment m c, inertia Q^T I Q about it, and so about the origin. */
+MD_OWN_FRAME void md_build_link_mass(md_link *link, const mdyn_body *b, md_mat *Q)
+{
+    const md_shape *s = MD_SHAPE(b);
+    md_body_part *l = MD_BODY(link);
+    md_vec com;
+    md_sym inertia;
+    md_num x[6];
+    int k;
+    md_mat_transpose(Q, Q);
     l->mass = md_of_wide(s->mass);
     md_vec_of_wide(&com, &s->com);
-    md_mat_vec(&com, &Q, &com);
+    md_mat_vec(&com, Q, &com);
     md_vec_scale(&l->first_moment, l->mass, &com);
     for (k = 0; k < 6; k++) x[k] = md_of_wide((&s->inertia.xx)[k]);
     md_sym_set(&inertia, x);
-    md_sym_rotate(&l->inertia, &Q, &inertia);
-
-    /* ... and about the origin, by the parallel axis theorem */
+    md_sym_rotate(&l->inertia, Q, &inertia);
     md_sym_add_shift(&l->inertia, &com, &l->first_moment);
 
     k = md_next_axis[l->axis];
     md_set_trait(link, MD_ROTOR, b->joint == MDYN_REVOLUTE && b->parent < 0
         && !md_link_is(link, MD_CARRIES) && md_is_zero(md_vec_get(&com, k))
         && md_is_zero(md_vec_get(&com, md_next_axis[k])));
+}
+
+/* Frame, mass, first moment and inertia of a link in its internal frame, of the body's table. */
+MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdyn_body *b)
+{
+    md_body_part *l = MD_BODY(link);
+    md_mat Q;
+    l->axis = (uint8_t)md_axis_frame(b, &Q);
+    md_set_trait(link, MD_OBLIQUE, !md_mat_is_identity(&Q));
+    md_joint_frame(sim, b->parent, &l->rotation);
+    md_build_link_pose(link, b, &Q);
+    l->body_parent = (md_index)b->parent;
+    md_move_off_welded(sim, link);
+    md_build_link_mass(link, b, &Q);
 }
 
 /* md_dof.pitch: of a helical joint its pitch; of a free joint the inertia about the mass center. */
@@ -21429,7 +21431,7 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     if (MD_HAS_BODY_ROWS)
         MD_BODY_ROWS(sim)->lasting_row_count = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
-        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].spec.leader;
+        int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].leader;
         if (*leader >= 0) *leader = (int16_t)(*leader + by);
     }
 }
@@ -22441,24 +22443,24 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
     if (r->term_count == 0) md_print(out, "no body");
 
     /* Equality: C and target velocity. Range: its bounds, of C or of C' - target velocity */
-    if (r->spec.level != MDYN_VELOCITY) md_print_value(out, "; C ", r->spec.value, "");
+    if (r->spec.level != MDYN_VELOCITY) md_print_value(out, "; C ", r->value, "");
     if (r->spec.level == MDYN_VELOCITY || !range)
         md_print_value(out, "; target velocity ", r->spec.target_velocity, "");
     if (range && md_has_lower(r->spec.lower))
         md_print_value(out, ", lower ", md_of_wide(r->spec.lower), "");
     if (range && md_has_upper(r->spec.upper))
         md_print_value(out, ", upper ", md_of_wide(r->spec.upper), "");
-    md_print_softness(out, &r->spec.softness);
+    md_print_softness(out, &r->softness);
 
     /* Bounds of the force: mu times that of another user row, or a range that may be one-sided */
-    if (r->spec.leader >= 0) {
-        md_print_value(out, ", |force| <= ", r->spec.mu, " |force of user row ");
-        md_print_int(out, sim->slot[r->spec.leader].row.index);
+    if (r->leader >= 0) {
+        md_print_value(out, ", |force| <= ", r->mu, " |force of user row ");
+        md_print_int(out, sim->slot[r->leader].row.index);
         md_print(out, "|");
         return;
     }
-    if (md_has_min(r->spec.force_min)) md_print_value(out, ", force >= ", r->spec.force_min, "");
-    if (md_has_max(r->spec.force_max)) md_print_value(out, ", force <= ", r->spec.force_max, "");
+    if (md_has_min(r->force_min)) md_print_value(out, ", force >= ", r->force_min, "");
+    if (md_has_max(r->force_max)) md_print_value(out, ", force <= ", r->force_max, "");
 }
 
 /* Row index % 3 of contact index / 3: row 0 is the gap along the normal; rows 1 and 2 are Coulomb
@@ -22721,7 +22723,7 @@ MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
     }
 
     /* less its target, or beyond the bounds of its range */
-    if (md_is_drive(s)) md_sum_sub_real(&C.sum, sim->target[row->index]);
+    if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(&C.sum, sim->target[row->index]);
     below = md_sum_minus(&C.sum, s->lower);
     above = md_sum_minus(&C.sum, s->upper);
     if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
@@ -23041,9 +23043,9 @@ MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
     for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
         const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
         ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
-            && md_is_between(-1, r->spec.leader, sim->rows - 1)
-            && MD_ARE_FIELDS(&r->spec, target_velocity, force_max)
-            && MD_ARE_FIELDS(&r->spec, mu, value) && MD_ARE_FIELDS(r, value_size, value_after);
+            && md_is_between(-1, r->leader, sim->rows - 1)
+            && MD_ARE_FIELDS(&r->spec, target_velocity, bias_acceleration)
+            && MD_ARE_FIELDS(r, force_min, value) && MD_ARE_FIELDS(r, value_size, value_after);
         for (p = 0; ok && p < r->term_count; p++)
             ok = md_is_between(0, r->body[p], sim->bodies - 1)
                 && md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);

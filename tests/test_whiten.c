@@ -93,12 +93,11 @@ static void test_products(int deep) {
 
 /* ---- softness ---- */
 
-static md_spec softness(mdyn_softness_kind kind, double a, double b) {
-    md_spec s;
-    md_clear_spec(&s);
-    s.softness.kind = kind;
-    s.softness.a = wide(a);
-    s.softness.b = wide(b);
+static mdyn_softness softness(mdyn_softness_kind kind, double a, double b) {
+    mdyn_softness s;
+    s.kind = kind;
+    s.a = wide(a);
+    s.b = wide(b);
     return s;
 }
 
@@ -117,15 +116,15 @@ static void test_explicit(void) {
         soft_row();
         dense_solve(M, TREE_DOFS, J[0], y);
         double r = dot(J[0], y, TREE_DOFS), omega = random_in(1, 300), zeta = random_in(0, 2);
-        md_spec s = softness(MDYN_OMEGA_ZETA, omega, zeta);
-        kp = of_wide(s.softness.a) * of_wide(s.softness.a) / r;
-        kd = 2 * of_wide(s.softness.a) * of_wide(s.softness.b) / r;
+        mdyn_softness s = softness(MDYN_OMEGA_ZETA, omega, zeta);
+        kp = of_wide(s.a) * of_wide(s.a) / r;
+        kd = 2 * of_wide(s.a) * of_wide(s.b) / r;
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
         CHECK_NEAR(h * number(gains->rate) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
         CHECK_NEAR(number(row->cfm) * h * (h * kp + kd), 1, COMPLIANCE);
         s = softness(MDYN_KP_KD, pow(10, random_in(0, 4)), random_in(0, 10));
-        kp = of_wide(s.softness.a);
-        kd = of_wide(s.softness.b);
+        kp = of_wide(s.a);
+        kd = of_wide(s.b);
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
         CHECK_NEAR(h * number(gains->rate) * (h * kp + kd) / (h * kp), 1, COMPLIANCE);
         CHECK_NEAR(number(row->cfm) * h * (h * kp + kd), 1, COMPLIANCE);
@@ -148,8 +147,8 @@ static void test_midpoint(void) {
         soft_row();
         dense_solve(M, TREE_DOFS, J[0], y);
         double turn = pow(10, random_in(-3, 2)), r = dot(J[0], y, TREE_DOFS);
-        md_spec s = softness(MDYN_KP_KD, turn * turn / (h * h * r), 0);
-        double kp = of_wide(s.softness.a);
+        mdyn_softness s = softness(MDYN_KP_KD, turn * turn / (h * h * r), 0);
+        double kp = of_wide(s.a);
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
         CHECK(row->is_spring);
         CHECK_NEAR(number(gains->rate) / (number(row->cfm) * h * kp), 1, COMPLIANCE);
@@ -158,7 +157,7 @@ static void test_midpoint(void) {
         } else if (turn > 1.01) {
             CHECK(number(gains->of_v) < 1);
         }
-        s = softness(MDYN_KP_KD, of_wide(s.softness.a), random_in(0, 10));
+        s = softness(MDYN_KP_KD, of_wide(s.a), random_in(0, 10));
         CHECK_EQUAL(md_set_compliance(&sim, &s, row, FIRST), 1);
         CHECK_NEAR(number(gains->rate) / (number(row->cfm) * h * kp), 1, COMPLIANCE);
     }
