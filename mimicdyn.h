@@ -5976,7 +5976,8 @@ MD_INLINE void md_sym_rotate(md_sym *r, const md_mat *R, const md_sym *a)
 /* Whether a is diagonal, as the inertia of a box is; md_sym_rotate of such a one. */
 MD_INLINE int md_sym_is_diagonal(const md_sym *a)
 {
-    return (md_bits_of(a->xy) | md_bits_of(a->xz) | md_bits_of(a->yz)) == 0;
+    return (md_bits_of(MD_RAW(a->xy)) | md_bits_of(MD_RAW(a->xz))
+            | md_bits_of(MD_RAW(a->yz))) == 0;
 }
 MD_INLINE void md_sym_rotate_diagonal(md_sym *r, const md_mat *R, const md_sym *a)
 {
@@ -24971,14 +24972,22 @@ MDYN_API int mdyn_center_of_mass(mdyn_sim *sim, int body, mdyn_wide *mass, mdyn_
     return MDYN_OK;
 }
 
+/* Opens a query of the DoFs i and j. */
+MD_STATIC int md_open_dof_query(mdyn_sim *sim, int i, int j, const void *a)
+{
+    const int code = md_check_query(sim, 0, a, a);
+    if (code != MDYN_OK) return code;
+    if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
+    if (j < 0 || j >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, j);
+    return md_open_query(sim, 0, a, a);
+}
+
 /* An element of the column, exactly 0 where i and j have no DoF between them and the world in
    common. */
 MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *response)
 {
-    int code = md_open_query(sim, 0, response, response);
+    int code = md_open_dof_query(sim, i, j, response);
     if (code != MDYN_OK) return code;
-    if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
-    if (j < 0 || j >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, j);
     code = md_find_unit_response(sim, i < j ? i : j);
     return code == MDYN_OK ? md_write_results(sim, response, &sim->dv[i < j ? j : i], 1) : code;
 }
@@ -24986,10 +24995,8 @@ MDYN_API int mdyn_impulse_response(mdyn_sim *sim, int i, int j, mdyn_wide *respo
 /* Forward dynamics of a unit force without any other. */
 MDYN_API int mdyn_inverse_mass_column(mdyn_sim *sim, int i, mdyn_wide *dv)
 {
-    int code = md_open_query(sim, 0, dv, dv);
-    if (code != MDYN_OK) return code;
-    if (i < 0 || i >= sim->dofs) return md_blame(sim, MDYN_ERR_INDEX, i);
-    code = md_find_unit_response(sim, i);
+    int code = md_open_dof_query(sim, i, i, dv);
+    if (code == MDYN_OK) code = md_find_unit_response(sim, i);
     return md_write_dv(sim, code, dv);
 }
 

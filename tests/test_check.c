@@ -647,7 +647,7 @@ static void test_not_ready(void) {
                 CHECK_NOTE("call %d, filled with %d\n", k, fill[f]);
             }
             before.culprit = sim.culprit;
-            CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+            if (!CHECK(memcmp(&before, &sim, sizeof sim) == 0)) CHECK_NOTE("call %d\n", k);
         }
     }
     seen(MDYN_ERR_NOT_READY);
@@ -720,7 +720,7 @@ static void test_indices(void) {
                 CHECK_NOTE("call %d, index %d\n", k, index);
             }
             before.culprit = sim.culprit;
-            CHECK(memcmp(&before, &sim, sizeof sim) == 0);
+            if (!CHECK(memcmp(&before, &sim, sizeof sim) == 0)) CHECK_NOTE("call %d\n", k);
         }
     }
     /* MDYN_WORLD is all bodies to this one alone */
