@@ -1,6 +1,6 @@
 /* Counts the instructions of a step (AVR: cycles) of one mechanism with tight knobs, and prints
        rate MEAN MOST RAM A S   over 500 steps; bytes of the sim; no step took more than A + S k,
-                                k its iterations, S by least squares
+                                k its iterations, S by least squares, 0 if below
    RATES_GEAR     two motors geared 5 : 2 by at most 0.15 N m, a drive, dry friction
    RATES_GANTRY   four axes with drives, friction and stops, two of them one beam
    RATES_GEARBOX  sun, ring and carrier of a planetary gear as rotors
@@ -121,6 +121,7 @@ int main(void) {
     }
     square = STEPS * sum_kk - sum_k * sum_k;
     if (square > 0) slope = (int32_t)((STEPS * sum_kc - sum_k * sum_c) / square);
+    if (slope < 0) slope = 0;
     for (i = 0; i <= MOST_ITERATIONS; i++) {
         if (most_of[i] > most) most = most_of[i];
         if (most_of[i] - slope * i > begin) begin = most_of[i] - slope * i;
