@@ -16221,7 +16221,6 @@ MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
 {
     md_parallel *p = &MD_SOLVE(sim)->hand.parallel;
     int k, at_target = 0;
-    MD_VECTOR(sim)->first = -1;
     p->from = (md_place)from;
     p->end = (md_place)end;
     md_begin_parallel(sim, p);
@@ -17687,10 +17686,12 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
 }
 
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
-   in the block of exponent e. Returns how many they are. */
+   in the block of exponent e. Iterations have left no vector that they could share. Returns how
+   many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k, activated = 0;
+    MD_VECTOR(sim)->first = -1;
     for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
         md_row *row = md_row_at(sim, k);
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
