@@ -23965,20 +23965,22 @@ MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int s
 {
     static const char names[][10] = { "BODIES", "DOFS", "COUPLINGS", "ROWS", "TERMS", "ENTRIES",
                                       "BODY_ROWS", "DANTZIG", "CURVES" };
-    static const uint8_t at[] = { 0, 1, 2, 5, 6, 7, 3, 4, 8 }; /* in the capacity */
     md_printer out = { NULL, 0, 0 };
     int k;
     if (!required || !text) return MDYN_ERR_NULL;
 
-    while (md_print_again(&out, text, size))
+    while (md_print_again(&out, text, size)) {
+        const int32_t value[] = { required->bodies, required->dofs, required->couplings,
+            required->rows, required->terms, required->entries, required->body_rows,
+            required->dantzig, required->curves };
         for (k = 0; k < 9; k++) {
-            const int32_t value = (&required->bodies)[at[k]];
-            if (value <= 0) continue;
+            if (value[k] <= 0) continue;
             md_print(&out, out.used ? " -DMIMICDYN_MAX_" : "-DMIMICDYN_MAX_");
             md_print(&out, names[k]);
             md_print(&out, "=");
-            md_print_int(&out, (int)value);
+            md_print_int(&out, (int)value[k]);
         }
+    }
     return out.size ? MDYN_OK : MDYN_ERR_ROOM;
 }
 
