@@ -16532,7 +16532,10 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
 
     /* constant rows: as a system, before the next iteration */
     if (MD_HAS_CONSTANT_ROWS) i->exact = 0;
-    else md_solve_parallel(sim, from, end);
+    else {
+        md_solve_parallel(sim, from, end);
+        MD_VECTOR(sim)->first = -1; /* md_parallel has stood there */
+    }
     md_follow_parallel(sim, from, end, i);
 }
 
@@ -17686,12 +17689,10 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
 }
 
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
-   in the block of exponent e. Iterations have left no vector that they could share. Returns how
-   many they are. */
+   in the block of exponent e. Returns how many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k, activated = 0;
-    MD_VECTOR(sim)->first = -1;
     for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
         md_row *row = md_row_at(sim, k);
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
