@@ -3,6 +3,7 @@
    A machine is one of the enum below; angles in rad, lengths in m, forces in N and N m. */
 
 #define MIMICDYN_MAX_BODIES 12
+#define MIMICDYN_MAX_COUPLINGS 11
 #define MIMICDYN_MAX_TERMS 3
 #define MIMICDYN_MAX_ROWS 40
 #define MIMICDYN_LCP 0
