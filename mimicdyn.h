@@ -17387,7 +17387,8 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 
    Overflow. The fixed-point block sim->du has one exponent, chosen from estimates. If a number does
    not fit, the solve is repeated with an exponent larger by MD_HEADROOM, at most MD_MAX_RETRIES
-   times. Floats never repeat. */
+   times. If the estimates were far too large (md_spare_bits), it is repeated with a smaller one,
+   and where that overflows, with one halfway between. Floats never repeat. */
 
 /* What an inequality row demands, in units of its unit vector: its violation, limited by what an
    impulse of `bound` can change; and the impulse at which it is warm-started, within the bounds of
@@ -18201,13 +18202,16 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
     md_reduce_force(sim, y);
 }
 
-/* sim->du := the free motion L^-T y_force. Returns its exponent: `room` above what all rows
-   need. */
-MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room)
+/* sim->du := the free motion L^-T y_force. Returns its exponent: `room` above what all rows need,
+   or what the free motion itself needs, which goes to *least. */
+MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int room,
+                                          md_scale *least)
 {
-    const md_scale free_scale = md_solve_Lt(sim, MD_LASTING(sim)->y_force, MD_SOLVE(sim)->du);
-    const md_scale e = (md_scale)(md_block_scale(sim, mode, free_scale) + room);
-    md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, sim->dofs, e - free_scale);
+    md_scale e;
+    *least = md_solve_Lt(sim, MD_LASTING(sim)->y_force, MD_SOLVE(sim)->du);
+    e = (md_scale)(md_block_scale(sim, mode, *least) + room);
+    if (e < *least) e = *least;
+    md_copy_units(MD_SOLVE(sim)->du, MD_SOLVE(sim)->du, sim->dofs, e - *least);
     md_clear_private_coordinates(sim);
     return e;
 }
@@ -18319,44 +18323,82 @@ MD_INLINE void md_refine(mdyn_sim *sim, enum md_mode mode, md_scale e)
         sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_COARSE_DV));
 }
 
-/* Solves the constraint rows of a mode under the generalized forces sim->joint_force. Gives
-   sim->dv, the changes of the joint velocities (accelerations in MD_MODE_ACCELERATION), and in
-   MD_MODE_STEP the impulses of the step. On overflow the whole solve is repeated in a coarser
-   block. In MD_MODE_ACCELERATION the caller has set `off` (md_find_off). Returns MDYN_OK, an error
-   of planning (MDYN_ERR_CAPACITY_...), or MDYN_ERR_OVERFLOW; then
-   only workspaces have changed. */
-MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
+/* One solve in a block of exponent `room` above the estimate of md_find_free_motion, whose `least`
+   it gives. Returns the exponent of its end. */
+MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room, md_scale *least)
 {
     const int substeps = mode == MD_MODE_STEP ? md_substeps(sim) : 1;
     md_scale e;
-    int k, substep, room = 0, tries = 0;
+    int substep;
+    md_find_free_impulse(sim, mode, 1);
+    e = md_find_free_motion(sim, mode, room, least);
+
+    sim->iterations = 0;
+    sim->step_misses = 0;
+    if (MIMICDYN_MAX_DANTZIG > 0) {
+        MD_PIVOTING(sim)->pivots = 0;
+        MD_PIVOTING(sim)->unsolved = MD_PIVOTING(sim)->has_no_solution = 0;
+    }
+    for (substep = 1; substep < substeps; substep++) {
+        md_solve_pass(sim, mode, e);
+        sim->substep = (int16_t)substep;
+        md_end_substep(sim, 0);
+        if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
+        e = md_begin_substep(sim, e, room);
+    }
+    md_solve_pass(sim, mode, e);
+    return e;
+}
+
+/* Fewer spare bits are not worth a solve: an estimate is mostly less than 2^5 of what it is of. */
+#define MD_SPARE_BITS 8
+
+/* By how much the exponent e of a solved block can be smaller, in fixed point: it holds the free
+   motion, which needs `least`, and what the solve has left, with room 2^(2 MD_HEADROOM). Estimates
+   are far too large where a row wishes for much and its bounds give little. */
+MD_OWN_FRAME int md_spare_bits(const mdyn_sim *sim, md_scale e, md_scale least)
+{
+    md_unit most;
+    md_scale used;
+    int k;
+    if (e - least < MD_SPARE_BITS) return 0;
+    most = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (row->in_inequality && md_unit_less(most, md_unit_abs(row->u_lambda)))
+            most = md_unit_abs(row->u_lambda);
+    }
+    if (md_unit_is_zero(most)) return 0;
+    used = md_scale_to_hold(least, md_of_unit(most, e + 2 * MD_HEADROOM), 0);
+    return e - used < MD_SPARE_BITS ? 0 : e - used;
+}
+
+/* Solves the constraint rows of a mode under the generalized forces sim->joint_force. Gives
+   sim->dv, the changes of the joint velocities (accelerations in MD_MODE_ACCELERATION), and in
+   MD_MODE_STEP the impulses of the step. On overflow the whole solve is repeated in a coarser
+   block; once it fits, and the upper bits are not in use, in a finer one. In MD_MODE_ACCELERATION
+   the caller has set `off` (md_find_off). Returns MDYN_OK, an error of planning
+   (MDYN_ERR_CAPACITY_...), or MDYN_ERR_OVERFLOW; then only workspaces have changed. */
+MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
+{
+    md_scale e, least;
+    int code, again, room = 0, spare = 0, tries = 0, asked = !MD_REFINES_EQUALITIES;
     if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
-    k = md_prepare_rows(sim, mode);
+    code = md_prepare_rows(sim, mode);
     md_drop_bias_motions(sim);
-    if (k != MDYN_OK) return k;
+    if (code != MDYN_OK) return code;
     if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
 
     do {
         if (mode == MD_MODE_STEP && tries > 0) md_end_substep(sim, 1);
-        md_find_free_impulse(sim, mode, 1);
-        e = md_find_free_motion(sim, mode, room);
-
-        sim->iterations = 0;
-        sim->step_misses = 0;
-        if (MIMICDYN_MAX_DANTZIG > 0) {
-            MD_PIVOTING(sim)->pivots = 0;
-            MD_PIVOTING(sim)->unsolved = MD_PIVOTING(sim)->has_no_solution = 0;
-        }
-        for (substep = 1; substep < substeps; substep++) {
-            md_solve_pass(sim, mode, e);
-            sim->substep = (int16_t)substep;
-            md_end_substep(sim, 0);
-            if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
-            e = md_begin_substep(sim, e, room);
-        }
-        md_solve_pass(sim, mode, e);
-        room += MD_HEADROOM;
-    } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+        e = md_solve_in_block(sim, mode, room - spare, &least);
+        again = md_has_overflowed(sim->overflow);
+        if (again && spare == 0) room += MD_HEADROOM;
+        spare /= 2;
+        if (again || asked) continue;
+        spare = md_spare_bits(sim, e, least);
+        again = asked = spare > 0;
+    } while (again && ++tries < MD_MAX_RETRIES);
 
     /* dv contains the return from `off`; later solves of this step must not add it again */
     sim->has_off = 0;

@@ -22,6 +22,7 @@ TOLERANCE(UNEQUAL_SMALL,    1e-15,   5e-7,  5e-3); /* one exponent for the force
 TOLERANCE(TOLD_BELOW,       1e-12,  1e-12,  1e-6); /* rad/s a step: coarser digits are held */
 TOLERANCE(TOLD_IMPULSE,     1e-14,   1e-6,     0); /* not asked */
 TOLERANCE(TOLD_MOTION,      1e-15,   1e-9,  1e-8);
+TOLERANCE(SPARE_BALANCE,   1e-16,   1e-8,  5e-7); /* N m s */
 TOLERANCE(SHAFT_FOLLOWS,    1e-13,   1e-6,  1e-9);
 TOLERANCE(SHAFT_SPEED,      1e-10,   2e-3,  1e-3);
 
@@ -205,6 +206,56 @@ static void test_told_impulse(void) {
     CHECK_NEAR(momentum, 0.0005, TOLD_MOTION);
 }
 
+/* Rows that wish for far more than their bounds give: a drive at its effort far from its target, a
+   range that is violated by 6 rad. On the second wheel, 225 times slower than the first, what all
+   rows report is its change of momentum less that of its torque. */
+static void test_idle_wishes(void) {
+    static const double ratio[3][2] = { { -2.882, -3 }, { -0.01176, -2.647 }, { 2.882, -0.8118 } };
+    const double dt = 5.06e-4, inertia = 0.01648, torque = -0.153;
+    wheels(2, inertia, dt);
+    give_inertia(0, 5.76e-4);
+    body[0].damping = wide(0.0824);
+    body[0].friction = wide(0.0047);
+    body[1].effort = wide(0.317);
+    body[1].drive_kp = wide(10);
+    body[1].lower = wide(-0.002);
+    body[1].upper = wide(0.329);
+    for (int i = 0; i < 3; i++) {
+        mdyn_coupling *c = &coupling[model.coupling_count++];
+        for (int k = 0; k < 2; k++) {
+            c->terms[k].body = (int16_t)k;
+            c->terms[k].coefficient = wide(ratio[i][k]);
+        }
+    }
+    coupling[0].level = MDYN_VELOCITY;
+    coupling[0].softness.kind = MDYN_ERP_CFM;
+    coupling[0].softness.a = wide(0.114);
+    coupling[0].softness.b = wide(0.01176);
+    coupling[2].lower = wide(-0.0863);
+    coupling[2].upper = wide(0.0146);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.q[0] = real(-2);
+    sim.q[1] = real(0.000894);
+    sim.tau[0] = real(0.286);
+    sim.tau[1] = real(torque);
+    sim.target[1] = real(0.3725);
+    for (int n = 0; n < 3; n++) {
+        static const mdyn_row_kind own[2] = { MDYN_ROW_DRIVE, MDYN_ROW_LIMIT };
+        double v = of_real(sim.v[1]), sum = dt * torque;
+        mdyn_row_report report;
+        CHECK(mdyn_step(&sim) >= 0);
+        for (int i = 0; i < 3; i++) {
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &report), MDYN_OK);
+            sum += ratio[i][1] * of_wide(report.impulse);
+        }
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(mdyn_report_row(&sim, own[i], 1, &report), MDYN_OK);
+            sum += of_wide(report.impulse);
+        }
+        CHECK_NEAR(inertia * (of_real(sim.v[1]) - v), sum, SPARE_BALANCE);
+    }
+}
+
 /* A shaft of 1e-9 kg m^2 that drives 50 kg m^2 through a gear; a motor of 1e5 N m beside one of
    1e-3 N m, which share no row. */
 static void test_unequal_wheels(void) {
@@ -258,6 +309,7 @@ int main(int argc, char **argv) {
     test_unequal_wheels();
     test_told_digits();
     test_told_impulse();
+    test_idle_wishes();
     test_stiff_shaft();
     test_trains();
     test_many_turns();
