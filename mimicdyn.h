@@ -13157,7 +13157,7 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
                                    int free)
 {
     md_num kp = MD_K(0.2), kd;
-    row->cfm = MD_K(0);
+    row->cfm = md_gains_of(sim, row)->rate = MD_K(0);
 
     /* hard rows: erp alone, for positions */
     if (md_softness_is_hard(s)) {

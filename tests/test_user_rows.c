@@ -94,6 +94,50 @@ static void warm_rows_stay(void) {
     CHECK(pile < 1.1 * pile_drifts(MDYN_COLD, 10));
 }
 
+/* ---- a frequency on what moves, and on what does not ---- */
+
+static double slope; /* C' of the row over q_0'; 0: it moves nothing */
+
+static void sloped_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    CHECK(s == &sim && index == 0 && user == NULL);
+    row->value = wide(1);
+    row->terms[0].body = 0;
+    row->terms[0].axes = MDYN_JOINT_VELOCITIES;
+    row->terms[0].angular.x = wide(slope);
+}
+
+static int iterations_on_nothing(int moved_before) {
+    start();
+    slope = 1;
+    if (moved_before) CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    slope = 0;
+    sim.q[0] = sim.v[0] = real(0);
+    sim.tau[0] = real(3);
+    CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    return sim.report.iterations;
+}
+
+/* A row that moves nothing any more is solved as one that never did: it has no stiffness. */
+static void rows_of_no_stiffness(void) {
+    memset(&mech, 0, sizeof mech);
+    mech.body[0].parent = MDYN_WORLD;
+    mech.body[0].joint = MDYN_PRISMATIC;
+    mech.body[0].mass = wide(1);
+    mech.body[0].friction = wide(1);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 1;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.user_row_count = 1;
+    mech.model.row_function = sloped_row;
+    mech.model.solver.correction = MDYN_RELAX; /* solves twice if a row has an error */
+    memset(user_row, 0, sizeof user_row);
+    user_row[0].softness.kind = MDYN_OMEGA_ZETA;
+    user_row[0].softness.a = wide(30);
+    user_row[0].softness.b = wide(1);
+    CHECK_EQUAL(iterations_on_nothing(1), iterations_on_nothing(0));
+}
+
 /* ---- the same rows in other units, in another order, in parts ---- */
 
 /* C = a0 q_i + a1 q_j + offset, on joints of one DoF each. */
@@ -372,6 +416,7 @@ int main(int argc, char **argv) {
     user_rows_against_dense(MDYN_PGS);
     user_rows_against_dense(MDYN_DANTZIG);
     warm_rows_stay();
+    rows_of_no_stiffness();
     for (int parts = 1; parts < 3; parts++) {
         rows_in_other_units(MDYN_PGS, parts);
         rows_in_other_units(MDYN_DANTZIG, parts);
