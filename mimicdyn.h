@@ -18350,8 +18350,10 @@ MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room,
     return e;
 }
 
-/* Fewer spare bits are not worth a solve: an estimate is mostly less than 2^5 of what it is of. */
+/* Fewer spare bits are not worth a solve: an estimate is mostly less than 2^5 of what it is of. Not
+   asked after the try MD_LAST_ASKED: halved where they are too many, they are 0 before the last. */
 #define MD_SPARE_BITS 8
+#define MD_LAST_ASKED 2
 
 /* By how much the exponent e of a solved block can be smaller, in fixed point: it holds the free
    motion, which needs `least`, and what the solve has left, with room 2^(2 MD_HEADROOM). Estimates
@@ -18394,8 +18396,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
         e = md_solve_in_block(sim, mode, room - spare, &least);
         again = md_has_overflowed(sim->overflow);
         if (again && spare == 0) room += MD_HEADROOM;
-        spare /= 2;
-        if (again || asked) continue;
+        spare = spare > MD_SPARE_BITS / 2 ? spare / 2 : 0;
+        if (again || asked || tries > MD_LAST_ASKED) continue;
         spare = md_spare_bits(sim, e, least);
         again = asked = spare > 0;
     } while (again && ++tries < MD_MAX_RETRIES);
