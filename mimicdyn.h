@@ -16681,7 +16681,7 @@ MD_OWN_FRAME void md_begin_direction(mdyn_sim *sim)
    more, and their p moves next to nothing: bounds alone end it. */
 MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
 {
-    md_num slope = MD_K(0), curvature = MD_K(0);
+    md_num slope = MD_K(0), curvature = MD_K(0), motion;
     md_squares size = 0;
     const int n = md_whitened_count(sim);
     int k;
@@ -16704,10 +16704,15 @@ MD_OWN_FRAME md_num md_least_on_direction(const mdyn_sim *sim, md_num room)
         slope = md_add(slope, md_mul(p, md_of_unit(s, 0)));
         curvature = md_add(curvature, md_mul(md_of_unit(row->beside, 0), md_mul(p, p)));
     }
-    if (!md_less(slope, MD_K(0)) || md_less(md_squares_value(size), MD_K(MD_LEAST_SQUARE))
-        || (!md_has_max(room) && md_less(curvature, md_mul(MD_K(1e-4), md_squares_value(size)))))
-        return MD_K(0);
     slope = md_neg(slope);
+    if (!md_less(MD_K(0), slope) || md_less(md_squares_value(size), MD_K(MD_LEAST_SQUARE)))
+        return MD_K(0);
+
+    /* where no bound ends it: it moves something, and P.du is more than the rounding of P */
+    motion = md_of_unit(md_units_max_abs(MD_SOLVE(sim)->du, n), 0);
+    if (!md_has_max(room)
+        && (md_less(curvature, md_mul(MD_K(1e-4), md_squares_value(size)))
+            || md_less(slope, md_mul(md_of_unit(MD_U_NOISE, 0), motion)))) return MD_K(0);
     return md_less(slope, md_mul(room, curvature)) ? md_div(slope, curvature) : room;
 }
 
