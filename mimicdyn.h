@@ -21523,17 +21523,15 @@ MD_STATIC int md_exchange_body(mdyn_sim *sim, int i, md_body_numbers *n, int bac
     return anew;
 }
 
-/* After new numbers of body i: if `inertia` changed, checks that M has full rank and sets the
-   weights of damping; if `anew`, plans with the warnings of mdyn_init. Otherwise returns
-   MDYN_WARN_EMPTY_RANGE if the joint has no position left. */
+/* After new numbers of body i: if `inertia` changed, checks that M has full rank; if `anew`, plans
+   with the warnings of mdyn_init. Otherwise returns MDYN_WARN_EMPTY_RANGE if the joint has no
+   position left. */
 MD_STATIC int md_adopt_body(mdyn_sim *sim, int i, int inertia, int anew)
 {
     md_num lower, upper;
     int code = md_refresh_kinematics(sim);
     md_drop_factor(sim);
     if (anew) md_count_springs(sim);
-    if (code == MDYN_OK && inertia) md_drop_last_dv(sim);
-    if (code == MDYN_OK && inertia) md_set_damping_weights(sim);
     if (code == MDYN_OK && (inertia || anew)) code = md_plan_with_masses(sim);
     if (code != MDYN_OK) return code;
 
@@ -21588,10 +21586,13 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (code < 0) {
         const mdyn_culprit culprit = sim->culprit;
         (void)md_exchange_body(sim, i, &n, 1);
-        (void)md_adopt_body(sim, i, inertia, anew);
+        (void)md_adopt_body(sim, i, 0, 1);
         sim->culprit = culprit;
-    } else if (MIMICDYN_TREE && !has_welded) {
-        md_build_pitch(sim, &sim->link[i], b);
+    } else {
+        if (MIMICDYN_TREE && !has_welded) md_build_pitch(sim, &sim->link[i], b);
+        if (inertia && MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
+        if (inertia) md_set_damping_weights(sim);
+        if (inertia) md_drop_last_dv(sim);
     }
     md_change_sum(sim, before, md_sum_numbers(sim, i));
     sim->limits_are_new = 1;

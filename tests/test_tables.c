@@ -213,6 +213,28 @@ static void test_massless(void) {
     refuse_body(MDYN_ERR_MASSLESS, 0, &b);
 }
 
+/* The same of a body in motion: the step after it extrapolates v as before, and damping keeps its
+   weight, which was chosen in another pose. */
+static void test_massless_in_motion(void) {
+    make_model();
+    model.body_count = 2;
+    model.coupling_count = 0;
+    body[0].joint = MDYN_FREE;
+    body[0].armature = wide(0);
+    body[0].damping = wide(0.3);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    for (int k = 0; k < 7; k++) {
+        sim.v[k] = real(2 - 0.5 * k);
+    }
+    for (int s = 0; s < 50; s++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    kept = sim;
+    mdyn_body b = body[1];
+    b.mass = b.inertia.xx = b.inertia.yy = b.inertia.zz = b.armature = wide(0);
+    refuse_body(MDYN_ERR_MASSLESS, 1, &b);
+}
+
 /* More rows than MDYN_DANTZIG holds, 16: a drive, friction and a limit of five joints, the coupling
    and its loss. The last body's are refused after the plan has failed, and all is as before. */
 static void test_capacity(void) {
@@ -764,6 +786,7 @@ int main(int argc, char **argv) {
     test_changes();
     test_refusals();
     test_massless();
+    test_massless_in_motion();
     test_capacity();
     test_model_numbers();
     test_dt_keeps_forces();
