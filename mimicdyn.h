@@ -910,8 +910,9 @@ typedef struct mdyn_body_term {
 } mdyn_body_term;
 
 /* A user row on any bodies: C' = sum of (angular . omega + linear . velocity). Terms left zero by
-   a callback are absent. ODE's names: c is target_velocity, (erp, cfm) is MDYN_ODE, lo and hi are
-   force_min and force_max; of a friction row hi is mu and findex is mu_of. */
+   a callback are absent; if not all are, the coefficients are together longer than 1e-12, as a
+   vector. ODE's names: c is target_velocity, (erp, cfm) is MDYN_ODE, lo and hi are force_min and
+   force_max; of a friction row hi is mu and findex is mu_of. */
 typedef struct mdyn_user_row {
     mdyn_body_term terms[MIMICDYN_MAX_TERMS];
     mdyn_wide value;           /* C at present; not read at MDYN_VELOCITY */
@@ -1213,9 +1214,9 @@ typedef struct mdyn_model {
       "q, v, contacts, dt, gravity, bodies or settings change") \
     x(ERR_REPLACED, -49, "joints or ratios of the coupling were replaced after the last step, " \
       "whose impulse is that of the old ones", "read it before the replacement, or after a step") \
-    x(ERR_COEFFICIENT, -51, "the largest coefficient of a coupling is not from 1e-9 to 1e9", \
-      "scale the whole coupling: coefficients, offset and bounds by f, effort by 1/f, cfm by " \
-      "f^2, kp and kd by 1/f^2") \
+    x(ERR_COEFFICIENT, -51, "the largest coefficient of a coupling is not from 1e-9 to 1e9, or " \
+      "those of a user row are below 1e-12 and not 0", "scale the whole row: coefficients, " \
+      "offset and bounds by f, effort by 1/f, cfm by f^2, kp and kd by 1/f^2") \
     x(ERR_GRAVITY, -52, "gravity is above 1e6 m/s^2", "give it in m/s^2") \
     x(ERR_CURVE, -56, "a term names a curve that does not exist or has numbers out of range, a " \
       "table whose places do not ascend, no function, or stands in a coupling of velocities", \
@@ -2465,9 +2466,10 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
 
 /* Replaces gravity, the duration of a step, or the settings of the solver, for the calls that
    follow. State and warm starts are kept; mdyn_set_dt scales the impulses of the last step so that
-   its forces remain. The weights of damping are chosen anew, by M at the present pose. Errors, with
-   nothing changed: MDYN_ERR_NOT_FINITE; MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG;
-   of dt and settings also MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
+   its forces remain. These calls and mdyn_set_body choose the weights of damping anew, by M at the
+   present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE;
+   MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings also
+   MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
@@ -2533,7 +2535,7 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; with MIMICDYN_BAKED MDYN_ERR_BAKED; with MDYN_DANTZIG
    MDYN_ERR_CAPACITY_DANTZIG. With rows on bodies MDYN_ERR_CAPACITY_ENTRIES, and for what a callback
    or an edit of a table has set (index: user row or closure) MDYN_ERR_NOT_FINITE,
-   MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
+   MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
    in a substep, or in the solve that corrects position errors. With MDYN_DANTZIG:
    MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked MDYN_ROW_CONTRADICTORY are violated,
@@ -6832,15 +6834,20 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     return MDYN_OK;
 }
 
+/* The sum of the squares of n numbers of a table. */
+MD_STATIC md_num md_sum_squares(const mdyn_wide *x, int n)
+{
+    md_num sum = MD_K(0);
+    int k;
+    for (k = 0; k < n; k++) sum = md_add(sum, md_mul(md_of_wide(x[k]), md_of_wide(x[k])));
+    return sum;
+}
+
 /* Whether the vector x is too short to be normalized, |x|^2 <= 1e-12. The zero vector is not: it
    stands for a default. */
 MD_STATIC int md_is_too_short(const mdyn_wide *x, int n)
 {
-    md_num sum = MD_K(0);
-    int k;
-    if (md_wides_are_zero(x, n)) return 0;
-    for (k = 0; k < n; k++) sum = md_add(sum, md_mul(md_of_wide(x[k]), md_of_wide(x[k])));
-    return !md_less(MD_K(1e-12), sum);
+    return !md_wides_are_zero(x, n) && !md_less(MD_K(1e-12), md_sum_squares(x, n));
 }
 
 /* Whether there is a lower, an upper bound: one of 1e12 and more in magnitude is none. */
@@ -12435,10 +12442,12 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
    closure points, or a moment for the other rows of hinge and weld. */
 
 /* Checks user row i of `rows`, from the table or as the callback left it. Returns MDYN_OK,
-   MDYN_ERR_NOT_FINITE, MDYN_ERR_SOFTNESS or MDYN_ERR_USER_ROW with i as the culprit. */
+   MDYN_ERR_NOT_FINITE, MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS or MDYN_ERR_USER_ROW with i as the
+   culprit. */
 MD_STATIC int md_check_user_row(mdyn_sim *sim, const mdyn_user_row *r, int i, int rows, int bodies)
 {
-    int k;
+    md_num squares = MD_K(0);
+    int k, acts = 0;
 
     /* all numbers are finite, bodies and axes of the terms exist */
     if (!md_wide_in_range(r->value) || !md_wides_in_range(&r->softness.a, 2)
@@ -12451,7 +12460,12 @@ MD_STATIC int md_check_user_row(mdyn_sim *sim, const mdyn_user_row *r, int i, in
             return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
         if (p->body < MDYN_WORLD || p->body >= bodies || (unsigned)p->axes > MDYN_JOINT_VELOCITIES)
             return md_blame(sim, MDYN_ERR_USER_ROW, i);
+        if (p->body < 0) continue;
+        acts |= !md_wides_are_zero(MD_WIDE_FIELDS(mdyn_body_term, p, angular, linear.z));
+        squares = md_add(squares,
+                         md_sum_squares(MD_WIDE_FIELDS(mdyn_body_term, p, angular, linear.z)));
     }
+    if (acts && !md_less(MD_K(1e-24), squares)) return md_blame(sim, MDYN_ERR_COEFFICIENT, i);
 
     /* Errors: an empty range, a negative mu, an unknown level, a mu_of that is this row itself or
        none of the user rows. */
@@ -21572,17 +21586,15 @@ MD_STATIC int md_exchange_body(mdyn_sim *sim, int i, md_body_numbers *n, int bac
     return anew;
 }
 
-/* After new numbers of body i: if `inertia` changed, checks that M has full rank and sets the
-   weights of damping; if `anew`, plans with the warnings of mdyn_init. Otherwise returns
-   MDYN_WARN_EMPTY_RANGE if the joint has no position left. */
+/* After new numbers of body i: if `inertia` changed, checks that M has full rank; if `anew`, plans
+   with the warnings of mdyn_init. Otherwise returns MDYN_WARN_EMPTY_RANGE if the joint has no
+   position left. */
 MD_STATIC int md_adopt_body(mdyn_sim *sim, int i, int inertia, int anew)
 {
     md_num lower, upper;
     int code = md_refresh_kinematics(sim);
     md_drop_factor(sim);
     if (anew) md_count_springs(sim);
-    if (code == MDYN_OK && inertia) md_drop_last_dv(sim);
-    if (code == MDYN_OK && inertia) md_set_damping_weights(sim);
     if (code == MDYN_OK && (inertia || anew)) code = md_plan_with_masses(sim);
     if (code != MDYN_OK) return code;
 
@@ -21637,10 +21649,13 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (code < 0) {
         const mdyn_culprit culprit = sim->culprit;
         (void)md_exchange_body(sim, i, &n, 1);
-        (void)md_adopt_body(sim, i, inertia, anew);
+        (void)md_adopt_body(sim, i, 0, 1);
         sim->culprit = culprit;
-    } else if (MIMICDYN_TREE && !has_welded) {
-        md_build_pitch(sim, &sim->link[i], b);
+    } else {
+        if (MIMICDYN_TREE && !has_welded) md_build_pitch(sim, &sim->link[i], b);
+        if (inertia && MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
+        if (inertia) md_set_damping_weights(sim);
+        if (inertia) md_drop_last_dv(sim);
     }
     md_change_sum(sim, before, md_sum_numbers(sim, i));
     sim->limits_are_new = 1;

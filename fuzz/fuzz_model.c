@@ -836,6 +836,7 @@ static void check_after_step(const specimen *s, verdict state, int code) {
     const mdyn_sim *sim = &trial.a;
     const int pivots = s->model.solver.method == MDYN_DANTZIG;
     int spoiled = s->model.user_row_count > 0 && (code == MDYN_ERR_NOT_FINITE ||
+                                             code == MDYN_ERR_COEFFICIENT ||
                                              code == MDYN_ERR_USER_ROW);
     REQUIRE(code == MDYN_OK || code == MDYN_ERR_STATE || code == MDYN_ERR_BEYOND ||
             code == MDYN_ERR_OVERFLOW || code == MDYN_ERR_SINGULAR ||

@@ -79,7 +79,8 @@ static const field fields[] = {
     FIELD(effort, 50, 1, 0), FIELD(effort, 1, 0, 0), FIELD(drive_kp, 0, 100, 0),
     FIELD(drive_kp, 100, 0, 0), FIELD(drive_kp, 100, 40, 0), FIELD(drive_kd, 0, 20, 0),
     FIELD(drive_kd, 20, 0, 0), FIELD(upper, 0, 0.5, 1), FIELD(upper, 0.5, 0, 1),
-    FIELD(upper, 0.9, 0.45, 1), FIELD(lower, 0, -0.5, 1), FIELD(lower, -1, -0.25, 1)
+    FIELD(upper, 0.9, 0.45, 1), FIELD(lower, 0, -0.5, 1), FIELD(lower, -1, -0.25, 1),
+    FIELD(damping, 0, 0.5, 0), FIELD(damping, 0.5, 0, 0), FIELD(damping, 0.5, 5, 0)
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -107,9 +108,13 @@ static void test_changes(void) {
         make_model();
         vary(n / FIELDS);
         *number(&body[i], f) = wide(f->before);
+        /* damping is weighted by M at q = 0, or where it changes: there the bits are the same */
+        const int at_0 = f->offset == offsetof(mdyn_body, damping);
         CHECK(mdyn_init(&sim, &model) >= 0);
-        push(&sim);
-        for (int s = 0; s < 20; s++) {
+        if (!at_0) {
+            push(&sim);
+        }
+        for (int s = 0; s < 20 * !at_0; s++) {
             int code = mdyn_step(&sim); /* of TGS with one iteration */
             CHECK(code == MDYN_OK || (model.solver.method == MDYN_TGS
                                       && code == MDYN_WARN_NOT_CONVERGED));
@@ -122,6 +127,9 @@ static void test_changes(void) {
         CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
         body[i] = b;
         CHECK(mdyn_init(&fresh, &model) >= 0);
+        if (at_0) {
+            push(&sim);
+        }
         match(&sim, &fresh);
         steps_agree(&sim, &fresh, 20);
         for (int kind = MDYN_ROW_DRIVE; kind <= MDYN_ROW_LIMIT; kind++) {
@@ -211,6 +219,28 @@ static void test_massless(void) {
     b.mass = b.inertia.xx = b.inertia.yy = b.inertia.zz = b.armature = b.friction = wide(0);
     b.upper = wide(1);
     refuse_body(MDYN_ERR_MASSLESS, 0, &b);
+}
+
+/* The same of a body in motion: the step after it extrapolates v as before, and damping keeps its
+   weight, which was chosen in another pose. */
+static void test_massless_in_motion(void) {
+    make_model();
+    model.body_count = 2;
+    model.coupling_count = 0;
+    body[0].joint = MDYN_FREE;
+    body[0].armature = wide(0);
+    body[0].damping = wide(0.3);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    for (int k = 0; k < 7; k++) {
+        sim.v[k] = real(2 - 0.5 * k);
+    }
+    for (int s = 0; s < 50; s++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    kept = sim;
+    mdyn_body b = body[1];
+    b.mass = b.inertia.xx = b.inertia.yy = b.inertia.zz = b.armature = wide(0);
+    refuse_body(MDYN_ERR_MASSLESS, 1, &b);
 }
 
 /* More rows than MDYN_DANTZIG holds, 16: a drive, friction and a limit of five joints, the coupling
@@ -764,6 +794,7 @@ int main(int argc, char **argv) {
     test_changes();
     test_refusals();
     test_massless();
+    test_massless_in_motion();
     test_capacity();
     test_model_numbers();
     test_dt_keeps_forces();

@@ -337,6 +337,37 @@ static void rows_in_other_units(mdyn_method method, int parts) {
     }
 }
 
+/* Two slides of 10 t tied by one row, one of them pushed: v = dt F/(2 m) in whatever unit, or the
+   row is refused. Without any coefficient it does nothing. */
+static void row_in_any_unit(void) {
+    for (int e = -34; e <= 15; e++) {
+        const double k = pow(10, e), dt = 0x1p-10;
+        memset(&mech, 0, sizeof mech);
+        memset(user_row, 0, sizeof user_row);
+        for (int i = 0; i < 2; i++) {
+            mech.body[i].parent = MDYN_WORLD;
+            mech.body[i].joint = MDYN_PRISMATIC;
+            mech.body[i].mass = wide(1e4);
+            user_row[0].terms[i].body = (int16_t)i;
+            user_row[0].terms[i].linear.z = wide(e == -34 ? 0 : i ? -k : k);
+        }
+        mech.model.bodies = mech.body;
+        mech.model.body_count = 2;
+        mech.model.dt = wide(dt);
+        mech.model.user_rows = user_row;
+        mech.model.user_row_count = 1;
+        const int fits = e == -34 || e >= -12;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), fits ? MDYN_OK : MDYN_ERR_COEFFICIENT);
+        for (int step = 1; fits && step <= 10; step++) {
+            const double v = step * dt * 100 / 1e4;
+            sim.tau[0] = real(100);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_NEAR(of_real(sim.v[0]), e == -34 ? v : v / 2, 1e-5 * v);
+            CHECK_NEAR(of_real(sim.v[1]), e == -34 ? 0 : v / 2, 1e-5 * v);
+        }
+    }
+}
+
 /* ---- refusals and texts ---- */
 
 static int breaking; /* what the callback does wrong */
@@ -358,6 +389,7 @@ static void broken(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
     case 7: row->force_min = wide(1); break;
     case 8: row->softness.kind = (mdyn_softness_kind)-1; break;
     case 9: row->level = (mdyn_level)5; break;
+    case 10: row->terms[0].linear.z = wide(1e-13); break;
     default: break;
     }
 }
@@ -365,7 +397,7 @@ static void broken(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
 static void refused_rows(void) {
     static const int codes[] = { MDYN_OK, MDYN_ERR_NOT_FINITE, MDYN_ERR_NOT_FINITE,
         MDYN_ERR_USER_ROW, MDYN_ERR_USER_ROW, MDYN_ERR_USER_ROW, MDYN_ERR_USER_ROW,
-        MDYN_ERR_USER_ROW, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW };
+        MDYN_ERR_USER_ROW, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_COEFFICIENT };
     boxes(2, MDYN_PYRAMID);
     mech.model.user_rows = NULL;
     mech.model.user_row_count = 2;
@@ -373,9 +405,9 @@ static void refused_rows(void) {
     mech.model.row_function = broken;
     mech.model.user_data = &breaking;
     CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
-    for (int i = 1; i <= 10; i++) {
+    for (int i = 1; i <= 11; i++) {
         mdyn_sim before = sim;
-        breaking = i % 10;
+        breaking = i % 11;
         CHECK_EQUAL(mdyn_step(&sim), codes[breaking]);
         if (breaking != 0) {
             CHECK_EQUAL(sim.culprit.code, codes[breaking]);
@@ -421,6 +453,7 @@ int main(int argc, char **argv) {
         rows_in_other_units(MDYN_PGS, parts);
         rows_in_other_units(MDYN_DANTZIG, parts);
     }
+    row_in_any_unit();
     refused_rows();
     texts();
     return check_end();
