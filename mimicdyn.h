@@ -16851,8 +16851,9 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    correct each other for many iterations, are two of its unknowns.
    Of many rows the first MD_SYSTEM ones are taken: any part of them lowers the objective. A row of
    which the others leave next to nothing, as of two limits of one joint, stays where it is.
-   Rows that contradict each other leave nothing of each other: the system does not move the last
-   of them, and their drift stays that of the iterations (md_save_warm_start). Where rows of two
+   Rows that contradict each other leave nothing of each other, and push ever more: they go to the
+   first bound at once. Where there is none, the system does not move the last of them, and their
+   drift stays that of the iterations (md_save_warm_start). Where rows of two
    vectors do not act on one coordinate (sim->rows_meet), an iteration without parallel rows that
    disagree is the solution already, and none is needed to confirm it.
    sim->row_x holds a vector in the meantime.
@@ -16928,21 +16929,40 @@ MD_OWN_FRAME void md_make_system(mdyn_sim *sim, md_system *y, md_num *d)
     md_factor_system(y);
 }
 
-/* d := A^-1 d. A row of which the others leave next to nothing does not move. */
-MD_OWN_FRAME void md_solve_system(const md_system *y, md_num *d)
+/* Whether row i of n, of which others leave next to nothing, misses by d[i] more than an iteration
+   may end with: they contradict it. Then d is its way alone, beyond any bound. Else d[i] is 0. */
+MD_STATIC int md_is_contradicted(const md_iteration *now, md_num *d, int i, int n)
+{
+    const md_num miss = d[i];
+    int k;
+    d[i] = MD_K(0);
+    if (!now || !md_less(md_of_unit(md_last_change(now, now->largest), 0), md_abs(miss))) return 0;
+    for (k = 0; k < n; k++) d[k] = MD_K(0);
+    d[i] = md_mul(MD_K(1e6), miss);
+    return 1;
+}
+
+/* d := A^-1 d. A row of which the others leave next to nothing does not move, but one that they
+   contradict, unless `now` is NULL. Returns whether there is one. */
+MD_OWN_FRAME int md_solve_system(const md_system *y, md_num *d, const md_iteration *now)
 {
     const int n = y->count;
     const md_num *L = y->A;
-    int i, k;
+    int i, k, far = 0;
     for (i = 0; i < n; L += ++i)
         for (k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[i] = md_sub(d[i], md_mul(L[k], d[k]));
 
     /* D, then from the last row on */
-    for (i = 0; i < n; i++) d[i] = md_mul(d[i], y->A[i * (i + 1) / 2 + i]);
+    for (i = 0; i < n && !far; i++) {
+        const md_num inverse = y->A[i * (i + 1) / 2 + i];
+        if (md_is_zero(inverse)) far = md_is_contradicted(now, d, i, n);
+        else d[i] = md_mul(d[i], inverse);
+    }
     for (i = n - 1; i > 0; i--)
         for (L -= i + 1, k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[k] = md_sub(d[k], md_mul(L[k], d[i]));
+    return far;
 }
 
 /* How far, at most 1, the impulses may go by d: a change that needs all of it and stays within its
@@ -16965,14 +16985,19 @@ MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, const md_system *y, c
 }
 
 /* Between two iterations. */
-MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
+MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim, const md_iteration *i)
 {
     md_system *y = MD_FREE_ROWS(sim);
     md_num d[MD_SYSTEM], room;
-    int k;
-    md_make_system(sim, y, d);
-    md_solve_system(y, d);
-    room = md_room_of_system(sim, y, d);
+    int k, far;
+
+    /* contradictory rows go to a bound; where there is none, the others are solved without them */
+    do {
+        md_make_system(sim, y, d);
+        far = md_solve_system(y, d, i);
+        room = md_room_of_system(sim, y, d);
+        i = NULL;
+    } while (far && !md_less(room, MD_K(1)));
 
     /* sim->du follows each of them */
     for (k = 0; k < y->count; k++) {
@@ -17081,7 +17106,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
         i.largest = i.motion;
         md_visit_rows(sim, e, &i);
         if (!md_needs_iteration(sim, &i)) break;
-        if (MD_HAS_CONSTANT_ROWS) md_solve_free_rows(sim);
+        if (MD_HAS_CONSTANT_ROWS) md_solve_free_rows(sim, &i);
         else if (follows) md_go_on(sim, &i, &direction);
         else md_begin_direction(sim);
     }
