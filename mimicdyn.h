@@ -12436,10 +12436,12 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
       weld        C = n . 2 vec(R)        J v = n . omega,  J' v = n . alpha
       distance    C = |p| - d             J v = n . p',     J' v = n . acc + |p' across n|^2/|p|
    acc and alpha are relative accelerations at zero joint accelerations; vec(R) is the vector of the
-   quaternion of R = R_a (R_b R_weld)^T. The J of hinge and weld is exact where C = 0. n is a world
-   axis for points and welds, turns with body b for hinges, and is p/|p| for distances. A hinge and
-   a weld have the three rows of a point first. A unit impulse is n on a and -n on b: a force at the
-   closure points, or a moment for the other rows of hinge and weld. */
+   quaternion of R = R_a (R_b R_weld)^T. J is exact where C = 0, that of distances anywhere. n is a
+   world axis for points and welds, turns with body b for hinges, and is p/|p| for distances. A
+   hinge and a weld have the three rows of a point first. A unit impulse is n on a and -n on b: a
+   moment, or a force at the closure points, for points half-way between them. There p' is the
+   velocity of a against b, and a motion of both together has none: else a row that the others hold
+   would stop the base of the loop by the lever of a gap, however small. */
 
 /* Checks user row i of `rows`, from the table or as the callback left it. Returns MDYN_OK,
    MDYN_ERR_NOT_FINITE, MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS or MDYN_ERR_USER_ROW with i as the
@@ -12502,7 +12504,7 @@ MD_STATIC int md_check_closure(mdyn_sim *sim, const mdyn_closure *c, int i, int 
 
 typedef struct md_closure_pose { /* of the two bodies of a closure, a first; world axes */
     md_mat rotation[2]; /* from the axes of the bodies */
-    md_vec arm[2];      /* from their origins to the points */
+    md_vec arm[2];      /* from their origins to where the forces act */
     md_vec gap, acc;    /* p_a - p_b; its acceleration at zero joint accelerations */
     md_vec alpha;       /* the same of the relative angular velocity */
     md_num length;      /* of the two paths whose difference is `gap`: the scale of its rounding */
@@ -12519,31 +12521,16 @@ MD_INLINE void md_unit_vector(md_vec *n, int k)
    ancestor, so that its rounding does not grow with the distance from the world's origin. */
 MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md_closure_pose *l)
 {
+    const md_num half = c->kind == MDYN_CLOSE_DISTANCE ? MD_K(0) : MD_K(0.5);
     int at[2], side;
     md_vec path[2], t;
     at[0] = c->a;
     at[1] = c->b;
-    md_vec_zero(&l->acc);
-    md_vec_zero(&l->alpha);
-
-    /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
-       a, - for b. */
     for (side = 0; side < 2; side++) {
-        const md_bias_motion *p = at[side] < 0 ? NULL : MD_BIAS_MOTION(sim, at[side]);
-        md_num sign = side ? MD_K(-1) : MD_K(1);
         md_body_rotation(sim, at[side], &l->rotation[side]);
         md_vec_of_wide(&t, side ? &c->point_b : &c->point_a);
         md_mat_vec(&l->arm[side], &l->rotation[side], &t);
         path[side] = l->arm[side];
-        if (!p) {
-            md_vec_of_wide(&t, &sim->gravity);
-            md_vec_add_scaled(&l->acc, md_neg(sign), &t);
-            continue;
-        }
-        md_mat_vec(&t, &p->rates, &l->arm[side]);
-        md_vec_add(&t, &t, &p->acc);
-        md_vec_add_scaled(&l->acc, sign, &t);
-        md_vec_add_scaled(&l->alpha, sign, &p->alpha);
     }
 
     /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
@@ -12554,6 +12541,27 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     }
     md_vec_sub(&l->gap, &path[0], &path[1]);
     l->length = md_sqrt(md_add(md_dot(&path[0], &path[0]), md_dot(&path[1], &path[1])));
+    md_vec_add_scaled(&l->arm[0], md_neg(half), &l->gap);
+    md_vec_add_scaled(&l->arm[1], half, &l->gap);
+
+    /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
+       a, - for b. */
+    md_vec_zero(&l->acc);
+    md_vec_zero(&l->alpha);
+    for (side = 0; side < 2; side++) {
+        const int body = side ? c->b : c->a;
+        const md_bias_motion *p = body < 0 ? NULL : MD_BIAS_MOTION(sim, body);
+        const md_num sign = side ? MD_K(-1) : MD_K(1);
+        if (!p) {
+            md_vec_of_wide(&t, &sim->gravity);
+            md_vec_add_scaled(&l->acc, md_neg(sign), &t);
+            continue;
+        }
+        md_mat_vec(&t, &p->rates, &l->arm[side]);
+        md_vec_add(&t, &t, &p->acc);
+        md_vec_add_scaled(&l->acc, sign, &t);
+        md_vec_add_scaled(&l->alpha, sign, &p->alpha);
+    }
 }
 
 /* Body row j of a closure: a pair of forces along n at `arm`, or of moments if arm is NULL; C =
@@ -16862,8 +16870,9 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    correct each other for many iterations, are two of its unknowns.
    Of many rows the first MD_SYSTEM ones are taken: any part of them lowers the objective. A row of
    which the others leave next to nothing, as of two limits of one joint, stays where it is.
-   Rows that contradict each other leave nothing of each other: the system does not move the last
-   of them, and their drift stays that of the iterations (md_save_warm_start). Where rows of two
+   Rows that contradict each other leave nothing of each other, and push ever more: they go to the
+   first bound at once. Where there is none, the system does not move the last of them, and their
+   drift stays that of the iterations (md_save_warm_start). Where rows of two
    vectors do not act on one coordinate (sim->rows_meet), an iteration without parallel rows that
    disagree is the solution already, and none is needed to confirm it.
    sim->row_x holds a vector in the meantime.
@@ -16939,21 +16948,40 @@ MD_OWN_FRAME void md_make_system(mdyn_sim *sim, md_system *y, md_num *d)
     md_factor_system(y);
 }
 
-/* d := A^-1 d. A row of which the others leave next to nothing does not move. */
-MD_OWN_FRAME void md_solve_system(const md_system *y, md_num *d)
+/* Whether row i of n, of which others leave next to nothing, misses by d[i] more than an iteration
+   may end with: they contradict it. Then d is its way alone, beyond any bound. Else d[i] is 0. */
+MD_STATIC int md_is_contradicted(const md_iteration *now, md_num *d, int i, int n)
+{
+    const md_num miss = d[i];
+    int k;
+    d[i] = MD_K(0);
+    if (!now || !md_less(md_of_unit(md_last_change(now, now->largest), 0), md_abs(miss))) return 0;
+    for (k = 0; k < n; k++) d[k] = MD_K(0);
+    d[i] = md_mul(MD_K(1e6), miss);
+    return 1;
+}
+
+/* d := A^-1 d. A row of which the others leave next to nothing does not move, but one that they
+   contradict, unless `now` is NULL. Returns whether there is one. */
+MD_OWN_FRAME int md_solve_system(const md_system *y, md_num *d, const md_iteration *now)
 {
     const int n = y->count;
     const md_num *L = y->A;
-    int i, k;
+    int i, k, far = 0;
     for (i = 0; i < n; L += ++i)
         for (k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[i] = md_sub(d[i], md_mul(L[k], d[k]));
 
     /* D, then from the last row on */
-    for (i = 0; i < n; i++) d[i] = md_mul(d[i], y->A[i * (i + 1) / 2 + i]);
+    for (i = 0; i < n && !far; i++) {
+        const md_num inverse = y->A[i * (i + 1) / 2 + i];
+        if (md_is_zero(inverse)) far = md_is_contradicted(now, d, i, n);
+        else d[i] = md_mul(d[i], inverse);
+    }
     for (i = n - 1; i > 0; i--)
         for (L -= i + 1, k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[k] = md_sub(d[k], md_mul(L[k], d[i]));
+    return far;
 }
 
 /* How far, at most 1, the impulses may go by d: a change that needs all of it and stays within its
@@ -16976,14 +17004,19 @@ MD_OWN_FRAME md_num md_room_of_system(const mdyn_sim *sim, const md_system *y, c
 }
 
 /* Between two iterations. */
-MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim)
+MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim, const md_iteration *i)
 {
     md_system *y = MD_FREE_ROWS(sim);
     md_num d[MD_SYSTEM], room;
-    int k;
-    md_make_system(sim, y, d);
-    md_solve_system(y, d);
-    room = md_room_of_system(sim, y, d);
+    int k, far;
+
+    /* contradictory rows go to a bound; where there is none, the others are solved without them */
+    do {
+        md_make_system(sim, y, d);
+        far = md_solve_system(y, d, i);
+        room = md_room_of_system(sim, y, d);
+        i = NULL;
+    } while (far && !md_less(room, MD_K(1)));
 
     /* sim->du follows each of them */
     for (k = 0; k < y->count; k++) {
@@ -17092,7 +17125,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
         i.largest = i.motion;
         md_visit_rows(sim, e, &i);
         if (!md_needs_iteration(sim, &i)) break;
-        if (MD_HAS_CONSTANT_ROWS) md_solve_free_rows(sim);
+        if (MD_HAS_CONSTANT_ROWS) md_solve_free_rows(sim, &i);
         else if (follows) md_go_on(sim, &i, &direction);
         else md_begin_direction(sim);
     }
