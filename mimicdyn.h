@@ -1280,8 +1280,8 @@ enum {
     MDYN_ROW_SATURATED = 1,     /* the impulse is at its bound, in one substep at least */
     MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows, of a closure on its others,
                                    and carries no impulse; never set with MDYN_ITERATED */
-    MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others, see
-                                   `residual` */
+    MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others: see
+                                   `error`, and `residual` of a velocity */
     MDYN_ROW_RELEASED = 8,      /* a coupling that was released, or has broken */
     MDYN_ROW_AT_LOWER = 16,     /* a limit or a coupling's range acts at its lower bound; with
                                    MDYN_ENGAGED: is engaged there, and in the sticky flags too */
@@ -17129,7 +17129,8 @@ MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance
    nothing can be verified, and the rows count as unsolved.
    If pivoting found rows without a solution (`has_none`), two iterations end the solve. Of rows
    that contradict each other the last one in their order then holds, the same in every step, so
-   that the motion comes to rest. Rows that miss are marked; if none does, there is a solution. */
+   that the motion comes to rest. Rows that miss are marked; if none does, there is a solution. What
+   a solve with position biases has marked stays when one without them finds a solution. */
 MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int *has_none)
 {
     /* several rows share a body */
@@ -17171,9 +17172,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = &sim->slot[sim->active[k]].row;
-        if (!row->in_inequality) continue;
-        row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
-        md_set_impulse(sim, row, MD_U(0));
+        if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
     }
 }
 
