@@ -936,8 +936,9 @@ typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_user_row
 
 /* A contact found by the caller; three rows. Row 3 contact, along the normal, has v_lo =
    erp depth/dt while the bodies overlap, and depth/dt across a gap (depth < 0): the gap is closed,
-   not passed. Rows 3 contact + 1 and + 2 are friction along two tangents. With MDYN_BAUMGARTE the
-   correction velocity stays in v, so stacks rest best with a small erp such as MDYN_HARD(0.02). */
+   not passed. Rows 3 contact + 1 and + 2 are friction along two tangents: the coordinate axis least
+   parallel to the normal (x before y before z), made orthogonal to it, and normal x that tangent.
+   Forces are those on a. With MDYN_BAUMGARTE stacks rest best with a small erp: MDYN_HARD(0.02). */
 typedef struct mdyn_contact {
     int16_t a, b;           /* bodies; one of them may be MDYN_WORLD */
     uint16_t key;           /* contacts of equal a, b, key in two steps are the same one, for the
