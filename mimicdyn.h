@@ -2402,12 +2402,12 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
 
 /* The value of each knob MIMICDYN_MAX_... that a model needs, even if it fits none of this build's.
    No sim is needed. All values are exact but two, which suffice: `entries`, of which
-   sim.report.entries tells the number in use (mdyn_init may accept fewer), and `dantzig`, 0 unless
-   the method is MDYN_DANTZIG. Contacts are taken as MIMICDYN_MAX_CONTACTS.
-   Returns MDYN_OK if the model fits this build, otherwise the code of the first knob that is too
-   small, as mdyn_init does. Errors, and nothing is written: MDYN_ERR_NULL, MDYN_ERR_PARENT,
-   MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX for a negative count.
-   O(rows couplings d) */
+   sim.report.entries tells the number in use, and `dantzig`, 0 unless the method is MDYN_DANTZIG.
+   Contacts are taken as MIMICDYN_MAX_CONTACTS.
+   Returns MDYN_OK if these fit this build, otherwise the code of the first knob that is too small,
+   as mdyn_init does, which may accept fewer entries. Errors, and nothing is written:
+   MDYN_ERR_NULL, MDYN_ERR_PARENT, MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX
+   for a negative count. O(rows couplings d) */
 MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
 
 /* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 240
