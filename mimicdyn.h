@@ -1296,7 +1296,7 @@ typedef struct mdyn_row_report {
     mdyn_wide force;    /* impulse / dt; of a range > 0 at its lower bound, < 0 at its upper */
     mdyn_wide power;    /* force times C' after the step: power given to the joints [W] */
     mdyn_wide error;    /* C after the step [C]; of a range the violation. With MDYN_EXPLICIT at the
-                           start of the step, or of its last substep */
+                           start of the step, or of its last substep. 0 if the row took no part */
     mdyn_wide velocity; /* C' after the step [C/s] */
     mdyn_wide residual; /* how far C' + cfm impulse lies outside [v_lo, v_hi] [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
