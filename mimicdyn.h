@@ -937,8 +937,9 @@ typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_user_row
 
 /* A contact found by the caller; three rows. Row 3 contact, along the normal, has v_lo =
    erp depth/dt while the bodies overlap, and depth/dt across a gap (depth < 0): the gap is closed,
-   not passed. Rows 3 contact + 1 and + 2 are friction along two tangents. With MDYN_BAUMGARTE the
-   correction velocity stays in v, so stacks rest best with a small erp such as MDYN_HARD(0.02). */
+   not passed. Rows 3 contact + 1 and + 2 are friction along two tangents: the coordinate axis least
+   parallel to the normal (x before y before z), made orthogonal to it, and normal x that tangent.
+   Forces are those on a. With MDYN_BAUMGARTE stacks rest best with a small erp: MDYN_HARD(0.02). */
 typedef struct mdyn_contact {
     int16_t a, b;           /* bodies; one of them may be MDYN_WORLD */
     uint16_t key;           /* contacts of equal a, b, key in two steps are the same one, for the
@@ -1281,8 +1282,8 @@ enum {
     MDYN_ROW_SATURATED = 1,     /* the impulse is at its bound, in one substep at least */
     MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows, of a closure on its others,
                                    and carries no impulse; never set with MDYN_ITERATED */
-    MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others, see
-                                   `residual` */
+    MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others: see
+                                   `error`, and `residual` of a velocity */
     MDYN_ROW_RELEASED = 8,      /* a coupling that was released, or has broken */
     MDYN_ROW_AT_LOWER = 16,     /* a limit or a coupling's range acts at its lower bound; with
                                    MDYN_ENGAGED: is engaged there, and in the sticky flags too */
@@ -1296,7 +1297,7 @@ typedef struct mdyn_row_report {
     mdyn_wide force;    /* impulse / dt; of a range > 0 at its lower bound, < 0 at its upper */
     mdyn_wide power;    /* force times C' after the step: power given to the joints [W] */
     mdyn_wide error;    /* C after the step [C]; of a range the violation. With MDYN_EXPLICIT at the
-                           start of the step, or of its last substep */
+                           start of the step, or of its last substep. 0 if the row took no part */
     mdyn_wide velocity; /* C' after the step [C/s] */
     mdyn_wide residual; /* how far C' + cfm impulse lies outside [v_lo, v_hi] [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
@@ -2402,12 +2403,12 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
 
 /* The value of each knob MIMICDYN_MAX_... that a model needs, even if it fits none of this build's.
    No sim is needed. All values are exact but two, which suffice: `entries`, of which
-   sim.report.entries tells the number in use (mdyn_init may accept fewer), and `dantzig`, 0 unless
-   the method is MDYN_DANTZIG. Contacts are taken as MIMICDYN_MAX_CONTACTS.
-   Returns MDYN_OK if the model fits this build, otherwise the code of the first knob that is too
-   small, as mdyn_init does. Errors, and nothing is written: MDYN_ERR_NULL, MDYN_ERR_PARENT,
-   MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX for a negative count.
-   O(rows couplings d) */
+   sim.report.entries tells the number in use, and `dantzig`, 0 unless the method is MDYN_DANTZIG.
+   Contacts are taken as MIMICDYN_MAX_CONTACTS.
+   Returns MDYN_OK if these fit this build, otherwise the code of the first knob that is too small,
+   as mdyn_init does, which may accept fewer entries. Errors, and nothing is written:
+   MDYN_ERR_NULL, MDYN_ERR_PARENT, MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX
+   for a negative count. O(rows couplings d) */
 MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
 
 /* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 240
@@ -17181,7 +17182,8 @@ MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance
    nothing can be verified, and the rows count as unsolved.
    If pivoting found rows without a solution (`has_none`), two iterations end the solve. Of rows
    that contradict each other the last one in their order then holds, the same in every step, so
-   that the motion comes to rest. Rows that miss are marked; if none does, there is a solution. */
+   that the motion comes to rest. Rows that miss are marked; if none does, there is a solution. What
+   a solve with position biases has marked stays when one without them finds a solution. */
 MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int *has_none)
 {
     /* several rows share a body */
@@ -17223,9 +17225,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = &sim->slot[sim->active[k]].row;
-        if (!row->in_inequality) continue;
-        row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
-        md_set_impulse(sim, row, MD_U(0));
+        if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
     }
 }
 

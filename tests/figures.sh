@@ -1,6 +1,6 @@
 #!/bin/sh
-# figures.sh check|write PART COMPILER SCRATCH [ROOT]: what a machine writes into README.md (codes,
-# knobs) and tests/FIGURES.md (the others).
+# figures.sh check|write PART COMPILER SCRATCH [ROOT]: what a machine writes into pages of
+# examples/guide (codes, knobs, recipes, misra, solve, rates) and tests/FIGURES.md (the others).
 #   codes     the table of codes, from MDYN_CODES
 #   knobs     the table of knobs, from the header's text and sizes of mdyn_sim
 #   recipes   knobs of examples with the sizes of mdyn_sim that they make
@@ -118,10 +118,14 @@ knobs() {
                 comment = 0
             }
         }
-        /^#define MIMICDYN_/ && ($2 in about) {
-            value[$2] = $0
-            sub(/^#define [A-Z_]* */, "", value[$2])
-            if (value[$2] ~ /^\(.*\)$/) value[$2] = substr(value[$2], 2, length(value[$2]) - 2)
+        /^#define (MIMICDYN_|MDYN_[A-Z_]*_ )/ && !($2 in value) { # the first one is the default
+            while (sub(/ *\\$/, "")) { getline line; $0 = $0 line }
+            gsub(/ +/, " ")
+            value[$2] = substr($0, length("#define " $2 " ") + 1)
+            for (part in value)
+                if (part ~ /^MDYN_/ && part != $2) gsub(part, value[part], value[$2])
+            if ($2 in about && value[$2] ~ /^\(.*\)$/)
+                value[$2] = substr(value[$2], 2, length(value[$2]) - 2)
         }
         END {
             print "| knob | what it is | range | default | bytes, F32 | F64 | FIXED |"

@@ -71,7 +71,7 @@ int main(void)
 {
     mdyn_wide force = MDYN_C(0);
     int32_t encoder = 0, i;
-    int code = gantry_begin();
+    int code = gantry_init();
     for (i = 0; i < 1000 && code == MDYN_OK; i++)
         code = gantry_tick(MDYN_R(0.01), MDYN_R(0), &force, &encoder);
     /* 0.01/4.5e-4/2 rad are 7243.3 counts; 2.4e-4/4.5e-4 of the torque goes through the beam */

@@ -81,6 +81,43 @@ static void wedge(mdyn_method method) {
     }
 }
 
+/* The forces of a contact that sticks, on a, along the normal and the tangents that its
+   documentation names. */
+static void tangents(void) {
+    static const double axes[4][3][3] = {
+        { { 0, 0, -1 }, { 1, 0, 0 }, { 0, -1, 0 } }, { { 0, 1, 0 }, { 1, 0, 0 }, { 0, 0, -1 } },
+        { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
+        { { 0.6, 0, 0.8 }, { 0, 1, 0 }, { -0.8, 0, 0.6 } },
+    };
+    static const double pushed[3] = { -10, 3, 1 };
+    for (int i = 0; i < 4; i++) {
+        mdyn_contact c;
+        mdyn_row_report r;
+        double f[3] = { 0, 0, 0 };
+        boxes(1, MDYN_PYRAMID);
+        mech.model.gravity.z = wide(0);
+        start();
+        memset(&c, 0, sizeof c);
+        c.b = MDYN_WORLD;
+        c.mu = wide(1);
+        c.normal.x = real(axes[i][0][0]);
+        c.normal.y = real(axes[i][0][1]);
+        c.normal.z = real(axes[i][0][2]);
+        for (int k = 0; k < 9; k++) {
+            f[k % 3] += pushed[k / 3] * axes[i][k / 3][k % 3];
+        }
+        sim.wrench[0].force.x = real(f[0]);
+        sim.wrench[0].force.y = real(f[1]);
+        sim.wrench[0].force.z = real(f[2]);
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        for (int k = 0; k < 3; k++) {
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, k, &r), MDYN_OK);
+            CHECK_NEAR(of_wide(r.force), -pushed[k], BY_SCALAR(1e-13, 1e-5, 1e-6));
+        }
+    }
+}
+
 /* Boxes on each other stay, just touching and exactly aligned; every joint of the stack carries
    what is above it. Without contacts they fall. */
 static void stack(void) {
@@ -351,6 +388,7 @@ int main(int argc, char **argv) {
     wedge(MDYN_PGS);
     wedge(MDYN_TGS);
     wedge(MDYN_DANTZIG);
+    tangents();
     stack();
     contacts_are_recognized();
     warm_stack_stays();

@@ -735,8 +735,11 @@ class Reader:
         gain = list_of(a.get("gainprm", "1"))[0]
         kp, kd = absolute(bias[1]), absolute(bias[2])
         bound = self.force_bound(a, gain, kp, kd)
+        if bound is not None:
+            bound = times(bound, abs(gear))
         if a.get("tendon"):
             self.pull(node, a["tendon"], name, kp, kd, bound, gear)
+            self.describe(node, name, "tendon `%s`" % a["tendon"], gain, kp, kd, bias, gear)
             return
         target = a.get("joint") or a.get("jointinparent")
         joint = self.lookup(node, target, self.joints, "joint")
@@ -754,9 +757,8 @@ class Reader:
         square = gear * gear
         joint.kp, joint.kd = times(kp, square), times(kd, square)
         if bound is not None:
-            bound = times(bound, abs(gear))
             joint.effort = bound if joint.effort is None else min(joint.effort, bound)
-        self.describe(node, name, joint.name, gain, kp, kd, bias, gear)
+        self.describe(node, name, "joint `%s`" % joint.name, gain, kp, kd, bias, gear)
 
     def force_bound(self, a, gain, kp, kd):
         limited = a.get("forcelimited", "auto")
@@ -766,10 +768,13 @@ class Reader:
             return times(larger(*(list_of(a["ctrlrange"]) * 2)[:2]), abs(gain))
         return None
 
-    def describe(self, node, name, joint, gain, kp, kd, bias, gear):
-        if kp and kp != gain or bias[0]:
-            self.report.note(node, "actuator `%s` of joint `%s`: target = (%g ctrl + %g) / (%g gear"
-                             " %g)" % (name, joint, gain, bias[0], kp, gear))
+    def describe(self, node, name, what, gain, kp, kd, bias, gear):
+        """Notes what a ctrl commands, unless it is the target itself, or a torque."""
+        k = kp or kd
+        if bias[0] or k and (k != gain or gear != 1):
+            self.report.note(node, "actuator `%s` of %s: %s = (%g ctrl + %g) %s" % (
+                name, what, "target" if kp else "target velocity" if kd else "sim.tau", gain,
+                bias[0], "/ (%g gear %g)" % (k, gear) if k else "gear %g" % gear))
 
     def pull(self, node, tendon, name, kp, kd, bound, gear):
         if not kp and not kd:
