@@ -12437,12 +12437,10 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
       weld        C = n . 2 vec(R)        J v = n . omega,  J' v = n . alpha
       distance    C = |p| - d             J v = n . p',     J' v = n . acc + |p' across n|^2/|p|
    acc and alpha are relative accelerations at zero joint accelerations; vec(R) is the vector of the
-   quaternion of R = R_a (R_b R_weld)^T. J is exact where C = 0, that of distances anywhere. n is a
-   world axis for points and welds, turns with body b for hinges, and is p/|p| for distances. A
-   hinge and a weld have the three rows of a point first. A unit impulse is n on a and -n on b: a
-   moment, or a force at the closure points, for points half-way between them. There p' is the
-   velocity of a against b, and a motion of both together has none: else a row that the others hold
-   would stop the base of the loop by the lever of a gap, however small. */
+   quaternion of R = R_a (R_b R_weld)^T. The J of hinge and weld is exact where C = 0. n is a world
+   axis for points and welds, turns with body b for hinges, and is p/|p| for distances. A hinge and
+   a weld have the three rows of a point first. A unit impulse is n on a and -n on b: a force at the
+   closure points, or a moment for the other rows of hinge and weld. */
 
 /* Checks user row i of `rows`, from the table or as the callback left it. Returns MDYN_OK,
    MDYN_ERR_NOT_FINITE, MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS or MDYN_ERR_USER_ROW with i as the
@@ -12505,7 +12503,7 @@ MD_STATIC int md_check_closure(mdyn_sim *sim, const mdyn_closure *c, int i, int 
 
 typedef struct md_closure_pose { /* of the two bodies of a closure, a first; world axes */
     md_mat rotation[2]; /* from the axes of the bodies */
-    md_vec arm[2];      /* from their origins to where the forces act */
+    md_vec arm[2];      /* from their origins to the points */
     md_vec gap, acc;    /* p_a - p_b; its acceleration at zero joint accelerations */
     md_vec alpha;       /* the same of the relative angular velocity */
     md_num length;      /* of the two paths whose difference is `gap`: the scale of its rounding */
@@ -12522,37 +12520,22 @@ MD_INLINE void md_unit_vector(md_vec *n, int k)
    ancestor, so that its rounding does not grow with the distance from the world's origin. */
 MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md_closure_pose *l)
 {
-    const md_num half = c->kind == MDYN_CLOSE_DISTANCE ? MD_K(0) : MD_K(0.5);
     int at[2], side;
     md_vec path[2], t;
     at[0] = c->a;
     at[1] = c->b;
+    md_vec_zero(&l->acc);
+    md_vec_zero(&l->alpha);
+
+    /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
+       a, - for b. */
     for (side = 0; side < 2; side++) {
+        const md_bias_motion *p = at[side] < 0 ? NULL : MD_BIAS_MOTION(sim, at[side]);
+        md_num sign = side ? MD_K(-1) : MD_K(1);
         md_body_rotation(sim, at[side], &l->rotation[side]);
         md_vec_of_wide(&t, side ? &c->point_b : &c->point_a);
         md_mat_vec(&l->arm[side], &l->rotation[side], &t);
         path[side] = l->arm[side];
-    }
-
-    /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
-    while (at[0] != at[1]) {
-        side = at[1] > at[0];
-        md_vec_add(&path[side], &path[side], &MD_STATE(sim, at[side])->arm);
-        at[side] = sim->link[at[side]].parent;
-    }
-    md_vec_sub(&l->gap, &path[0], &path[1]);
-    l->length = md_sqrt(md_add(md_dot(&path[0], &path[0]), md_dot(&path[1], &path[1])));
-    md_vec_add_scaled(&l->arm[0], md_neg(half), &l->gap);
-    md_vec_add_scaled(&l->arm[1], half, &l->gap);
-
-    /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
-       a, - for b. */
-    md_vec_zero(&l->acc);
-    md_vec_zero(&l->alpha);
-    for (side = 0; side < 2; side++) {
-        const int body = side ? c->b : c->a;
-        const md_bias_motion *p = body < 0 ? NULL : MD_BIAS_MOTION(sim, body);
-        const md_num sign = side ? MD_K(-1) : MD_K(1);
         if (!p) {
             md_vec_of_wide(&t, &sim->gravity);
             md_vec_add_scaled(&l->acc, md_neg(sign), &t);
@@ -12563,6 +12546,15 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
         md_vec_add_scaled(&l->acc, sign, &t);
         md_vec_add_scaled(&l->alpha, sign, &p->alpha);
     }
+
+    /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
+    while (at[0] != at[1]) {
+        side = at[1] > at[0];
+        md_vec_add(&path[side], &path[side], &MD_STATE(sim, at[side])->arm);
+        at[side] = sim->link[at[side]].parent;
+    }
+    md_vec_sub(&l->gap, &path[0], &path[1]);
+    l->length = md_sqrt(md_add(md_dot(&path[0], &path[0]), md_dot(&path[1], &path[1])));
 }
 
 /* Body row j of a closure: a pair of forces along n at `arm`, or of moments if arm is NULL; C =

@@ -267,10 +267,6 @@ static inline void dense_closures(void) {
         dense_loop(c, arm, gap);
         d = sqrtl(t_dot(gap, gap));
         for (int k = 0; k < 3 && c->kind != MDYN_CLOSE_DISTANCE; k++) {
-            arm[0][k] -= gap[k] / 2; /* both forces act half-way, on one line */
-            arm[1][k] += gap[k] / 2;
-        }
-        for (int k = 0; k < 3 && c->kind != MDYN_CLOSE_DISTANCE; k++) {
             dense_closure_row(c, k, arm, axes[k], gap[k]);
         }
         if (c->kind == MDYN_CLOSE_DISTANCE) {
