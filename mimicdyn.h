@@ -1746,6 +1746,7 @@ typedef struct md_body_row {
     md_num value_size;                         /* magnitude of the terms of C */
     md_num lever2;                             /* squared length of the longest arm of its forces */
     md_num max_length2;                        /* bound of the squared length of J, whitened */
+    md_num open;                               /* of the loop, see md_closure_pose */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
     md_num value_after;                        /* C after the step */
     md_unit u_bound;
@@ -12068,7 +12069,7 @@ MD_STATIC md_body_row *md_clear_body_row(mdyn_sim *sim, int j, const mdyn_softne
     r->term_count = 0;
     r->unbounded = 0;
     r->leader = -1;
-    r->mu = r->value = r->value_size = r->lever2 = MD_K(0);
+    r->mu = r->value = r->value_size = r->lever2 = r->open = MD_K(0);
     return r;
 }
 
@@ -12501,12 +12502,19 @@ MD_STATIC int md_check_closure(mdyn_sim *sim, const mdyn_closure *c, int i, int 
     return MDYN_OK;
 }
 
+/* Of an open loop the rows of a point differ from those of the closed one by the gap: by that a row
+   which the others hold would act on what carries the loop, and stop it. So what they leave of a
+   row is nothing if it is less than the gap's part of the paths: to close the gap by it would move
+   joints by about a radian. A loop with a larger gap than this part is still to be closed. */
+#define MD_OPEN_LOOP 1e-3
+
 typedef struct md_closure_pose { /* of the two bodies of a closure, a first; world axes */
     md_mat rotation[2]; /* from the axes of the bodies */
     md_vec arm[2];      /* from their origins to the points */
     md_vec gap, acc;    /* p_a - p_b; its acceleration at zero joint accelerations */
     md_vec alpha;       /* the same of the relative angular velocity */
     md_num length;      /* of the two paths whose difference is `gap`: the scale of its rounding */
+    md_num open;        /* |gap|/length over MD_RANK_TOLERANCE; 0 where it is large */
 } md_closure_pose;
 
 /* n = the unit vector of world axis k, 0 to 2. */
@@ -12555,6 +12563,10 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     }
     md_vec_sub(&l->gap, &path[0], &path[1]);
     l->length = md_sqrt(md_add(md_dot(&path[0], &path[0]), md_dot(&path[1], &path[1])));
+    l->open = md_is_zero(l->length) ? MD_K(0)
+        : md_div(md_sqrt(md_dot(&l->gap, &l->gap)), l->length);
+    l->open = md_less(MD_K(MD_OPEN_LOOP), l->open) ? MD_K(0)
+        : md_div(l->open, MD_K(MD_RANK_TOLERANCE));
 }
 
 /* Body row j of a closure: a pair of forces along n at `arm`, or of moments if arm is NULL; C =
@@ -12569,6 +12581,7 @@ MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
     md_add_wrench_pair(r, c->a, c->b, arm, n);
     r->value = value;
     r->value_size = arm ? l->length : MD_K(1);
+    if (arm && c->kind != MDYN_CLOSE_DISTANCE) r->open = l->open;
     r->spec.bias_acceleration = md_dot(n, arm ? &l->acc : &l->alpha);
 
     /* |force| <= effort; 0: no bound */
@@ -13053,6 +13066,19 @@ MD_INLINE md_num md_body_row_max_length2(const mdyn_sim *sim, const md_row *row)
     return md_mul(md_mul(length, length), md_body_row_at(sim, row)->max_length2);
 }
 
+/* The part of that which the gap of a closure counts as, over MD_RANK_TOLERANCE. */
+MD_INLINE md_num md_open_length2(const mdyn_sim *sim, const md_row *row)
+{
+    const md_num open = md_body_row_at(sim, row)->open;
+    return md_is_zero(open) ? open : md_mul(md_mul(open, open), md_body_row_max_length2(sim, row));
+}
+
+/* `owned` of a body row, at least what its rounding and its gap count as. */
+MD_INLINE md_num md_uncertain_body_length2(const mdyn_sim *sim, const md_row *row, md_num owned)
+{
+    return md_add(md_max(owned, md_body_row_max_length2(sim, row)), md_open_length2(sim, row));
+}
+
 /* Whether a row is linearly dependent on earlier ones: `left` of its squared length is left, and
    `owned` lies in their span. */
 MD_INLINE int md_is_dependent(md_num left, md_num owned)
@@ -13069,7 +13095,7 @@ MD_OWN_FRAME int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, i
     md_num left = md_squares_value(md_add_row_squares(sim, 0, free, row->end));
     md_num owned = md_squares_value(md_add_row_squares(sim, 0, row->first, free));
     return md_is_dependent(left, md_is_body_row(row)
-        ? md_max(owned, md_body_row_max_length2(sim, row)) : owned);
+        ? md_uncertain_body_length2(sim, row, owned) : owned);
 }
 
 /* How many springs act with the row at hand. Reads sim->terms. */
@@ -13736,7 +13762,7 @@ MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row,
 {
     const md_num relative = MD_K(16 * MD_EPSILON / MD_RANK_TOLERANCE);
     const int is_body_row = md_is_body_row(row);
-    md_num sum = is_body_row ? md_max(owned, md_body_row_max_length2(sim, row)) : owned, rounding;
+    md_num sum = is_body_row ? md_uncertain_body_length2(sim, row, owned) : owned, rounding;
     int e;
     if (row->owned_count == 0) return sum;
 
@@ -13751,6 +13777,7 @@ MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row,
         x = md_mul(x, x);
         sum = md_add(sum, md_mul(x, md_sum2(rounding, rounding, md_mul(relative, relative),
                                             owner->length)));
+        if (md_is_body_row(owner)) sum = md_add(sum, md_mul(x, md_open_length2(sim, owner)));
     }
     return sum;
 }

@@ -277,6 +277,44 @@ static void leaning_loop(void) {
     }
 }
 
+/* The same on a base that turns: a loop that is a little open has rows of which the others hold all
+   but the gap, and such a row may not act on the base. It stopped dead within a step. */
+static void loop_on_a_base(void) {
+    static const double straight[4] = { 1, 0, 0, 0 };
+    for (int i = 0; i < 8; i++) {
+        const int hinge = i % 2;
+        double spin = 2;
+        four_bar(hinge ? MDYN_CLOSE_HINGE : MDYN_CLOSE_POINT, straight);
+        for (int k = 3; k > 0; k--) {
+            mech.body[k] = mech.body[k - 1];
+            mech.body[k].parent = (int16_t)(mech.body[k].parent + 1);
+        }
+        memset(&mech.body[0], 0, sizeof mech.body[0]);
+        mech.body[0].parent = MDYN_WORLD;
+        mech.body[0].joint = MDYN_REVOLUTE;
+        mech.body[0].axis.x = wide(1);
+        mech.body[0].axis.z = wide(0.2);
+        mech.body[0].mass = wide(1);
+        mech.body[0].inertia.xx = mech.body[0].inertia.yy = mech.body[0].inertia.zz = wide(0.01);
+        mech.model.body_count = 4;
+        closure[0].a = 2;
+        closure[0].b = 3;
+        closure[0].point_a.z = wide(i < 2 ? -0.5 : -0.5 - pow(10, -7 + i / 2 * 1.2));
+        start();
+        sim.v[0] = real(spin);
+        sim.q[1] = real(-1.0);
+        sim.q[2] = real(-0.3403014857573752);
+        sim.q[3] = real(-0.8082002360264687);
+        for (int n = 0; n < 50; n++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(sim.report.redundant, hinge ? 3 : 1);
+            CHECK_NEAR(of_real(sim.v[0]), spin, 0.007);
+            spin = of_real(sim.v[0]);
+        }
+        CHECK(spin > 1.8);
+    }
+}
+
 /* The same rows with a frequency: those that hold anyway move no mass and have no force; the loop
    hangs by the others as by springs. */
 static void redundant_soft_rows(void) {
@@ -559,6 +597,7 @@ int main(int argc, char **argv) {
     closures_in_parts(MDYN_PGS, 2);
     redundant_rows();
     leaning_loop();
+    loop_on_a_base();
     redundant_soft_rows();
     projected_loops();
     accelerations_of_loops();
