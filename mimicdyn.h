@@ -18423,11 +18423,11 @@ MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room,
 
 /* Fewer spare bits are not worth a solve: an estimate is mostly less than 2^5 of what it is of. Not
    asked after the try MD_LAST_ASKED: halved where they are too many, they are 0 before the last. */
-#define MD_SPARE_BITS 8
+#define MD_SPARE_BITS 6
 #define MD_LAST_ASKED 2
 
 /* By how much the exponent e of a solved block can be smaller, in fixed point: it holds the free
-   motion, which needs `least`, and what the solve has left, with room 2^(2 MD_HEADROOM). Estimates
+   motion, which needs `least`, and what the solve has left, with room 2^MD_HEADROOM. Estimates
    are far too large where a row wishes for much and its bounds give little. */
 MD_OWN_FRAME int md_spare_bits(const mdyn_sim *sim, md_scale e, md_scale least)
 {
@@ -18442,7 +18442,7 @@ MD_OWN_FRAME int md_spare_bits(const mdyn_sim *sim, md_scale e, md_scale least)
             most = md_unit_abs(row->u_lambda);
     }
     if (md_unit_is_zero(most)) return 0;
-    used = md_scale_to_hold(least, md_of_unit(most, e + 2 * MD_HEADROOM), 0);
+    used = md_scale_to_hold(least, md_of_unit(most, e + MD_HEADROOM), 0);
     return e - used < MD_SPARE_BITS ? 0 : e - used;
 }
 
