@@ -16987,21 +16987,21 @@ MD_OWN_FRAME int md_solve_system(const md_system *y, md_num *d, const md_iterati
 {
     const int n = y->count;
     const md_num *L = y->A;
-    int i, k, far = 0;
+    int i, k, pushed = 0;
     for (i = 0; i < n; L += ++i)
         for (k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[i] = md_sub(d[i], md_mul(L[k], d[k]));
 
     /* D, then from the last row on */
-    for (i = 0; i < n && !far; i++) {
+    for (i = 0; i < n && !pushed; i++) {
         const md_num inverse = y->A[i * (i + 1) / 2 + i];
-        if (md_is_zero(inverse)) far = md_is_contradicted(now, d, i, n);
+        if (md_is_zero(inverse)) pushed = md_is_contradicted(now, d, i, n);
         else d[i] = md_mul(d[i], inverse);
     }
     for (i = n - 1; i > 0; i--)
         for (L -= i + 1, k = 0; k < i; k++)
             if (!md_is_zero(L[k])) d[k] = md_sub(d[k], md_mul(L[k], d[i]));
-    return far;
+    return pushed;
 }
 
 /* How far, at most 1, the impulses may go by d: a change that needs all of it and stays within its
@@ -17028,15 +17028,15 @@ MD_OWN_FRAME void md_solve_free_rows(mdyn_sim *sim, const md_iteration *i)
 {
     md_system *y = MD_FREE_ROWS(sim);
     md_num d[MD_SYSTEM], room;
-    int k, far;
+    int k, pushed;
 
     /* contradictory rows go to a bound; where there is none, the others are solved without them */
     do {
         md_make_system(sim, y, d);
-        far = md_solve_system(y, d, i);
+        pushed = md_solve_system(y, d, i);
         room = md_room_of_system(sim, y, d);
         i = NULL;
-    } while (far && !md_less(room, MD_K(1)));
+    } while (pushed && !md_less(room, MD_K(1)));
 
     /* sim->du follows each of them */
     for (k = 0; k < y->count; k++) {
