@@ -802,8 +802,8 @@ typedef struct mdyn_coupling {
     mdyn_wide mu;              /* if > 0, |force| <= mu |force of coupling mu_of|, and <= effort if
                                   set; 0: no such bound */
     int16_t mu_of;             /* index of another coupling */
-    int16_t breaks;            /* 1: released once its force reaches effort, unless mu bounds the
-                                  force to 0 */
+    int16_t breaks;            /* 1: released once its force reaches effort (0: never), unless mu
+                                  bounds the force to 0 */
 } mdyn_coupling;
 
 #define MDYN_TERM(body, coefficient) { MDYN_CAST_(int16_t, body), 0, 0, MDYN_C(coefficient) }
@@ -2940,7 +2940,7 @@ MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *
       x_i := clamp(x_i + omega (b_i - sum_j A_ij x_j) / A_ii)
    with friction bounds from the present x. `solver` (NULL: MDYN_COLD, all else 0) has `start`
    (MDYN_WARM: begins at the given x; MDYN_COLD: x is not read), `iterations`, `relaxation`
-   (0 < omega < 2) and `tolerance` as in a model.
+   and `tolerance`, with the ranges of a model's.
    MDYN_OK if the last iteration changed no x by more than `tolerance` times the largest x (each
    weighted by about sqrt(A_ii)). An iteration that converges slowly can end this way far from the
    solution: see report->residual. MDYN_WARN_NOT_CONVERGED if `iterations` were not enough; errors
@@ -9878,7 +9878,8 @@ enum {
     MD_LCP_CLAMPED = 4,    /* w = 0, x free */
     MD_LCP_UNBOUNDED = 8,  /* driven without end: w is constant and no bound is met */
     MD_LCP_TWO_SIDED = 16, /* has a kink at x = 0, which bounds the present side */
-    MD_LCP_NEGATIVE = 32   /* the present side is x <= 0 */
+    MD_LCP_NEGATIVE = 32,  /* the present side is x <= 0 */
+    MD_LCP_LEFT_OUT = 64   /* contradicts others: not solved, for there is no solution */
 };
 
 /* Arrays of n numbers in the caller's scratch, all in the scaled problem. */
@@ -9898,6 +9899,7 @@ typedef struct md_lcp_work {
     md_two_sided *two_sided; /* NULL: no row has two sides */
     md_num b_rounding;    /* added to all magnitudes for earlier rounding of b; 0: none */
     md_num x_sum;         /* b_rounding + sum_j |x_j| */
+    int without_solution; /* a row left out that proves that there is no solution; -1: none */
 } md_lcp_work;
 
 /* Where row i of a lower triangle begins. */
@@ -10328,8 +10330,8 @@ MD_STATIC int md_lcp_worst_row(const md_lcp_work *s)
     int i, row = -1;
     for (i = 0; i < s->n; i++) {
         const int state = s->state[i];
-        if (!md_less(largest, md_abs(s->w[i])) || (state & (MD_LCP_CLAMPED | MD_LCP_UNBOUNDED)))
-            continue;
+        if (!md_less(largest, md_abs(s->w[i]))
+            || (state & (MD_LCP_CLAMPED | MD_LCP_UNBOUNDED | MD_LCP_LEFT_OUT))) continue;
 
         /* w < 0 is solved at hi, w > 0 at lo */
         if (md_less(s->w[i], MD_K(0))) {
@@ -10570,9 +10572,70 @@ MD_STATIC int md_lcp_is_noise(const md_lcp_work *s, md_num w, md_num size, md_nu
     return 1;
 }
 
-/* Drives row i until w_i = 0, its x meets a bound, or it is found unbounded. Every iteration but
-   the last unclamps a row. */
-MD_STATIC void md_lcp_drive(md_lcp_work *s, int i)
+/* Whether row i, which is driven without end, proves that there is no solution. It moves along a d
+   that meets no bound, with b.d > 0 and, but for rounding, A d = 0. Every solution x has
+   b.d <= x.(A d), so |x|_1 >= b.d / max_k |(A d)_k|. The proof is accepted if that is MD_LCP_FAR
+   times the largest |x_k| and |b_k|; a rounding error of its terms is added to each (A d)_k. A d
+   with a friction row is no proof: the row has a bound once x of its normal row is 0. Writes u
+   and v. */
+MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i)
+{
+    md_num size, gain, largest = MD_K(0), largest_term = MD_K(0);
+    int j, k, unlimited = md_lcp_friction_of(p, i) >= 0;
+    md_lcp_load_column(s, i);
+    md_lcp_solve_clamped(s);
+    md_lcp_refine(s, i);
+
+    /* b d, along the direction d = e_i + v of the clamped rows */
+    gain = s->b[i];
+    for (k = 0; k < s->clamped; k++) {
+        gain = md_add(gain, md_mul(s->b[s->clamped_rows[k]], s->v[k]));
+        if (!md_is_zero(s->v[k]) && md_lcp_friction_of(p, s->clamped_rows[k]) >= 0) unlimited = 1;
+    }
+
+    /* |A d| with its rounding, and the numbers that b d is to exceed */
+    for (j = 0; j < s->n; j++) {
+        md_num sum = md_lcp_element(s, j, i);
+        size = md_abs(sum);
+        for (k = 0; k < s->clamped; k++)
+            md_lcp_add_term(&sum, &size, md_mul(md_lcp_element(s, j, s->clamped_rows[k]), s->v[k]));
+        size = md_mul(MD_K(MD_EPSILON), size);
+        largest = md_max(largest, md_add(md_abs(sum), size));
+        largest_term = md_max(largest_term, md_max(md_abs(s->b[j]), md_abs(s->x[j])));
+    }
+    return !unlimited && md_less(md_mul(md_mul(MD_K(MD_LCP_FAR), largest_term), largest),
+                                 md_abs(gain));
+}
+
+/* Row i is driven without end. If that proves that there is no solution, the first of the rows that
+   move is left out, with the x nearest to 0, and i is clamped among the others. Which row it is does
+   not depend on x or w, so that a motion under contradictory rows comes to rest. */
+MD_STATIC void md_lcp_leave_out(md_lcp_work *s, const mdyn_lcp *p, int i)
+{
+    md_num size, rise;
+    int k, out = i, at = -1;
+    for (k = 0; k < s->clamped; k++) {
+        if (s->clamped_rows[k] >= out || !md_less(MD_K(1e-3), md_abs(s->v[k]))) continue;
+        out = s->clamped_rows[k];
+        at = k;
+    }
+    s->state[i] |= MD_LCP_UNBOUNDED;
+    if (!md_lcp_proves_no_solution(s, p, i)) return;
+    s->without_solution = out;
+    s->state[out] |= MD_LCP_LEFT_OUT;
+    if (at < 0) return;
+
+    s->x[out] = md_lcp_clip(s, out, MD_K(0));
+    md_lcp_unclamp(s, at);
+    rise = md_lcp_direction(s, i, &size);
+    if (md_is_zero(rise)) return;
+    md_lcp_clamp(s, i, rise);
+    s->state[i] &= ~MD_LCP_UNBOUNDED;
+}
+
+/* Drives row i until w_i = 0, its x meets a bound, or nothing bounds it; returns whether that is so.
+   Every iteration but the last unclamps a row. */
+MD_STATIC int md_lcp_drive(md_lcp_work *s, const mdyn_lcp *p, int i)
 {
     md_num w = s->w[i];
     const int up = md_less(w, MD_K(0)), bound = up ? MD_LCP_HAS_HI : MD_LCP_HAS_LO;
@@ -10593,8 +10656,8 @@ MD_STATIC void md_lcp_drive(md_lcp_work *s, int i)
         first = md_lcp_first_bound(s, &t);
         if (md_is_zero(rise) && first >= 0 && md_lcp_is_noise(s, md_abs(w), size, t)) t = MD_K(-1);
         if (md_less(t, MD_K(0))) {
-            s->state[i] |= MD_LCP_UNBOUNDED;
-            return;
+            md_lcp_leave_out(s, p, i);
+            return 1;
         }
 
         /* all x move together; the clamped ones keep w = 0 */
@@ -10604,7 +10667,7 @@ MD_STATIC void md_lcp_drive(md_lcp_work *s, int i)
         if (first < 0) {
             if (meets_bound) s->x[i] = up ? s->hi[i] : s->lo[i];
             else md_lcp_clamp(s, i, rise);
-            return;
+            return 0;
         }
 
         /* w_i moves towards 0 by t rise, and not beyond by rounding */
@@ -10644,7 +10707,7 @@ MD_STATIC int md_lcp_clear_unbounded(md_lcp_work *s)
 
 /* Solves the problem for constant bounds; returns the number of drives, at most 8 n + 32. Starts
    from the clamped rows and x of an earlier call. */
-MD_STATIC int md_lcp_pivot(md_lcp_work *s)
+MD_STATIC int md_lcp_pivot(md_lcp_work *s, const mdyn_lcp *p)
 {
     const int max_drives = 8 * s->n + 32;
     int i, k, drives = 0, corrected = 0, any_unbounded = md_lcp_clear_unbounded(s);
@@ -10665,11 +10728,10 @@ MD_STATIC int md_lcp_pivot(md_lcp_work *s)
 
         i = md_lcp_worst_row(s);
         if (i < 0 || drives == max_drives) return drives;
-        md_lcp_drive(s, i);
         drives++;
 
         /* a change of the clamped rows may bound what was unbounded before */
-        if (s->state[i] & MD_LCP_UNBOUNDED) any_unbounded = 1;
+        if (md_lcp_drive(s, p, i)) any_unbounded = 1;
         else if (any_unbounded) any_unbounded = md_lcp_clear_unbounded(s);
     }
 }
@@ -10850,12 +10912,14 @@ MD_STATIC void md_lcp_update_friction(md_lcp_work *s, const mdyn_lcp *p)
 MD_STATIC int md_lcp_solve(md_lcp_work *s, const mdyn_lcp *p)
 {
     const int max_iterations = p->friction_law == MDYN_PYRAMID ? 256 : 1;
-    int i, iteration, drives = md_lcp_pivot(s);
+    int i, iteration, drives;
+    s->without_solution = -1;
+    drives = md_lcp_pivot(s, p);
     if (!p->findex) return drives;
 
     /* two stages: if the first problem has no solution, its x gives no bounds */
     for (i = 0; i < s->n && max_iterations == 1; i++)
-        if ((s->state[i] & MD_LCP_UNBOUNDED)
+        if ((s->state[i] & (MD_LCP_UNBOUNDED | MD_LCP_LEFT_OUT))
             && md_less(md_mul(MD_K(MD_LCP_SOLVED * MD_EPSILON), md_lcp_find_magnitude(s, i)),
                        md_abs(s->w[i]))) return drives;
 
@@ -10866,45 +10930,9 @@ MD_STATIC int md_lcp_solve(md_lcp_work *s, const mdyn_lcp *p)
         else for (i = 0; i < s->n; i++)
             s->u[i] = md_mul(MD_K(0.5), md_add(s->friction_x[i], md_abs(s->x[i])));
         md_lcp_update_friction(s, p);
-        drives += md_lcp_pivot(s);
+        drives += md_lcp_pivot(s, p);
     }
     return drives;
-}
-
-/* Whether row i, which was driven without end, proves that there is no solution. It moved along a d
-   that meets no bound, with b.d > 0 and, but for rounding, A d = 0. Every solution x has
-   b.d <= x.(A d), so |x|_1 >= b.d / max_k |(A d)_k|. The proof is accepted if that is MD_LCP_FAR
-   times the largest |x_k| and |b_k|; a rounding error of its terms is added to each (A d)_k. A d
-   with a friction row is no proof: the row has a bound once x of its normal row is 0. Writes u
-   and v. */
-MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i)
-{
-    md_num size, gain, largest = MD_K(0), largest_term = MD_K(0);
-    int j, k, unlimited = md_lcp_friction_of(p, i) >= 0;
-    md_lcp_load_column(s, i);
-    md_lcp_solve_clamped(s);
-    md_lcp_refine(s, i);
-
-    /* b d, along the direction d = e_i + v of the clamped rows */
-    gain = s->b[i];
-    for (k = 0; k < s->clamped; k++) {
-        gain = md_add(gain, md_mul(s->b[s->clamped_rows[k]], s->v[k]));
-        if (!md_is_zero(s->v[k]) && md_lcp_friction_of(p, s->clamped_rows[k]) >= 0) unlimited = 1;
-    }
-
-    /* |A d| with its rounding, and the numbers that b d is to exceed */
-    for (j = 0; j < s->n; j++) {
-        md_num sum = md_lcp_element(s, j, i);
-        size = md_abs(sum);
-        for (k = 0; k < s->clamped; k++)
-            md_lcp_add_term(&sum, &size, md_mul(md_lcp_element(s, j, s->clamped_rows[k]), s->v[k]));
-        size = md_mul(MD_K(MD_EPSILON), size);
-        largest = md_max(largest, md_add(md_abs(sum), size));
-        largest_term = md_max(largest_term, md_max(md_abs(s->b[j]),
-                                                   md_div(md_abs(s->x[j]), s->scale[j])));
-    }
-    return !unlimited && md_less(md_mul(md_mul(MD_K(MD_LCP_FAR), largest_term), largest),
-                                 md_abs(gain));
 }
 
 /* x and bounds back to the scale of the user's problem; friction rows keep the bounds with which x
@@ -17209,23 +17237,22 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     const md_unit noise = md_unit_ldexp(MD_U_ROUNDING, 4);
     md_unit d = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows), solved, limit;
     md_iteration i;
-    int pass, coarse;
+    int pass;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
     limit = md_unit_add(md_unit_mul(MD_U(64 * MD_DANTZIG_TOLERANCE), motion), noise);
-    coarse = md_unit_less(md_unit_mul(MD_U(1e-3), motion), noise);
 
     for (pass = 0; pass < 16; pass++) {
         md_begin_direction(sim);
         md_visit_rows(sim, e, &i);
-        if (coarse && !md_unit_is_zero(i.moved)) {
+        d = md_unit_less(motion, i.moved) ? i.moved : motion;
+        if (!md_unit_is_zero(i.moved) && md_unit_less(md_unit_mul(MD_U(1e-3), d), noise)) {
             *has_none = 0;
             return 0;
         }
-        d = md_unit_less(motion, i.moved) ? i.moved : motion;
         sim->residual = !md_unit_less(noise, i.moved) ? 0
             : md_to_wide(md_of_unit(md_unit_div(i.moved, d), 0));
         if (*has_none && pass == 1) break;
@@ -17234,8 +17261,10 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
         if (md_unit_less(solved, i.moved)) continue;
         if (pass > 2 || !md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), i.moved)) return 1;
     }
-    if (*has_none) *has_none = md_mark_contradictory(sim, e, solved) > 0;
-    return *has_none || pass < 16;
+    if (!*has_none) return 0;
+    solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), d), noise);
+    *has_none = md_mark_contradictory(sim, e, solved) > 0;
+    return 1;
 }
 
 /* Sets the impulses of all inequality rows to 0. */
@@ -17354,9 +17383,9 @@ MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
     s->x[i] = md_lcp_clip(s, i, MD_K(0));
 }
 
-/* Finds the impulses of all inequality rows, which are 0 before. *has_none is set if a row that is
-   driven without end proves that there is no solution. Returns 0, with all impulses 0, if one is so
-   large that the velocities would consist of its rounding errors. */
+/* Finds the impulses of all inequality rows, which are 0 before. *has_none is set if a row that was
+   left out proves that there is no solution. Returns 0, with all impulses 0, if one is so large
+   that the velocities would consist of its rounding errors. */
 MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
 {
     md_dantzig *d = &sim->dantzig;
@@ -17390,11 +17419,9 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     /* an impulse above 1/(10000 MD_EPSILON) times the largest velocity or target fails */
     for (i = 0; i < n; i++)
         if (md_less(largest, md_mul(MD_K(10000 * MD_EPSILON), md_abs(s.x[i])))) return 0;
-    for (i = 0; i < n; i++) {
-        md_row *row = &sim->slot[d->row[i]].row;
-        md_set_impulse(sim, row, md_unit_of(s.x[i], 0));
-        if ((s.state[i] & MD_LCP_UNBOUNDED) && md_lcp_proves_no_solution(&s, &p, i)) *has_none = 1;
-    }
+    for (i = 0; i < n; i++)
+        md_set_impulse(sim, &sim->slot[d->row[i]].row, md_unit_of(s.x[i], 0));
+    *has_none = s.without_solution >= 0;
     return 1;
 }
 
@@ -25177,13 +25204,9 @@ MDYN_API int mdyn_lcp_dantzig(const mdyn_lcp *problem, mdyn_wide *x, mdyn_wide *
     if (problem->friction_law == MDYN_PYRAMID) md_lcp_bound_friction(&s, problem);
     code = md_lcp_write_results(&s, problem, x, w, report, drives);
     if (code == MDYN_OK) report->row = -1;
-    for (i = 0; i < s.n && code == MDYN_WARN_NOT_CONVERGED; i++) {
-        if (!(s.state[i] & MD_LCP_UNBOUNDED)) continue;
-        if (!md_lcp_proves_no_solution(&s, problem, i)) continue;
-        report->row = i;
-        code = MDYN_WARN_NO_SOLUTION;
-    }
-    return code;
+    if (code != MDYN_WARN_NOT_CONVERGED || s.without_solution < 0) return code;
+    report->row = s.without_solution;
+    return MDYN_WARN_NO_SOLUTION;
 }
 
 /* x_i := clamp(x_i + omega (b_i - sum_j A_ij x_j)/A_ii), row by row. Zeros in `solver` stand for
@@ -25209,8 +25232,9 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
             return md_lcp_report_code(report, MDYN_ERR_SOLVER, -1);
         omega = md_of_wide(solver->relaxation);
         tolerance = md_of_wide(solver->tolerance);
-        if (md_less(omega, MD_K(0)) || !md_less(omega, MD_K(2)) || md_less(tolerance, MD_K(0))
-            || md_less(MD_K(0.1), tolerance) || (!warm && solver->start != MDYN_COLD))
+        if ((!md_is_zero(omega) && md_less(omega, MD_K(0.01))) || !md_less(omega, MD_K(2))
+            || md_less(tolerance, MD_K(0)) || md_less(MD_K(0.1), tolerance)
+            || (!warm && solver->start != MDYN_COLD))
             return md_lcp_report_code(report, MDYN_ERR_SOLVER, -1);
     }
     if (md_is_zero(omega)) omega = MD_K(1);

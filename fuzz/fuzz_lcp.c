@@ -229,13 +229,14 @@ static int solve(int iterations, mdyn_lcp_report *report) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = { data, size, 0 };
-    int calm = (take_u8(&in) & 1) != 0, n = (int)take_u8(&in) % (ROWS + 1), code;
+    int calm = (take_u8(&in) & 1) != 0, n = (int)take_u8(&in) % (ROWS + 1), code, omega;
     mdyn_lcp_report report;
     memset(&t, 0, sizeof t);
     mdyn_lcp p = { n, t.A, t.b, t.lo, t.hi, t.findex, MDYN_TWO_STAGE };
     t.problem = p;
     t.solver.iterations = (uint16_t)take_u8(&in);
-    t.solver.relaxation = calm ? wide(take_u8(&in) / 128.0) : take_any(&in);
+    omega = calm ? (int)take_u8(&in) : 0; /* 0 or 0.01 to 2 */
+    t.solver.relaxation = calm ? wide((omega == 1 ? 2 : omega) / 128.0) : take_any(&in);
     t.solver.tolerance = calm ? wide(0) : take_any(&in);
     t.solver.start = MDYN_COLD;
     if (calm) {

@@ -24,6 +24,8 @@ TOLERANCE(UNSOLVED_MOMENTUM,  1e-10,    2e-5,  2e-2);
 TOLERANCE(SUBSTEPS,           2e-14,    2e-5,  6e-7);
 TOLERANCE(REPEATED,           2e-15,    5e-7,  3e-8);
 TOLERANCE(CONTRADICTION_RESTS, 1e-11,   1e-2,  5e-3);
+/* the rounding of C, times erp/dt and the 1/sin of nearly parallel couplings */
+TOLERANCE(COUPLINGS_REST,      1e-6,    0.1,   2e-2);
 
 static mdyn_sim sim, other;
 static mechanism mech;
@@ -434,6 +436,69 @@ static void test_contradictions_rest(void) {
     }
 }
 
+/* Hard couplings that contradict each other, without damping: whatever solves them, each step says
+   so and the motion comes to rest. Which of them gives way must not depend on the motion. The first
+   set is two parallel ones beside a third. */
+static void test_contradictory_couplings_rest(void) {
+    for (int trial = 0; trial < 10 * 12; trial++) {
+        const int set = trial / 12, joints = set < 5 ? 2 : 3, method = trial % 3;
+        const int iterated = trial / 3 % 2;
+        double fastest = 0;
+        random_seed((uint64_t)set + 1);
+        slides(joints);
+        for (int i = 0; i < joints; i++) {
+            mech.body[i].parent = MDYN_WORLD;
+            mech.body[i].mass = wide(set == 0 ? 1 : random_in(0.5, 2));
+        }
+        for (int i = 0; i < joints + 1; i++) {
+            const int last = i == 2 && joints == 3, leader = i == 1 && joints == 3 ? 2 : 0;
+            mech.coupling[i] = mimic_of(1 + last, leader, random_in(1, 3), random_in(-0.3, 0.3));
+        }
+        if (set == 0) {
+            mech.coupling[0] = mimic_of(1, 0, 2, 0);
+            mech.coupling[1] = mimic_of(1, 0, 2, 0.3);
+            mech.coupling[2] = mimic_of(1, 0, 3, 0.1);
+        }
+        mech.model.coupling_count = joints + 1;
+        mech.model.solver.method = (mdyn_method)method;
+        mech.model.solver.iterations = method == MDYN_TGS ? 20 : 0;
+        mech.model.solver.equality = iterated ? MDYN_ITERATED : MDYN_EXACT;
+        mech.model.solver.correction = trial / 6 % 2 ? MDYN_RELAX : MDYN_BAUMGARTE;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_CONTRADICTION);
+        for (int n = 0; n < 3000; n++) {
+            int code = mdyn_step(&sim);
+            if (iterated) CHECK(code == MDYN_WARN_NOT_CONVERGED || code == MDYN_WARN_NO_SOLUTION);
+            if (code != MDYN_WARN_NOT_CONVERGED) CHECK(sim.report.contradictory > 0);
+            for (int i = 0; n >= 2900 && i < joints; i++) {
+                fastest = fmax(fastest, fabs(of_real(sim.v[i])));
+            }
+        }
+        CHECK_NEAR(fastest, 0, COUPLINGS_REST);
+    }
+}
+
+/* Of equal rows with other targets the first gives way in either order of their targets' sizes, and
+   the row beside them is solved. */
+static void test_first_row_gives_way(void) {
+    static const mdyn_wide one = MDYN_C(1), half = MDYN_C(0.5);
+    const mdyn_wide A[9] = { one, one, half, one, one, half, half, half, one };
+    mdyn_wide lo[3], hi[3], b[3], x[3], w[3];
+    mdyn_lcp_cell scratch[MDYN_LCP_SCRATCH(3)];
+    mdyn_lcp_report report;
+    for (int larger = 0; larger < 2; larger++) {
+        mdyn_lcp p = { 3, A, b, lo, hi, NULL, MDYN_PYRAMID };
+        for (int i = 0; i < 3; i++) {
+            lo[i] = -MDYN_UNLIMITED;
+            hi[i] = MDYN_UNLIMITED;
+            b[i] = wide(i == 2 ? 3 : i == larger ? 2 : 1);
+        }
+        CHECK_EQUAL(mdyn_lcp_dantzig(&p, x, w, scratch, MDYN_LCP_SCRATCH(3), &report),
+                    MDYN_WARN_NO_SOLUTION);
+        CHECK_EQUAL(report.row, 0);
+        CHECK(of_wide(x[0]) == 0 && fabs(of_wide(w[1])) + fabs(of_wide(w[2])) < 1e-6);
+    }
+}
+
 /* Two rows that differ by a hundred-thousandth, as friction at a joint of 1 g that carries 100 kg:
    solved, or, with fewer digits, not, and then the code says so. */
 static void test_nearly_dependent(void) {
@@ -714,7 +779,8 @@ static void test_refused(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_conditions, test_iterations_agree, test_driven, test_solve_agree, test_repeated,
-        test_contradiction, test_contradictions_rest,
+        test_contradiction, test_contradictions_rest, test_contradictory_couplings_rest,
+        test_first_row_gives_way,
         test_nearly_dependent, test_nearly_held, test_weak, test_unsolved_momentum,
         test_stack, test_passive, test_refused
     };
