@@ -5035,13 +5035,6 @@ MD_STATIC int md_are_vecs(const md_vec *a, size_t n)
 MD_STATIC int md_is_mat(const md_mat *a) { return md_is_block(a->m, 9); }
 MD_STATIC int md_is_sym(const md_sym *a) { return md_is_block(a->m, 6); }
 
-/* Whether a rotation is 1: its diagonal is, in Q29. */
-MD_INLINE int md_mat_is_identity(const md_mat *a)
-{
-    const int32_t one = (int32_t)1 << MD_PRODUCT_BITS;
-    return a->m[0] == one && a->m[4] == one && a->m[8] == one;
-}
-
 /* r = m 1; 31 bits become 29. */
 MD_STATIC void md_sym_of_scalar(md_sym *r, md_num m)
 {
@@ -5907,12 +5900,6 @@ MD_INLINE int md_are_vecs(const md_vec *a, size_t n) { return (void)a, (void)n, 
 MD_INLINE int md_is_mat(const md_mat *a) { return (void)a, 1; }
 MD_INLINE int md_is_sym(const md_sym *a) { return (void)a, 1; }
 
-/* Whether a rotation is 1: its diagonal is. */
-MD_INLINE int md_mat_is_identity(const md_mat *m)
-{
-    return md_is_one(m->xx) && md_is_one(m->yy) && md_is_one(m->zz);
-}
-
 /* r = the symmetric matrix with the elements xx yy zz xy xz yz. */
 MD_INLINE void md_sym_set(md_sym *r, const md_num *x)
 {
@@ -6277,6 +6264,18 @@ MD_STATIC void md_mat_of_quaternion(md_mat *r, md_num w, md_num x, md_num y, md_
     m[2] = md_sum2(sx, z, sy, w); m[6] = md_det2(sx, z, sy, w);
     m[5] = md_det2(sy, z, sx, w); m[7] = md_sum2(sy, z, sx, w);
     md_mat_set(r, m);
+}
+
+/* Whether a rotation is 1 but for what rounding makes of Q^T Q. The diagonal alone does not tell:
+   the cosine of an angle below the root of MD_EPSILON is 1. */
+MD_STATIC int md_mat_is_identity(const md_mat *m)
+{
+    int k;
+    for (k = 0; k < 9; k++) {
+        const md_num x = md_mat_get(m, k);
+        if (md_less(MD_K(8 * MD_EPSILON), md_abs(k % 4 ? x : md_sub(x, MD_K(1))))) return 0;
+    }
+    return 1;
 }
 
 /* The unit quaternion (w, x, y, z), w >= 0, of a rotation matrix. The diagonal gives 4 w^2, 4 x^2,

@@ -38,6 +38,31 @@ static void test_axes(void) {
     }
 }
 
+/* A frame or an axis that differs from the one before it by an angle of 2^-4 to 2^-31: from the
+   root of the scalar's resolution on, its cosine is 1, and its sine still counts. */
+static void test_slight_turns(void) {
+    for (int k = 0; k < 3 * 28; k++) {
+        const double angle = ldexp(1, -4 - k / 3);
+        mdyn_body *b = &mech.body[1];
+        mechanism_random(&mech, 3, 6, ONE_SPEED);
+        b->parent = 0;
+        b->axis = mech.body[0].axis = k % 3 < 2 ? wide3(0, 0, 1) : wide3(0.5, 0.75, 1);
+        memset(&b->rotation, 0, sizeof b->rotation);
+        if (k % 3 == 0) {
+            b->rotation.w = wide(1);
+            b->rotation.x = wide(angle / 2);
+        } else {
+            b->axis.y = wide(of_wide(b->axis.y) + angle);
+        }
+        CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
+        truth_init(&t, &mech.model);
+        random_state(2, 5);
+        compare_body(1);
+        compare_body(2);
+        compare_dense();
+    }
+}
+
 /* Bodies whose inertia about the joint is diagonal, as that of a box, in the step's own way: with
    the numbers of any other. */
 static void test_boxes(void) {
@@ -151,8 +176,8 @@ int main(int argc, char **argv) {
         uint64_t seed;
         void (*run)(void);
     } tests[] = {
-        { 2, test_axes }, { 5, test_boxes }, { 3, test_jacobian_differences },
-        { 14, test_changes_are_noticed }
+        { 2, test_axes }, { 6, test_slight_turns }, { 5, test_boxes },
+        { 3, test_jacobian_differences }, { 14, test_changes_are_noticed }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
