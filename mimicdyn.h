@@ -3426,12 +3426,12 @@ MD_STATIC int md_stays_in_range(mdyn_real x, md_num d)
     return sum < (int64_t)8388600 * 65536 && sum > (int64_t)-8388600 * 65536;
 }
 
-/* Whether |q|, |v|, |dv| < 2^21 and dt < 1, so that v + dv and q + dt (v + dv) stay in range. 0:
+/* Whether |q|, |v|, |dv| < 2^21, so that v + dv and, for dt < 1, q + dt (v + dv) stay in range. 0:
    unknown. */
-MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
+MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv)
 {
     return (md_abs_bits(md_high_word(q)) | md_abs_bits(md_high_word(v))) < 0x20000000u
-        && (MD_RAW(dv) == 0 || md_exponent(MD_RAW(dv)) < -9) && md_exponent(MD_RAW(dt)) < -30;
+        && (MD_RAW(dv) == 0 || md_exponent(MD_RAW(dv)) < -9);
 }
 
 /* x as an mdyn_wide, as MDYN_C would write it, so that equal values have equal bits. With |x| <
@@ -5334,11 +5334,10 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
     return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
 
-/* The same of v + dv and q + dt (v + dv), if |q| + |v + dv| < 2^22 and dt < 1. 0: unknown. */
-MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
+/* The same of v + dv and, for dt < 1, q + dt (v + dv), if |q| + |v + dv| < 2^22. 0: unknown. */
+MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv)
 {
-    const mdyn_real sum = MD_RAW(md_abs(MD_NUM(q))) + MD_RAW(md_abs(MD_NUM(v + MD_RAW(dv))));
-    return sum < 4194304 && MD_RAW(dt) < 1;
+    return MD_RAW(md_abs(MD_NUM(q))) + MD_RAW(md_abs(MD_NUM(v + MD_RAW(dv)))) < 4194304;
 }
 
 /* ---- sums: md_sum = hi + lo ----
@@ -19060,15 +19059,15 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
-    const int simple = MD_SHORTCUTS && !apart && !md_has_quaternions(sim);
+    const int simple = MD_SHORTCUTS && !apart && !md_has_quaternions(sim)
+        && md_less(dt, MD_K(1)); /* one coordinate per DoF, in the same order */
     md_num *u = sim->joint_force;
     int k;
 
     MD_FLOAT_UNROLL
     for (k = 0; k < sim->dofs; k++) {
         const md_num dv = sim->dv[k];
-        if (simple && md_surely_stays_in_range(sim->q[md_coordinate_of_dof(sim, k)], sim->v[k], dv,
-                                               dt)) continue;
+        if (simple && md_surely_stays_in_range(sim->q[k], sim->v[k], dv)) continue;
         u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
         if (apart) u[k] = md_add(u[k], MD_DISPLACEMENT(sim)[k]);
         if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
