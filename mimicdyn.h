@@ -1402,7 +1402,8 @@ enum {
     MD_SINGLE = 4,   /* spherical or free, without parent or moving child: md_drift_single_body */
     MD_ALONE = 8,    /* no other joint moves in its tree */
     MD_CARRIES = 16, /* it is the parent of a body */
-    MD_ROTOR = 32    /* turns in the world about its mass center, carries nothing: >>kinematics */
+    MD_ROTOR = 32,   /* turns in the world about its mass center, carries nothing: >>kinematics */
+    MD_DIAGONAL = 64 /* its inertia with that of the welded bodies is diagonal: floats ask */
 };
 
 /* A word in F64, as md_index is of 16 bits there, which makes a link 200 bytes long: with 192 gcc's
@@ -7331,7 +7332,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
             if (md_link_is(link, MD_ALONE)) continue;
-        } else if (md_sym_is_diagonal(&MD_BODY(link)->inertia)) {
+        } else if (MD_PRODUCTS_ARE_CHEAP && md_link_is(link, MD_DIAGONAL)) {
             md_rotate_diagonal_inertia(link, p);
         } else {
             md_rotate_inertia(link, p);
@@ -11709,7 +11710,7 @@ MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
 {
     md_num q = MD_K(0), moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
     int c;
-    if (!MD_HAS(EXACT) || !row->in_equality || row->pivot >= sim->dofs) return 0;
+    if (!MD_HAS(EXACT) || row->pivot >= sim->dofs) return 0;
     c = md_coordinate_of_dof(sim, row->pivot); /* -1: of a quaternion, below 1 */
     if (c >= 0) q = md_abs(md_of_real(sim->q[c]));
     moved = md_abs(md_mul(moved, sim->inverse_diagonal[row->pivot]));
@@ -11748,7 +11749,7 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
     if (md_uses_relaxation(sim) && md_row_is_soft(row)) return;
     if (sim->was_unconverged || (md_uses_relaxation(sim) && !md_uses_midpoint(sim))) {
         if (!md_is_zero(bias)) sim->has_position_error |= md_error_kind(sim, row);
-    } else if (md_moves_pivot(sim, row)) {
+    } else if (row->in_equality && md_moves_pivot(sim, row)) {
         sim->has_position_error |= MD_ERROR_OF_EQUALITY;
     } else if (md_less(least, md_abs(row->error))) {
         md_note_position_error(sim, row);
@@ -20721,12 +20722,14 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_link *link = &sim->link[i];
     md_body_part *l = MD_BODY(link);
     md_composite alone, all;
-    int j, count = 0;
+    int any, j, count = 0;
     alone.mass = l->mass;
     alone.first_moment = l->first_moment;
     alone.second_moment = l->inertia;
     all = alone;
-    if (!md_add_welded(sim, i, &all)) return;
+    any = md_add_welded(sim, i, &all);
+    md_set_trait(link, MD_DIAGONAL, md_sym_is_diagonal(&all.second_moment));
+    if (!any) return;
 
     l->mass = all.mass;
     l->first_moment = all.first_moment;
