@@ -19060,15 +19060,17 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
-    const int simple = MD_SHORTCUTS && !apart && !md_has_quaternions(sim)
-        && md_less(dt, MD_K(1)); /* one coordinate per DoF, in the same order */
     md_num *u = sim->joint_force;
-    int k;
+    int k = 0;
 
-    MD_FLOAT_UNROLL
-    for (k = 0; k < sim->dofs; k++) {
+    /* without quaternions DoF k has coordinate k */
+    if (MD_SHORTCUTS && !apart && !md_has_quaternions(sim) && md_less(dt, MD_K(1))) {
+        MD_FLOAT_UNROLL
+        for (; k < sim->dofs; k++)
+            if (!md_surely_stays_in_range(sim->q[k], sim->v[k], sim->dv[k])) break;
+    }
+    for (; k < sim->dofs; k++) {
         const md_num dv = sim->dv[k];
-        if (simple && md_surely_stays_in_range(sim->q[k], sim->v[k], dv)) continue;
         u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
         if (apart) u[k] = md_add(u[k], MD_DISPLACEMENT(sim)[k]);
         if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
