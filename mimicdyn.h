@@ -14406,24 +14406,29 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
         MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
-/* Whether row k is the dry friction of an independent joint of which another row, as its drive, has
-   just been set up; sets it up by the vector of that. Without a tree it stands. */
+/* Whether row k is the dry friction of an independent joint, and stands but for its velocity or,
+   with a tree, another row of the joint, as its drive, has just been set up; sets it up, in a tree
+   by the vector of that. */
 MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
     const md_num zero = MD_K(0);
-    if (!MIMICDYN_TREE || MD_VECTOR(sim)->first != row->first || row->first == row->end
-        || md_is_follower(sim, row->index)) return 0;
-    row->inactive = row->is_spring = row->in_equality = 0;
-    row->cfm = row->error = row->position_bias = row->lambda_given = row->v_lo = row->v_hi = zero;
+    if (md_is_follower(sim, row->index) || (MIMICDYN_TREE
+        ? MD_VECTOR(sim)->first != row->first || row->first == row->end
+        : !MIMICDYN_BAKED && !(row->standing & MD_STANDING))) return 0;
     row->Jv = row->velocity_given = md_of_real(sim->v[row->index]);
-    row->lambda_max = md_mul(sim->h, md_values_of_dof(sim, row->index)->friction);
-    row->lambda_min = md_neg(row->lambda_max);
     row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : zero;
     if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = zero;
-    row->scale = MD_VECTOR(sim)->scale;
-    row->in_inequality = (uint8_t)md_scale_inequality(sim, row);
-    row->standing = row->in_inequality ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
+    if (MIMICDYN_TREE) {
+        row->inactive = row->is_spring = row->in_equality = 0;
+        row->cfm = row->error = row->position_bias = row->lambda_given = zero;
+        row->v_lo = row->v_hi = zero;
+        row->lambda_max = md_mul(sim->h, md_values_of_dof(sim, row->index)->friction);
+        row->lambda_min = md_neg(row->lambda_max);
+        row->scale = MD_VECTOR(sim)->scale;
+        row->standing = md_scale_inequality(sim, row) ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
+    }
+    row->in_inequality = (row->standing & MD_STANDS_IN) != 0;
     row->flags = (uint8_t)(row->in_inequality ? 0 : MDYN_ROW_REDUNDANT);
     return 1;
 }
