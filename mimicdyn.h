@@ -17594,15 +17594,14 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        const md_num warm_start = row->warm_start;
-        row->impulse.lambda = row->warm_start = MD_K(0);
-        if (!row->in_inequality) continue;
-
+        if (!row->in_inequality) {
+            row->impulse.lambda = row->warm_start = MD_K(0);
+            continue;
+        }
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
         md_recover_impulse(row, e);
-        if (md_stores_warm_start(sim))
-            row->warm_start = saved ? md_unless_tiny(warm_start, row->impulse.lambda)
-                                    : row->impulse.lambda;
+        row->warm_start = !md_stores_warm_start(sim) ? MD_K(0)
+            : saved ? md_unless_tiny(row->warm_start, row->impulse.lambda) : row->impulse.lambda;
     }
     if (md_equality_count(sim) > 0) md_recover_equality_impulses(sim, e);
 }
