@@ -18681,9 +18681,11 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
 {
     const int has_two = md_has_two_targets(row);
     md_num part;
-    o->v_lo = MD_NO_MIN;
-    o->v_hi = MD_NO_MAX;
-    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
+        o->v_lo = MD_NO_MIN;
+        o->v_hi = MD_NO_MAX;
+        return;
+    }
     o->v_lo = md_target_lo(row, bias);
     o->v_hi = has_two ? md_target_hi(row, bias) : o->v_lo;
     if (!md_row_is_soft(row)) return;
