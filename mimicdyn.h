@@ -17525,6 +17525,7 @@ MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scal
                                  enum md_bias_mode bias)
 {
     const md_scale half = (md_scale)(e - 1);
+    md_num need;
     if (!row->in_inequality) return 0;
 
     /* twice its bound, or the bound and the given impulse */
@@ -17532,9 +17533,11 @@ MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scal
         && md_surely_holds(half, row->length, row->lambda_min)
         && md_surely_holds(half, row->length, row->lambda_given)) return 1;
 
-    /* the one target less what the given impulse does; then the warm start less that impulse */
-    if (md_has_two_targets(row) || !md_surely_holds(e, row->scale,
-            md_sub(md_target_lo(row, bias), row->velocity_given))) return 0;
+    /* the targets less what the given impulse does; then the warm start less that impulse */
+    need = md_sub(md_target_lo(row, bias), row->velocity_given);
+    if (md_has_two_targets(row))
+        need = md_max(MD_K(0), md_max(need, md_sub(row->velocity_given, md_target_hi(row, bias))));
+    if (!md_surely_holds(e, row->scale, need)) return 0;
     return !md_uses_warm_start(sim) || md_is_zero(row->warm_start)
         || md_surely_holds(e, row->length, md_sub(row->warm_start, row->lambda_given));
 }
