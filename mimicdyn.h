@@ -18210,9 +18210,11 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
 {
     int k;
     for (k = 0; k < sim->dofs; k++) {
-        const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
-        md_num own, digit = md_ldexp(inverse, e - 30);
-        if (md_is_follower(sim, k) || md_less(digit, most)) continue;
+        const md_scale s = md_dof_scale(&sim->dof[k]);
+        const md_num digit = md_ldexp(sim->inverse_diagonal[k], e - 30 - s); /* 0: a follower */
+        md_num own, inverse;
+        if (md_less(digit, most)) continue;
+        inverse = md_ldexp(sim->inverse_diagonal[k], -s);
         own = md_mul(md_mul(sim->h, sim->joint_force[k]), md_mul(inverse, inverse));
         own = md_max(md_abs(own), md_abs(sim->dv[k]));
         if (md_less(md_ldexp(most, -10), own) && md_less(own, md_mul(MD_K(256), digit))) return k;
