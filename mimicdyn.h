@@ -16508,8 +16508,8 @@ MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
 {
     const md_row *first = md_active_row(sim, from);
     int k = from + 1;
-    while (first->first < first->end && k < md_active_count(sim)
-           && md_active_row(sim, k)->first == first->first
+    if (first->first == first->end) return k;
+    while (k < md_active_count(sim) && md_active_row(sim, k)->first == first->first
            && md_active_row(sim, k)->end == first->end) k++;
     return k;
 }
@@ -16565,7 +16565,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         && md_unit_less(md_last_change(i, largest), moved_later)) return 1;
     if (md_unit_less(i->moved, moved)) i->moved = moved;
     i->largest = largest;
-    i->squares = squares;
+    if (!MD_HAS_CONSTANT_ROWS) i->squares = squares;
     if (!md_unit_is_zero(d))
         overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
     sim->overflow |= overflow;
@@ -18715,11 +18715,14 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         md_row_result *o = &sim->row_result[sim->active[k]];
         int flags = row->flags;
         MD_OPAQUE(o);
-        if (row->active_side) flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
+        if (MIMICDYN_SETTINGS) {
+            if (row->active_side)
+                flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
+            row->last_side = row->active_side;
+            *MD_RESULT_ERROR(o) = row->error;
+        }
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
-        row->last_side = row->active_side;
-        if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = row->error;
         md_report_targets(row, bias, o);
         if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
