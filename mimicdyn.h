@@ -9492,11 +9492,13 @@ MD_INLINE int md_q_stays_in_range(const mdyn_sim *sim, int k, md_num u)
     return md_stays_in_range(c < 0 ? 0 : sim->q[c], u);
 }
 
-/* The same for the positions of free joints; the culprit is the coordinate. No component of R d
-   exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
-MD_STATIC int md_check_free_motion(mdyn_sim *sim, const md_num *u)
+/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. Of
+   that no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
+MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
-    int i, c;
+    int i, k, c;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
@@ -9510,15 +9512,6 @@ MD_STATIC int md_check_free_motion(mdyn_sim *sim, const md_num *u)
                 return md_blame(sim, MDYN_ERR_OVERFLOW, c);
     }
     return MDYN_OK;
-}
-
-/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
-MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
-{
-    int k;
-    for (k = 0; k < sim->dofs; k++)
-        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-    return md_check_free_motion(sim, u);
 }
 
 /* q += dt v to all digits, if k is the DoF of a joint of one coordinate. */
@@ -19069,28 +19062,26 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 
 /* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement, which
    joints with quaternions need, and where it may be large. MDYN_ERR_OVERFLOW if v or q would leave
-   its range by it; the culprit is the first such DoF, or the coordinate of a free joint's
-   position. */
+   its range by it. */
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
     md_num *u = sim->joint_force;
-    int k = 0;
+    int k;
 
     /* without quaternions DoF k has coordinate k */
     if (MD_SHORTCUTS && !apart && !md_has_quaternions(sim) && md_less(dt, MD_K(1))) {
         MD_FLOAT_UNROLL
-        for (; k < sim->dofs; k++)
+        for (k = 0; k < sim->dofs; k++)
             if (!md_surely_stays_in_range(sim->q[k], sim->v[k], sim->dv[k])) break;
+        if (k == sim->dofs) return MDYN_OK;
     }
-    for (; k < sim->dofs; k++) {
-        const md_num dv = sim->dv[k];
-        u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
+    for (k = 0; k < sim->dofs; k++) {
+        u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), sim->dv[k]));
         if (apart) u[k] = md_add(u[k], MD_DISPLACEMENT(sim)[k]);
-        if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
-            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+        if (!md_stays_in_range(sim->v[k], sim->dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     }
-    return md_check_free_motion(sim, u);
+    return md_check_q_motion(sim, u);
 }
 
 /* Moves the state by the solve's result: v by sim->dv; q by dt v', or from the middle of the step
