@@ -11226,12 +11226,13 @@ MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
         to[t->dof[k]] = md_add(to[t->dof[k]], md_mul(t->factor[k], s));
 }
 
-/* C of a joint row, by q and its tails. */
+/* C of a joint row, by q and its tails; of a drive less its target. */
 MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
     if (!md_is_coupling_row(row) || md_row_is_loss(row)) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
+        if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(C, sim->target[row->index]);
         return;
     }
 
@@ -12301,15 +12302,12 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
             md_mul(md_mul(MD_K(0.5), sim->dt), row->Jv));
 }
 
-/* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms, of a
-   drive less its target. */
+/* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms. */
 MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row)
 {
     if (md_row_is_of_velocity(sim, row)) return;
     if (md_is_body_row(row)) md_evaluate_body_position(sim, row);
     else md_evaluate_position(sim, row);
-    if (MD_ROW_IS(row, DRIVE))
-        md_sum_sub_real(&MD_VALUE(sim)->sum, sim->target[row->index]);
 }
 
 /* J v and C of a row: row->Jv, sim->value. Of a joint row also sim->terms, of one on bodies its
@@ -22850,8 +22848,7 @@ MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
         md_sum_position(sim, row, &t, &C.sum);
     }
 
-    /* less its target, or beyond the bounds of its range */
-    if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(&C.sum, sim->target[row->index]);
+    /* beyond the bounds of its range */
     below = md_sum_minus(&C.sum, s->lower);
     above = md_sum_minus(&C.sum, s->upper);
     if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
