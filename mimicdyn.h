@@ -3427,8 +3427,7 @@ MD_STATIC int md_stays_in_range(mdyn_real x, md_num d)
     return sum < (int64_t)8388600 * 65536 && sum > (int64_t)-8388600 * 65536;
 }
 
-/* Whether |q|, |v|, |dv| < 2^21, so that v + dv and, for dt < 1, q + dt (v + dv) stay in range. 0:
-   unknown. */
+/* Whether |q|, |v|, |dv| < 2^21; then v + dv and, for dt < 1, q + dt (v + dv) stay in range. */
 MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv)
 {
     return (md_abs_bits(md_high_word(q)) | md_abs_bits(md_high_word(v))) < 0x20000000u
@@ -14397,29 +14396,27 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
         MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
-/* Whether row k is the dry friction of an independent joint, and stands but for its velocity or,
-   with a tree, another row of the joint, as its drive, has just been set up; sets it up, in a tree
-   by the vector of that. */
+/* Whether row k is the dry friction of an independent joint and stands or, with a tree, another row
+   of the joint, as its drive, has just been set up; sets it up, in a tree by the vector of that. */
 MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
-    const md_num zero = MD_K(0);
     if (md_is_follower(sim, row->index) || (MIMICDYN_TREE
         ? MD_VECTOR(sim)->first != row->first || row->first == row->end
         : !MIMICDYN_BAKED && !(row->standing & MD_STANDING))) return 0;
     row->Jv = row->velocity_given = md_of_real(sim->v[row->index]);
-    row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : zero;
-    if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = zero;
+    row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : MD_K(0);
+    if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = MD_K(0);
     if (MIMICDYN_TREE) {
         row->inactive = row->is_spring = row->in_equality = 0;
-        row->cfm = row->error = row->position_bias = row->lambda_given = zero;
-        row->v_lo = row->v_hi = zero;
+        row->cfm = row->error = row->position_bias = row->lambda_given = MD_K(0);
+        row->v_lo = row->v_hi = MD_K(0);
         row->lambda_max = md_mul(sim->h, md_values_of_dof(sim, row->index)->friction);
         row->lambda_min = md_neg(row->lambda_max);
         row->scale = MD_VECTOR(sim)->scale;
         row->standing = md_scale_inequality(sim, row) ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
     }
-    row->in_inequality = (row->standing & MD_STANDS_IN) != 0;
+    row->in_inequality = (uint8_t)((row->standing & MD_STANDS_IN) != 0);
     row->flags = (uint8_t)(row->in_inequality ? 0 : MDYN_ROW_REDUNDANT);
     return 1;
 }
@@ -18201,11 +18198,10 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
 {
     int k;
     for (k = 0; k < sim->dofs; k++) {
-        const md_scale s = md_dof_scale(&sim->dof[k]);
-        const md_num digit = md_ldexp(sim->inverse_diagonal[k], e - 30 - s); /* 0: a follower */
+        md_num digit = md_ldexp(sim->inverse_diagonal[k], e - 30 - md_dof_scale(&sim->dof[k]));
         md_num own, inverse;
-        if (md_less(digit, most)) continue;
-        inverse = md_ldexp(sim->inverse_diagonal[k], -s);
+        if (md_less(digit, most)) continue; /* as that of a follower, 0 */
+        inverse = md_ldexp(digit, 30 - e);
         own = md_mul(md_mul(sim->h, sim->joint_force[k]), md_mul(inverse, inverse));
         own = md_max(md_abs(own), md_abs(sim->dv[k]));
         if (md_less(md_ldexp(most, -10), own) && md_less(own, md_mul(MD_K(256), digit))) return k;
@@ -18677,11 +18673,9 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
 {
     const int has_two = md_has_two_targets(row);
     md_num part;
-    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) {
-        o->v_lo = MD_NO_MIN;
-        o->v_hi = MD_NO_MAX;
-        return;
-    }
+    o->v_lo = MD_NO_MIN;
+    o->v_hi = MD_NO_MAX;
+    if (!(row->standing & (MD_STANDS_IN | MD_STANDS_REDUNDANT))) return;
     o->v_lo = md_target_lo(row, bias);
     o->v_hi = has_two ? md_target_hi(row, bias) : o->v_lo;
     if (!md_row_is_soft(row)) return;
