@@ -1402,7 +1402,8 @@ enum {
     MD_SINGLE = 4,   /* spherical or free, without parent or moving child: md_drift_single_body */
     MD_ALONE = 8,    /* no other joint moves in its tree */
     MD_CARRIES = 16, /* it is the parent of a body */
-    MD_ROTOR = 32    /* turns in the world about its mass center, carries nothing: >>kinematics */
+    MD_ROTOR = 32,   /* turns in the world about its mass center, carries nothing: >>kinematics */
+    MD_DIAGONAL = 64 /* its inertia with that of the welded bodies is diagonal: floats ask */
 };
 
 /* A word in F64, as md_index is of 16 bits there, which makes a link 200 bytes long: with 192 gcc's
@@ -3426,12 +3427,11 @@ MD_STATIC int md_stays_in_range(mdyn_real x, md_num d)
     return sum < (int64_t)8388600 * 65536 && sum > (int64_t)-8388600 * 65536;
 }
 
-/* Whether |q|, |v|, |dv| < 2^21 and dt < 1, so that v + dv and q + dt (v + dv) stay in range. 0:
-   unknown. */
-MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
+/* Whether |q|, |v|, |dv| < 2^21; then v + dv and, for dt < 1, q + dt (v + dv) stay in range. */
+MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv)
 {
     return (md_abs_bits(md_high_word(q)) | md_abs_bits(md_high_word(v))) < 0x20000000u
-        && (MD_RAW(dv) == 0 || md_exponent(MD_RAW(dv)) < -9) && md_exponent(MD_RAW(dt)) < -30;
+        && (MD_RAW(dv) == 0 || md_exponent(MD_RAW(dv)) < -9);
 }
 
 /* x as an mdyn_wide, as MDYN_C would write it, so that equal values have equal bits. With |x| <
@@ -5327,11 +5327,10 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
     return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
 
-/* The same of v + dv and q + dt (v + dv), if |q| + |v + dv| < 2^22 and dt < 1. 0: unknown. */
-MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv, md_num dt)
+/* The same of v + dv and, for dt < 1, q + dt (v + dv), if |q| + |v + dv| < 2^22. 0: unknown. */
+MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv)
 {
-    const mdyn_real sum = MD_RAW(md_abs(MD_NUM(q))) + MD_RAW(md_abs(MD_NUM(v + MD_RAW(dv))));
-    return sum < 4194304 && MD_RAW(dt) < 1;
+    return MD_RAW(md_abs(MD_NUM(q))) + MD_RAW(md_abs(MD_NUM(v + MD_RAW(dv)))) < 4194304;
 }
 
 /* ---- sums: md_sum = hi + lo ----
@@ -7331,7 +7330,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
             if (md_link_is(link, MD_ALONE)) continue;
-        } else if (md_sym_is_diagonal(&MD_BODY(link)->inertia)) {
+        } else if (MD_PRODUCTS_ARE_CHEAP && md_link_is(link, MD_DIAGONAL)) {
             md_rotate_diagonal_inertia(link, p);
         } else {
             md_rotate_inertia(link, p);
@@ -9491,11 +9490,13 @@ MD_INLINE int md_q_stays_in_range(const mdyn_sim *sim, int k, md_num u)
     return md_stays_in_range(c < 0 ? 0 : sim->q[c], u);
 }
 
-/* The same for the positions of free joints; the culprit is the coordinate. No component of R d
-   exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
-MD_STATIC int md_check_free_motion(mdyn_sim *sim, const md_num *u)
+/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. Of
+   that no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
+MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
-    int i, c;
+    int i, k, c;
+    for (k = 0; k < sim->dofs; k++)
+        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
@@ -9509,15 +9510,6 @@ MD_STATIC int md_check_free_motion(mdyn_sim *sim, const md_num *u)
                 return md_blame(sim, MDYN_ERR_OVERFLOW, c);
     }
     return MDYN_OK;
-}
-
-/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. */
-MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
-{
-    int k;
-    for (k = 0; k < sim->dofs; k++)
-        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
-    return md_check_free_motion(sim, u);
 }
 
 /* q += dt v to all digits, if k is the DoF of a joint of one coordinate. */
@@ -11260,12 +11252,13 @@ MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
         to[t->dof[k]] = md_add(to[t->dof[k]], md_mul(t->factor[k], s));
 }
 
-/* C of a joint row, by q and its tails. */
+/* C of a joint row, by q and its tails; of a drive less its target. */
 MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
     if (!md_is_coupling_row(row) || md_row_is_loss(row)) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
+        if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(C, sim->target[row->index]);
         return;
     }
 
@@ -11737,7 +11730,7 @@ MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
 {
     md_num q = MD_K(0), moved = md_mul(md_mul(row->error, row->scale), row->inverse_rest);
     int c;
-    if (!MD_HAS(EXACT) || !row->in_equality || row->pivot >= sim->dofs) return 0;
+    if (!MD_HAS(EXACT) || row->pivot >= sim->dofs) return 0;
     c = md_coordinate_of_dof(sim, row->pivot); /* -1: of a quaternion, below 1 */
     if (c >= 0) q = md_abs(md_of_real(sim->q[c]));
     moved = md_abs(md_mul(moved, sim->inverse_diagonal[row->pivot]));
@@ -11776,7 +11769,7 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
     if (md_uses_relaxation(sim) && md_row_is_soft(row)) return;
     if (sim->was_unconverged || (md_uses_relaxation(sim) && !md_uses_midpoint(sim))) {
         if (!md_is_zero(bias)) sim->has_position_error |= md_error_kind(sim, row);
-    } else if (md_moves_pivot(sim, row)) {
+    } else if (row->in_equality && md_moves_pivot(sim, row)) {
         sim->has_position_error |= MD_ERROR_OF_EQUALITY;
     } else if (md_less(least, md_abs(row->error))) {
         md_note_position_error(sim, row);
@@ -12335,15 +12328,12 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
             md_mul(md_mul(MD_K(0.5), sim->dt), row->Jv));
 }
 
-/* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms, of a
-   drive less its target. */
+/* sim->value = C of a row, if it is a constraint on positions: of a joint row by sim->terms. */
 MD_STATIC void md_evaluate_row(mdyn_sim *sim, const md_row *row)
 {
     if (md_row_is_of_velocity(sim, row)) return;
     if (md_is_body_row(row)) md_evaluate_body_position(sim, row);
     else md_evaluate_position(sim, row);
-    if (MD_ROW_IS(row, DRIVE))
-        md_sum_sub_real(&MD_VALUE(sim)->sum, sim->target[row->index]);
 }
 
 /* J v and C of a row: row->Jv, sim->value. Of a joint row also sim->terms, of one on bodies its
@@ -14433,24 +14423,27 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
         MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
 
-/* Whether row k is the dry friction of an independent joint of which another row, as its drive, has
-   just been set up; sets it up by the vector of that. Without a tree it stands. */
+/* Whether row k is the dry friction of an independent joint and stands or, with a tree, another row
+   of the joint, as its drive, has just been set up; sets it up, in a tree by the vector of that. */
 MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
-    const md_num zero = MD_K(0);
-    if (!MIMICDYN_TREE || MD_VECTOR(sim)->first != row->first || row->first == row->end
-        || md_is_follower(sim, row->index)) return 0;
-    row->inactive = row->is_spring = row->in_equality = 0;
-    row->cfm = row->error = row->position_bias = row->lambda_given = row->v_lo = row->v_hi = zero;
+    if (md_is_follower(sim, row->index) || (MIMICDYN_TREE
+        ? MD_VECTOR(sim)->first != row->first || row->first == row->end
+        : !MIMICDYN_BAKED && !(row->standing & MD_STANDING))) return 0;
     row->Jv = row->velocity_given = md_of_real(sim->v[row->index]);
-    row->lambda_max = md_mul(sim->h, md_values_of_dof(sim, row->index)->friction);
-    row->lambda_min = md_neg(row->lambda_max);
-    row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : zero;
-    if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = zero;
-    row->scale = MD_VECTOR(sim)->scale;
-    row->in_inequality = (uint8_t)md_scale_inequality(sim, row);
-    row->standing = row->in_inequality ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
+    row->warm_start = MIMICDYN_WARM ? sim->row_result[k].warm_start : MD_K(0);
+    if (MIMICDYN_SETTINGS) *MD_LAMBDA_SUM(sim, k) = MD_K(0);
+    if (MIMICDYN_TREE) {
+        row->inactive = row->is_spring = row->in_equality = 0;
+        row->cfm = row->error = row->position_bias = row->lambda_given = MD_K(0);
+        row->v_lo = row->v_hi = MD_K(0);
+        row->lambda_max = md_mul(sim->h, md_values_of_dof(sim, row->index)->friction);
+        row->lambda_min = md_neg(row->lambda_max);
+        row->scale = MD_VECTOR(sim)->scale;
+        row->standing = md_scale_inequality(sim, row) ? MD_STANDS_IN : MD_STANDS_REDUNDANT;
+    }
+    row->in_inequality = (uint8_t)((row->standing & MD_STANDS_IN) != 0);
     row->flags = (uint8_t)(row->in_inequality ? 0 : MDYN_ROW_REDUNDANT);
     return 1;
 }
@@ -16530,8 +16523,8 @@ MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
 {
     const md_row *first = md_active_row(sim, from);
     int k = from + 1;
-    while (first->first < first->end && k < md_active_count(sim)
-           && md_active_row(sim, k)->first == first->first
+    if (first->first == first->end) return k;
+    while (k < md_active_count(sim) && md_active_row(sim, k)->first == first->first
            && md_active_row(sim, k)->end == first->end) k++;
     return k;
 }
@@ -16587,7 +16580,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         && md_unit_less(md_last_change(i, largest), moved_later)) return 1;
     if (md_unit_less(i->moved, moved)) i->moved = moved;
     i->largest = largest;
-    i->squares = squares;
+    if (!MD_HAS_CONSTANT_ROWS) i->squares = squares;
     if (!md_unit_is_zero(d))
         overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
     sim->overflow |= overflow;
@@ -17546,6 +17539,7 @@ MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scal
                                  enum md_bias_mode bias)
 {
     const md_scale half = (md_scale)(e - 1);
+    md_num need;
     if (!row->in_inequality) return 0;
 
     /* twice its bound, or the bound and the given impulse */
@@ -17553,9 +17547,11 @@ MD_STATIC int md_row_surely_fits(const mdyn_sim *sim, const md_row *row, md_scal
         && md_surely_holds(half, row->length, row->lambda_min)
         && md_surely_holds(half, row->length, row->lambda_given)) return 1;
 
-    /* the one target less what the given impulse does; then the warm start less that impulse */
-    if (md_has_two_targets(row) || !md_surely_holds(e, row->scale,
-            md_sub(md_target_lo(row, bias), row->velocity_given))) return 0;
+    /* the targets less what the given impulse does; then the warm start less that impulse */
+    need = md_sub(md_target_lo(row, bias), row->velocity_given);
+    if (md_has_two_targets(row))
+        need = md_max(MD_K(0), md_max(need, md_sub(row->velocity_given, md_target_hi(row, bias))));
+    if (!md_surely_holds(e, row->scale, need)) return 0;
     return !md_uses_warm_start(sim) || md_is_zero(row->warm_start)
         || md_surely_holds(e, row->length, md_sub(row->warm_start, row->lambda_given));
 }
@@ -17615,15 +17611,14 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        const md_num warm_start = row->warm_start;
-        row->impulse.lambda = row->warm_start = MD_K(0);
-        if (!row->in_inequality) continue;
-
+        if (!row->in_inequality) {
+            row->impulse.lambda = row->warm_start = MD_K(0);
+            continue;
+        }
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
         md_recover_impulse(row, e);
-        if (md_stores_warm_start(sim))
-            row->warm_start = saved ? md_unless_tiny(warm_start, row->impulse.lambda)
-                                    : row->impulse.lambda;
+        row->warm_start = !md_stores_warm_start(sim) ? MD_K(0)
+            : saved ? md_unless_tiny(row->warm_start, row->impulse.lambda) : row->impulse.lambda;
     }
     if (md_equality_count(sim) > 0) md_recover_equality_impulses(sim, e);
 }
@@ -18229,9 +18224,10 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
 {
     int k;
     for (k = 0; k < sim->dofs; k++) {
-        const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
-        md_num own, digit = md_ldexp(inverse, e - 30);
-        if (md_is_follower(sim, k) || md_less(digit, most)) continue;
+        md_num digit = md_ldexp(sim->inverse_diagonal[k], e - 30 - md_dof_scale(&sim->dof[k]));
+        md_num own, inverse;
+        if (md_less(digit, most)) continue; /* as that of a follower, 0 */
+        inverse = md_ldexp(digit, 30 - e);
         own = md_mul(md_mul(sim->h, sim->joint_force[k]), md_mul(inverse, inverse));
         own = md_max(md_abs(own), md_abs(sim->dv[k]));
         if (md_less(md_ldexp(most, -10), own) && md_less(own, md_mul(MD_K(256), digit))) return k;
@@ -18730,11 +18726,14 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         md_row_result *o = &sim->row_result[sim->active[k]];
         int flags = row->flags;
         MD_OPAQUE(o);
-        if (row->active_side) flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
+        if (MIMICDYN_SETTINGS) {
+            if (row->active_side)
+                flags |= row->active_side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
+            row->last_side = row->active_side;
+            *MD_RESULT_ERROR(o) = row->error;
+        }
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
-        row->last_side = row->active_side;
-        if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = row->error;
         md_report_targets(row, bias, o);
         if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
@@ -19081,26 +19080,26 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
 
 /* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement, which
    joints with quaternions need, and where it may be large. MDYN_ERR_OVERFLOW if v or q would leave
-   its range by it; the culprit is the first such DoF, or the coordinate of a free joint's
-   position. */
+   its range by it. */
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
-    const int simple = MD_SHORTCUTS && !apart && !md_has_quaternions(sim);
     md_num *u = sim->joint_force;
     int k;
 
-    MD_FLOAT_UNROLL
-    for (k = 0; k < sim->dofs; k++) {
-        const md_num dv = sim->dv[k];
-        if (simple && md_surely_stays_in_range(sim->q[md_coordinate_of_dof(sim, k)], sim->v[k], dv,
-                                               dt)) continue;
-        u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), dv));
-        if (apart) u[k] = md_add(u[k], MD_DISPLACEMENT(sim)[k]);
-        if (!md_stays_in_range(sim->v[k], dv) || !md_q_stays_in_range(sim, k, u[k]))
-            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    /* without quaternions DoF k has coordinate k */
+    if (MD_SHORTCUTS && !apart && !md_has_quaternions(sim) && md_less(dt, MD_K(1))) {
+        MD_FLOAT_UNROLL
+        for (k = 0; k < sim->dofs; k++)
+            if (!md_surely_stays_in_range(sim->q[k], sim->v[k], sim->dv[k])) break;
+        if (k == sim->dofs) return MDYN_OK;
     }
-    return md_check_free_motion(sim, u);
+    for (k = 0; k < sim->dofs; k++) {
+        u[k] = md_mul(dt, md_add(md_of_real(sim->v[k]), sim->dv[k]));
+        if (apart) u[k] = md_add(u[k], MD_DISPLACEMENT(sim)[k]);
+        if (!md_stays_in_range(sim->v[k], sim->dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    }
+    return md_check_q_motion(sim, u);
 }
 
 /* Moves the state by the solve's result: v by sim->dv; q by dt v', or from the middle of the step
@@ -20748,12 +20747,14 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_link *link = &sim->link[i];
     md_body_part *l = MD_BODY(link);
     md_composite alone, all;
-    int j, count = 0;
+    int any, j, count = 0;
     alone.mass = l->mass;
     alone.first_moment = l->first_moment;
     alone.second_moment = l->inertia;
     all = alone;
-    if (!md_add_welded(sim, i, &all)) return;
+    any = md_add_welded(sim, i, &all);
+    md_set_trait(link, MD_DIAGONAL, md_sym_is_diagonal(&all.second_moment));
+    if (!any) return;
 
     l->mass = all.mass;
     l->first_moment = all.first_moment;
@@ -22867,8 +22868,7 @@ MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
         md_sum_position(sim, row, &t, &C.sum);
     }
 
-    /* less its target, or beyond the bounds of its range */
-    if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(&C.sum, sim->target[row->index]);
+    /* beyond the bounds of its range */
     below = md_sum_minus(&C.sum, s->lower);
     above = md_sum_minus(&C.sum, s->upper);
     if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
