@@ -16860,12 +16860,25 @@ MD_INLINE int md_shrinks_steadily(md_num ratio, md_num before)
         && md_less(md_abs(md_sub(ratio, before)), md_max(part, MD_K(1e-5)));
 }
 
+/* Whether t p is so much larger than the motion that sim->du would lose 16 bits to it: then the
+   bound at its end is far because p goes there by rounding alone. */
+MD_OWN_FRAME int md_goes_too_far(const mdyn_sim *sim, md_num t)
+{
+    md_num largest = MD_K(0), motion;
+    int k;
+    motion = md_of_unit(md_units_max_abs(MD_SOLVE(sim)->du, md_whitened_count(sim)), 0);
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        largest = md_max(largest,
+                         md_abs(md_of_unit(md_active_row(sim, k)->impulse.u.direction, 0)));
+    return md_less(motion, md_mul(MD_K(1.0 / 65536), md_mul(t, largest)));
+}
+
 /* How far to follow a direction that slowly shrinks, 0 if no further than `ratio`. */
 MD_OWN_FRAME md_num md_find_far_step(const mdyn_sim *sim, md_direction *d, md_num ratio)
 {
     const md_num room = md_room_on_direction(sim);
     const md_num t = md_less(ratio, room) ? md_least_on_direction(sim, room) : MD_K(0);
-    if (!md_less(ratio, t)) return MD_K(0);
+    if (!md_less(ratio, t) || md_goes_too_far(sim, t)) return MD_K(0);
     if (md_less(t, room)) d->least += d->least;
     return t;
 }
