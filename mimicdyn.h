@@ -10598,9 +10598,9 @@ MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i
                                  md_abs(gain));
 }
 
-/* Row i is driven without end. If that proves that there is no solution, the first of the rows that
-   move is left out, with the x nearest to 0, and i is clamped among the others. Which row it is does
-   not depend on x or w, so that a motion under contradictory rows comes to rest. */
+/* Row i is driven without end. If that proves that there is no solution, the first of the rows
+   that move is left out, with the x nearest to 0, and i is clamped among the others. Which row it
+   is does not depend on x or w, so that a motion under contradictory rows comes to rest. */
 MD_STATIC void md_lcp_leave_out(md_lcp_work *s, const mdyn_lcp *p, int i)
 {
     md_num size, rise;
@@ -10624,8 +10624,8 @@ MD_STATIC void md_lcp_leave_out(md_lcp_work *s, const mdyn_lcp *p, int i)
     s->state[i] &= ~MD_LCP_UNBOUNDED;
 }
 
-/* Drives row i until w_i = 0, its x meets a bound, or nothing bounds it; returns whether that is so.
-   Every iteration but the last unclamps a row. */
+/* Drives row i until w_i = 0, its x meets a bound, or nothing bounds it; returns whether nothing
+   does. Every iteration but the last unclamps a row. */
 MD_STATIC int md_lcp_drive(md_lcp_work *s, const mdyn_lcp *p, int i)
 {
     md_num w = s->w[i];
