@@ -15889,6 +15889,16 @@ MD_SHARED md_unit md_unit_impulse(const md_row *row, md_num lambda, md_scale e)
     return md_unit_of_product(lambda, row->length, e);
 }
 
+/* Whether the motion of a row would lose its digits to the impulse u, beside which it is small. In
+   fixed point the block tells. */
+MD_INLINE int md_outweighs_motion(mdyn_sim *sim, const md_row *row, md_unit u)
+{
+    md_unit motion = md_unit_abs(md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
+    if (!MD_PRODUCTS_ARE_CHEAP) return 0;
+    motion = md_unit_add(motion, md_unit_abs(md_row_dot(sim, row, MD_SOLVE(sim)->du)));
+    return md_unit_less(motion, md_unit_mul(MD_U(1024 * MD_EPSILON), md_unit_abs(u)));
+}
+
 /* Prepares a row for the iteration: targets and bounds in the block, and its impulse clamped to
    the bounds as a warm start. Returns the change of the objective by that impulse. */
 MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum md_bias_mode bias,
@@ -15909,8 +15919,10 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
-    /* no impulse changes nothing; where no rows meet, any impulse will do */
-    if (md_unit_is_zero(start)) return 0;
+    /* no impulse changes nothing; where no rows meet, any impulse will do that leaves the motion its
+       digits */
+    if (md_unit_is_zero(start)
+        || (!sim->active_rows_meet && md_outweighs_motion(sim, row, start))) return 0;
     cost = sim->active_rows_meet ? md_warm_start_cost(sim, row, start) : 0;
     md_set_impulse(sim, row, start);
     return cost;
