@@ -15919,8 +15919,8 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
-    /* no impulse changes nothing; where no rows meet, any impulse will do that leaves the motion its
-       digits */
+    /* no impulse changes nothing; where no rows meet, any impulse will do that leaves the motion
+       its digits */
     if (md_unit_is_zero(start)
         || (!sim->active_rows_meet && md_outweighs_motion(sim, row, start))) return 0;
     cost = sim->active_rows_meet ? md_warm_start_cost(sim, row, start) : 0;
