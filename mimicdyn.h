@@ -9050,12 +9050,12 @@ MD_STATIC int md_first_follower(const mdyn_sim *sim)
     return k;
 }
 
-/* to += M x, M of the last factor, but for the rows before the first follower, which callers do
-   without: x is 0 there, or `to` is not read. With `followers` these of `to` alone are added to.
-   O(non-zeros of M) */
-MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to, int followers)
+/* to += M x, M of the last factor, but for its rows before k. With `followers` these of `to` alone
+   are added to. O(non-zeros of M) */
+MD_STATIC void md_add_mass_product(const mdyn_sim *sim, int k, const md_num *x, md_num *to,
+                                   int followers)
 {
-    int j, k = md_first_follower(sim);
+    int j;
     const md_num *M = sim->mass.M + md_first_of_M(sim, k);
     for (; k < sim->dofs; k++) {
         const int is = !followers || md_is_follower(sim, k);
@@ -18304,7 +18304,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
         if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
             md_add_row_force(sim, row, row->lambda_given, y);
     }
-    if (off && sim->has_off) md_add_mass_product(sim, sim->off, y, 0);
+    if (off && sim->has_off) md_add_mass_product(sim, md_first_follower(sim), sim->off, y, 0);
     md_reduce_force(sim, y);
 }
 
@@ -18336,7 +18336,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         k = sim->tie[i].dof;
         miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
     }
-    md_add_mass_product(sim, sim->dv, miss, !MD_PRODUCTS_ARE_CHEAP);
+    md_add_mass_product(sim, md_first_follower(sim), sim->dv, miss, !MD_PRODUCTS_ARE_CHEAP);
 
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
@@ -18365,27 +18365,19 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
 {
     md_num *miss = MD_LASTING(sim)->y_force;
     md_scale e;
-    int i, j, k, room = 0, tries = 0;
+    int i, k, room = 0, tries = 0;
     if (md_is_deep(sim)) return;
 
-    /* dt f - M dv + J^T lambda */
-    for (k = 0; k < sim->dofs; k++) miss[k] = md_mul(sim->dt, sim->joint_force[k]);
-    for (k = 0; k < sim->dofs; k++) {
-        const md_num *row = sim->mass.M + md_first_of_M(sim, k);
-        miss[k] = md_sub(miss[k], md_mul(*row, sim->dv[k]));
-        for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
-            row++;
-            miss[k] = md_sub(miss[k], md_mul(*row, sim->dv[j]));
-            miss[j] = md_sub(miss[j], md_mul(*row, sim->dv[k]));
-        }
-    }
+    /* M dv - dt f - J^T lambda */
+    for (k = 0; k < sim->dofs; k++) miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
+    md_add_mass_product(sim, 0, sim->dv, miss, 0);
     for (i = 0; i < md_active_count(sim); i++) {
         const md_num lambda = md_row_impulse(sim, sim->active[i]);
-        if (!md_is_zero(lambda)) md_add_row_force(sim, md_active_row(sim, i), lambda, miss);
+        if (!md_is_zero(lambda)) md_add_row_force(sim, md_active_row(sim, i), md_neg(lambda), miss);
     }
     md_reduce_force(sim, miss);
 
-    /* dv += M^-1 of that */
+    /* dv -= M^-1 of that */
     e = md_solve_Lt(sim, miss, MD_SOLVE(sim)->du);
     md_copy_scalars(miss, sim->dv, sim->dofs);
     do {
@@ -18394,7 +18386,7 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
         md_solve_L(sim, MD_SCRATCH(sim), MD_SCRATCH(sim), (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, 0, &tries));
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(miss[k], sim->dv[k]);
 }
 
 /* Whether pivoting has left a problem of this step unsolved. */
