@@ -6543,20 +6543,22 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 
 /* ---- ready or busy ---- */
 
-#define MD_READY 0x6D64796Eu       /* of a sim that md_build_sim has completed: "mdyn" in ASCII */
-#define MD_BUSY 0x62757379u        /* of a ready sim that a call is changing: "busy" */
-#define MD_IN_CALLBACK 0x63616C6Cu /* the same, while the row function of the user runs: "call" */
+/* In a row: one comparison tells. READY differs from the others in more than 15 bits. */
+#define MD_READY 0x6D647FFFu       /* of a sim that md_build_sim has completed */
+#define MD_BUSY 0x6D648000u        /* of a ready sim that a call is changing */
+#define MD_IN_CALLBACK 0x6D648001u /* the same, while the row function of the user runs */
 
 /* Whether a call is changing the sim: this one comes from a callback or an interrupt. */
 MD_STATIC int md_is_busy(const mdyn_sim *sim)
 {
-    return sim->ready_mark == MD_BUSY || sim->ready_mark == MD_IN_CALLBACK;
+    return (sim->ready_mark & ~1u) == MD_BUSY;
 }
 
 /* Whether the sim holds a model: all that calls need which only read it. */
 MD_STATIC int md_is_set_up(const mdyn_sim *sim)
 {
-    return sim && (sim->ready_mark == MD_READY || md_is_busy(sim));
+    const uint32_t mark = sim ? sim->ready_mark : 0;
+    return mark >= MD_READY && mark <= MD_IN_CALLBACK;
 }
 
 /* Whether a call may use the workspaces of the sim. */
@@ -23949,7 +23951,7 @@ MD_STATIC uint32_t md_crc_of_build(void)
         (uint32_t)sizeof(mdyn_sim), (uint32_t)offsetof(mdyn_sim, q_seen),
         (uint32_t)offsetof(mdyn_sim, link), (uint32_t)offsetof(mdyn_sim, slot),
         (uint32_t)offsetof(mdyn_sim, row_result), (uint32_t)offsetof(mdyn_sim, shared),
-        (uint32_t)sizeof(md_row), (uint32_t)sizeof(void *),
+        (uint32_t)sizeof(md_row), (uint32_t)sizeof(void *), MD_READY,
         MIMICDYN_EXACT | MIMICDYN_WARM << 1 | MIMICDYN_SETTINGS << 2 | MIMICDYN_LOSSES << 3
             | MIMICDYN_QUATERNIONS << 4 | (MIMICDYN_HAS ^ MDYN_HAS_ALL) << 5
     };
