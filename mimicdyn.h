@@ -6789,22 +6789,20 @@ MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
     (const mdyn_wide *)(const void *)((const char *)(p) + offsetof(type, first)), \
     (int)((offsetof(type, last) - offsetof(type, first)) / sizeof(mdyn_wide)) + 1
 
-/* An error about element k of the array x of the sim. */
-MD_OWN_FRAME int md_blame_element(mdyn_sim *sim, int code, const mdyn_real *x, int k)
+/* An error about element k of an mdyn_array. */
+MD_OWN_FRAME int md_blame_element(mdyn_sim *sim, int code, int array, int k)
 {
-    sim->culprit.array = (uint8_t)(x == sim->q ? MDYN_IN_Q : x == sim->v ? MDYN_IN_V
-        : x == sim->tau ? MDYN_IN_TAU : x == sim->target ? MDYN_IN_TARGET
-        : x == sim->target_velocity ? MDYN_IN_TARGET_VELOCITY : MDYN_IN_WRENCH);
+    sim->culprit.array = (uint8_t)array;
     return md_blame(sim, code, k);
 }
 
-/* MDYN_ERR_STATE if a number is out of range; the culprit is the index of the first. */
-MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
+/* MDYN_ERR_STATE if a number of x is out of range; the culprit is the index of the first. */
+MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, int array, const mdyn_real *x, int n)
 {
     int k = 0;
     if (md_all_in_range(x, n)) return MDYN_OK;
     while (md_in_range(x[k])) k++;
-    return md_blame_element(sim, MDYN_ERR_STATE, x, k);
+    return md_blame_element(sim, MDYN_ERR_STATE, array, k);
 }
 
 /* MDYN_ERR_BEYOND if an array over DoF is not 0 beyond the model's DoFs: its index was wrong. */
@@ -6832,7 +6830,7 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     for (k = sim->dofs; any && k < MIMICDYN_MAX_DOFS; k++)
         for (i = 0; i < 4; i++)
             if (!md_real_is_zero(array[i][k]))
-                return md_blame_element(sim, MDYN_ERR_BEYOND, array[i], k);
+                return md_blame_element(sim, MDYN_ERR_BEYOND, MDYN_IN_TARGET_VELOCITY - i, k);
     return MDYN_OK;
 }
 
@@ -7381,8 +7379,8 @@ MD_STATIC int md_check_state(mdyn_sim *sim)
     if (!md_any_differs(sim->q, sim->q_seen, sim->coordinates) && !turned) return MDYN_OK;
 
     /* every number in range, no quaternion of length 0 */
-    code = md_check_numbers(sim, sim->q, sim->coordinates);
-    if (code == MDYN_OK) code = md_check_numbers(sim, sim->v, sim->dofs);
+    code = md_check_numbers(sim, MDYN_IN_Q, sim->q, sim->coordinates);
+    if (code == MDYN_OK) code = md_check_numbers(sim, MDYN_IN_V, sim->v, sim->dofs);
     if (code != MDYN_OK) return code;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         k = md_quaternion_index(&sim->link[i]);
@@ -8008,7 +8006,7 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
    Notes in sim->has_wrench whether any external wrench is not 0. */
 MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
 {
-    int code = md_check_numbers(sim, sim->tau, sim->dofs);
+    int code = md_check_numbers(sim, MDYN_IN_TAU, sim->tau, sim->dofs);
     md_bits any = 0;
     int i;
     if (!MIMICDYN_WRENCHES) return code;
@@ -8018,7 +8016,7 @@ MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) any |= md_wrench_bits(&MD_WRENCHES(sim)[i]);
     sim->has_wrench = any != 0;
     for (i = 0; any && i < sim->bodies && code == MDYN_OK; i++)
-        if (md_check_numbers(sim, &MD_WRENCHES(sim)[i].moment.x, 6) != MDYN_OK)
+        if (md_check_numbers(sim, MDYN_IN_WRENCH, &MD_WRENCHES(sim)[i].moment.x, 6) != MDYN_OK)
             code = md_blame(sim, MDYN_ERR_STATE, i);
     return code;
 }
@@ -18627,9 +18625,10 @@ MD_INLINE void md_set_value_after(const mdyn_sim *sim, const md_row *row, md_val
 MD_OWN_FRAME int md_check_targets(mdyn_sim *sim)
 {
     int code = md_check_beyond(sim);
-    if (sim->drives && code == MDYN_OK) code = md_check_numbers(sim, sim->target, sim->dofs);
-    if (sim->drives && code == MDYN_OK)
-        code = md_check_numbers(sim, sim->target_velocity, sim->dofs);
+    if (!sim->drives || code != MDYN_OK) return code;
+    code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
+    if (code != MDYN_OK) return code;
+    return md_check_numbers(sim, MDYN_IN_TARGET_VELOCITY, sim->target_velocity, sim->dofs);
     return code;
 }
 
@@ -19067,9 +19066,9 @@ MD_OWN_FRAME void md_close_momenta(mdyn_sim *sim)
 /* MDYN_ERR_OVERFLOW if q, or a v that was turned with its joint, has left its range. */
 MD_STATIC int md_check_drift(mdyn_sim *sim)
 {
-    int code = md_check_numbers(sim, sim->q, sim->coordinates);
+    int code = md_check_numbers(sim, MDYN_IN_Q, sim->q, sim->coordinates);
     if (code == MDYN_OK && md_has_quaternions(sim))
-        code = md_check_numbers(sim, sim->v, sim->dofs);
+        code = md_check_numbers(sim, MDYN_IN_V, sim->v, sim->dofs);
     return code == MDYN_OK ? code : md_blame(sim, MDYN_ERR_OVERFLOW, sim->culprit.index);
 }
 
@@ -22239,7 +22238,8 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
         return md_blame(sim, MDYN_ERR_LIMITS, body);
     if (md_joint_has_curve(sim, body)) return md_blame(sim, MDYN_ERR_CURVED, body);
     code = md_refresh_kinematics(sim);
-    if (code == MDYN_OK && sim->drives) code = md_check_numbers(sim, sim->target, sim->dofs);
+    if (code == MDYN_OK && sim->drives)
+        code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
     if (code != MDYN_OK) return code;
 
     /* q/(2 pi), rounded */
