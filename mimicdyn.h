@@ -20568,11 +20568,7 @@ MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim, int velocities)
 /* A checksum of a body's table in one byte; every single changed bit changes it. */
 MD_STATIC uint8_t md_sum_body(const mdyn_body *b)
 {
-    const unsigned char *p = (const unsigned char *)b;
-    unsigned sum = 0;
-    size_t k;
-    for (k = 0; k < sizeof *b; k++) sum = (((sum << 1) | (sum >> 7)) & 255u) ^ p[k];
-    return (uint8_t)sum;
+    return (uint8_t)(md_sum_bytes(b, sizeof *b, 0) & 255u);
 }
 
 /* The sum of the model and of all its tables, whose bytes must not change while the sim is used. */
