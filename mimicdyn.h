@@ -3768,16 +3768,18 @@ MD_OWN_FRAME void md_short_product(md_sum *r, int32_t a, int32_t b, int n)
 MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
-    if (c == MDYN_C(1) || c == MDYN_C(-1)) {
+    const int n = md_wide_exponent(c) - 40 + 64;
+    if (MD_SHORTCUTS && (c == MDYN_C(1) || c == MDYN_C(-1))) {
         md_sum_set_real(s, q, tail);
         if (c < 0) md_sum_negate(s);
         return;
     }
 
     /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
-    md_product(s, c >> 8, q, md_wide_exponent(c) - 40 + 64);
+    md_product(s, c >> 8, q, n);
     if (tail == 0) return;
-    md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, md_wide_exponent(c) + 24);
+    if (MD_SHORTCUTS) md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, n);
+    else md_product(&p, c >> 32, (int32_t)tail, n);
     md_sum_add(s, &p);
 }
 
@@ -6809,10 +6811,10 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, int array, const mdyn_real *x, 
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
     const mdyn_real *array[4];
-    md_bits any = 0;
+    md_bits any = !MD_SHORTCUTS;
     int i, k;
     MD_UNROLL
-    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
+    for (k = sim->dofs; MD_SHORTCUTS && MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
         any |= md_bits_of(sim->v[k]);
         MD_OPAQUE(any); /* or gcc takes a register more, and an instruction */
         any |= md_bits_of(sim->tau[k]);
@@ -6827,7 +6829,7 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     array[1] = sim->target;
     array[2] = sim->tau;
     array[3] = sim->v;
-    for (k = sim->dofs; any && k < MIMICDYN_MAX_DOFS; k++)
+    for (k = sim->dofs; any && MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
         for (i = 0; i < 4; i++)
             if (!md_real_is_zero(array[i][k]))
                 return md_blame_element(sim, MDYN_ERR_BEYOND, MDYN_IN_TARGET_VELOCITY - i, k);
@@ -7330,7 +7332,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
             if (md_link_is(link, MD_ALONE)) continue;
-        } else if (MD_PRODUCTS_ARE_CHEAP && md_link_is(link, MD_DIAGONAL)) {
+        } else if (MD_SHORTCUTS && MD_PRODUCTS_ARE_CHEAP && md_link_is(link, MD_DIAGONAL)) {
             md_rotate_diagonal_inertia(link, p);
         } else {
             md_rotate_inertia(link, p);
@@ -17788,7 +17790,7 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
     for (; k < sim->rows; k++) {
         const md_row *row = md_row_at(sim, k);
         if (!row->inactive) continue;
-        if (MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
+        if (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
         if (md_row_is_violated(sim, row)) return k;
     }
     return k;
