@@ -3768,16 +3768,18 @@ MD_OWN_FRAME void md_short_product(md_sum *r, int32_t a, int32_t b, int n)
 MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
-    if (c == MDYN_C(1) || c == MDYN_C(-1)) {
+    const int n = md_wide_exponent(c) - 40 + 64;
+    if (MD_SHORTCUTS && (c == MDYN_C(1) || c == MDYN_C(-1))) {
         md_sum_set_real(s, q, tail);
         if (c < 0) md_sum_negate(s);
         return;
     }
 
     /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
-    md_product(s, c >> 8, q, md_wide_exponent(c) - 40 + 64);
+    md_product(s, c >> 8, q, n);
     if (tail == 0) return;
-    md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, md_wide_exponent(c) + 24);
+    if (MD_SHORTCUTS) md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, n);
+    else md_product(&p, c >> 32, (int32_t)tail, n);
     md_sum_add(s, &p);
 }
 
@@ -6543,20 +6545,22 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 
 /* ---- ready or busy ---- */
 
-#define MD_READY 0x6D64796Eu       /* of a sim that md_build_sim has completed: "mdyn" in ASCII */
-#define MD_BUSY 0x62757379u        /* of a ready sim that a call is changing: "busy" */
-#define MD_IN_CALLBACK 0x63616C6Cu /* the same, while the row function of the user runs: "call" */
+/* In a row: one comparison tells. READY differs from the others in more than 15 bits. */
+#define MD_READY 0x6D647FFFu       /* of a sim that md_build_sim has completed */
+#define MD_BUSY 0x6D648000u        /* of a ready sim that a call is changing */
+#define MD_IN_CALLBACK 0x6D648001u /* the same, while the row function of the user runs */
 
 /* Whether a call is changing the sim: this one comes from a callback or an interrupt. */
 MD_STATIC int md_is_busy(const mdyn_sim *sim)
 {
-    return sim->ready_mark == MD_BUSY || sim->ready_mark == MD_IN_CALLBACK;
+    return (sim->ready_mark & ~1u) == MD_BUSY;
 }
 
 /* Whether the sim holds a model: all that calls need which only read it. */
 MD_STATIC int md_is_set_up(const mdyn_sim *sim)
 {
-    return sim && (sim->ready_mark == MD_READY || md_is_busy(sim));
+    const uint32_t mark = sim ? sim->ready_mark : 0;
+    return mark >= MD_READY && mark <= MD_IN_CALLBACK;
 }
 
 /* Whether a call may use the workspaces of the sim. */
@@ -6787,32 +6791,30 @@ MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
     (const mdyn_wide *)(const void *)((const char *)(p) + offsetof(type, first)), \
     (int)((offsetof(type, last) - offsetof(type, first)) / sizeof(mdyn_wide)) + 1
 
-/* An error about element k of the array x of the sim. */
-MD_OWN_FRAME int md_blame_element(mdyn_sim *sim, int code, const mdyn_real *x, int k)
+/* An error about element k of an mdyn_array. */
+MD_OWN_FRAME int md_blame_element(mdyn_sim *sim, int code, int array, int k)
 {
-    sim->culprit.array = (uint8_t)(x == sim->q ? MDYN_IN_Q : x == sim->v ? MDYN_IN_V
-        : x == sim->tau ? MDYN_IN_TAU : x == sim->target ? MDYN_IN_TARGET
-        : x == sim->target_velocity ? MDYN_IN_TARGET_VELOCITY : MDYN_IN_WRENCH);
+    sim->culprit.array = (uint8_t)array;
     return md_blame(sim, code, k);
 }
 
-/* MDYN_ERR_STATE if a number is out of range; the culprit is the index of the first. */
-MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, const mdyn_real *x, int n)
+/* MDYN_ERR_STATE if a number of x is out of range; the culprit is the index of the first. */
+MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, int array, const mdyn_real *x, int n)
 {
     int k = 0;
     if (md_all_in_range(x, n)) return MDYN_OK;
     while (md_in_range(x[k])) k++;
-    return md_blame_element(sim, MDYN_ERR_STATE, x, k);
+    return md_blame_element(sim, MDYN_ERR_STATE, array, k);
 }
 
 /* MDYN_ERR_BEYOND if an array over DoF is not 0 beyond the model's DoFs: its index was wrong. */
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
     const mdyn_real *array[4];
-    md_bits any = 0;
+    md_bits any = !MD_SHORTCUTS;
     int i, k;
     MD_UNROLL
-    for (k = sim->dofs; MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
+    for (k = sim->dofs; MD_SHORTCUTS && MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++) {
         any |= md_bits_of(sim->v[k]);
         MD_OPAQUE(any); /* or gcc takes a register more, and an instruction */
         any |= md_bits_of(sim->tau[k]);
@@ -6827,10 +6829,10 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     array[1] = sim->target;
     array[2] = sim->tau;
     array[3] = sim->v;
-    for (k = sim->dofs; any && k < MIMICDYN_MAX_DOFS; k++)
+    for (k = sim->dofs; any && MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
         for (i = 0; i < 4; i++)
             if (!md_real_is_zero(array[i][k]))
-                return md_blame_element(sim, MDYN_ERR_BEYOND, array[i], k);
+                return md_blame_element(sim, MDYN_ERR_BEYOND, MDYN_IN_TARGET_VELOCITY - i, k);
     return MDYN_OK;
 }
 
@@ -7330,7 +7332,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         if (no_rotors && md_is_world_hinge(link)) {
             md_rotate_hinge_inertia(link, p);
             if (md_link_is(link, MD_ALONE)) continue;
-        } else if (MD_PRODUCTS_ARE_CHEAP && md_link_is(link, MD_DIAGONAL)) {
+        } else if (MD_SHORTCUTS && MD_PRODUCTS_ARE_CHEAP && md_link_is(link, MD_DIAGONAL)) {
             md_rotate_diagonal_inertia(link, p);
         } else {
             md_rotate_inertia(link, p);
@@ -7379,8 +7381,8 @@ MD_STATIC int md_check_state(mdyn_sim *sim)
     if (!md_any_differs(sim->q, sim->q_seen, sim->coordinates) && !turned) return MDYN_OK;
 
     /* every number in range, no quaternion of length 0 */
-    code = md_check_numbers(sim, sim->q, sim->coordinates);
-    if (code == MDYN_OK) code = md_check_numbers(sim, sim->v, sim->dofs);
+    code = md_check_numbers(sim, MDYN_IN_Q, sim->q, sim->coordinates);
+    if (code == MDYN_OK) code = md_check_numbers(sim, MDYN_IN_V, sim->v, sim->dofs);
     if (code != MDYN_OK) return code;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         k = md_quaternion_index(&sim->link[i]);
@@ -8006,7 +8008,7 @@ MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
    Notes in sim->has_wrench whether any external wrench is not 0. */
 MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
 {
-    int code = md_check_numbers(sim, sim->tau, sim->dofs);
+    int code = md_check_numbers(sim, MDYN_IN_TAU, sim->tau, sim->dofs);
     md_bits any = 0;
     int i;
     if (!MIMICDYN_WRENCHES) return code;
@@ -8016,7 +8018,7 @@ MD_OWN_FRAME int md_check_inputs(mdyn_sim *sim)
     for (i = 0; i < sim->bodies; i++) any |= md_wrench_bits(&MD_WRENCHES(sim)[i]);
     sim->has_wrench = any != 0;
     for (i = 0; any && i < sim->bodies && code == MDYN_OK; i++)
-        if (md_check_numbers(sim, &MD_WRENCHES(sim)[i].moment.x, 6) != MDYN_OK)
+        if (md_check_numbers(sim, MDYN_IN_WRENCH, &MD_WRENCHES(sim)[i].moment.x, 6) != MDYN_OK)
             code = md_blame(sim, MDYN_ERR_STATE, i);
     return code;
 }
@@ -9050,12 +9052,12 @@ MD_STATIC int md_first_follower(const mdyn_sim *sim)
     return k;
 }
 
-/* to += M x, M of the last factor, but for the rows before the first follower, which callers do
-   without: x is 0 there, or `to` is not read. With `followers` these of `to` alone are added to.
-   O(non-zeros of M) */
-MD_STATIC void md_add_mass_product(const mdyn_sim *sim, const md_num *x, md_num *to, int followers)
+/* to += M x, M of the last factor, but for its rows before k. With `followers` these of `to` alone
+   are added to. O(non-zeros of M) */
+MD_STATIC void md_add_mass_product(const mdyn_sim *sim, int k, const md_num *x, md_num *to,
+                                   int followers)
 {
-    int j, k = md_first_follower(sim);
+    int j;
     const md_num *M = sim->mass.M + md_first_of_M(sim, k);
     for (; k < sim->dofs; k++) {
         const int is = !followers || md_is_follower(sim, k);
@@ -17800,7 +17802,7 @@ MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
     for (; k < sim->rows; k++) {
         const md_row *row = md_row_at(sim, k);
         if (!row->inactive) continue;
-        if (MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
+        if (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
         if (md_row_is_violated(sim, row)) return k;
     }
     return k;
@@ -18316,7 +18318,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
         if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
             md_add_row_force(sim, row, row->lambda_given, y);
     }
-    if (off && sim->has_off) md_add_mass_product(sim, sim->off, y, 0);
+    if (off && sim->has_off) md_add_mass_product(sim, md_first_follower(sim), sim->off, y, 0);
     md_reduce_force(sim, y);
 }
 
@@ -18348,7 +18350,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         k = sim->tie[i].dof;
         miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
     }
-    md_add_mass_product(sim, sim->dv, miss, !MD_PRODUCTS_ARE_CHEAP);
+    md_add_mass_product(sim, md_first_follower(sim), sim->dv, miss, !MD_PRODUCTS_ARE_CHEAP);
 
     /* impulses of rows act at their own joints: the stop of a follower loads its coupling */
     for (i = 0; i < md_active_count(sim); i++) {
@@ -18377,27 +18379,19 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
 {
     md_num *miss = MD_LASTING(sim)->y_force;
     md_scale e;
-    int i, j, k, room = 0, tries = 0;
+    int i, k, room = 0, tries = 0;
     if (md_is_deep(sim)) return;
 
-    /* dt f - M dv + J^T lambda */
-    for (k = 0; k < sim->dofs; k++) miss[k] = md_mul(sim->dt, sim->joint_force[k]);
-    for (k = 0; k < sim->dofs; k++) {
-        const md_num *row = sim->mass.M + md_first_of_M(sim, k);
-        miss[k] = md_sub(miss[k], md_mul(*row, sim->dv[k]));
-        for (j = md_parent_dof(sim, k); j >= 0; j = md_parent_dof(sim, j)) {
-            row++;
-            miss[k] = md_sub(miss[k], md_mul(*row, sim->dv[j]));
-            miss[j] = md_sub(miss[j], md_mul(*row, sim->dv[k]));
-        }
-    }
+    /* M dv - dt f - J^T lambda */
+    for (k = 0; k < sim->dofs; k++) miss[k] = md_neg(md_mul(sim->dt, sim->joint_force[k]));
+    md_add_mass_product(sim, 0, sim->dv, miss, 0);
     for (i = 0; i < md_active_count(sim); i++) {
         const md_num lambda = md_row_impulse(sim, sim->active[i]);
-        if (!md_is_zero(lambda)) md_add_row_force(sim, md_active_row(sim, i), lambda, miss);
+        if (!md_is_zero(lambda)) md_add_row_force(sim, md_active_row(sim, i), md_neg(lambda), miss);
     }
     md_reduce_force(sim, miss);
 
-    /* dv += M^-1 of that */
+    /* dv -= M^-1 of that */
     e = md_solve_Lt(sim, miss, MD_SOLVE(sim)->du);
     md_copy_scalars(miss, sim->dv, sim->dofs);
     do {
@@ -18406,7 +18400,7 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
         md_solve_L(sim, MD_SCRATCH(sim), MD_SCRATCH(sim), (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, 0, &tries));
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_add(sim->dv[k], miss[k]);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(miss[k], sim->dv[k]);
 }
 
 /* Whether pivoting has left a problem of this step unsolved. */
@@ -18645,9 +18639,10 @@ MD_INLINE void md_set_value_after(const mdyn_sim *sim, const md_row *row, md_val
 MD_OWN_FRAME int md_check_targets(mdyn_sim *sim)
 {
     int code = md_check_beyond(sim);
-    if (sim->drives && code == MDYN_OK) code = md_check_numbers(sim, sim->target, sim->dofs);
-    if (sim->drives && code == MDYN_OK)
-        code = md_check_numbers(sim, sim->target_velocity, sim->dofs);
+    if (!sim->drives || code != MDYN_OK) return code;
+    code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
+    if (code != MDYN_OK) return code;
+    return md_check_numbers(sim, MDYN_IN_TARGET_VELOCITY, sim->target_velocity, sim->dofs);
     return code;
 }
 
@@ -19085,9 +19080,9 @@ MD_OWN_FRAME void md_close_momenta(mdyn_sim *sim)
 /* MDYN_ERR_OVERFLOW if q, or a v that was turned with its joint, has left its range. */
 MD_STATIC int md_check_drift(mdyn_sim *sim)
 {
-    int code = md_check_numbers(sim, sim->q, sim->coordinates);
+    int code = md_check_numbers(sim, MDYN_IN_Q, sim->q, sim->coordinates);
     if (code == MDYN_OK && md_has_quaternions(sim))
-        code = md_check_numbers(sim, sim->v, sim->dofs);
+        code = md_check_numbers(sim, MDYN_IN_V, sim->v, sim->dofs);
     return code == MDYN_OK ? code : md_blame(sim, MDYN_ERR_OVERFLOW, sim->culprit.index);
 }
 
@@ -20587,11 +20582,7 @@ MD_OWN_FRAME int md_warn_pose(mdyn_sim *sim, int velocities)
 /* A checksum of a body's table in one byte; every single changed bit changes it. */
 MD_STATIC uint8_t md_sum_body(const mdyn_body *b)
 {
-    const unsigned char *p = (const unsigned char *)b;
-    unsigned sum = 0;
-    size_t k;
-    for (k = 0; k < sizeof *b; k++) sum = (((sum << 1) | (sum >> 7)) & 255u) ^ p[k];
-    return (uint8_t)sum;
+    return (uint8_t)(md_sum_bytes(b, sizeof *b, 0) & 255u);
 }
 
 /* The sum of the model and of all its tables, whose bytes must not change while the sim is used. */
@@ -22257,7 +22248,8 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
         return md_blame(sim, MDYN_ERR_LIMITS, body);
     if (md_joint_has_curve(sim, body)) return md_blame(sim, MDYN_ERR_CURVED, body);
     code = md_refresh_kinematics(sim);
-    if (code == MDYN_OK && sim->drives) code = md_check_numbers(sim, sim->target, sim->dofs);
+    if (code == MDYN_OK && sim->drives)
+        code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
     if (code != MDYN_OK) return code;
 
     /* q/(2 pi), rounded */
@@ -23969,7 +23961,7 @@ MD_STATIC uint32_t md_crc_of_build(void)
         (uint32_t)sizeof(mdyn_sim), (uint32_t)offsetof(mdyn_sim, q_seen),
         (uint32_t)offsetof(mdyn_sim, link), (uint32_t)offsetof(mdyn_sim, slot),
         (uint32_t)offsetof(mdyn_sim, row_result), (uint32_t)offsetof(mdyn_sim, shared),
-        (uint32_t)sizeof(md_row), (uint32_t)sizeof(void *),
+        (uint32_t)sizeof(md_row), (uint32_t)sizeof(void *), MD_READY,
         MIMICDYN_EXACT | MIMICDYN_WARM << 1 | MIMICDYN_SETTINGS << 2 | MIMICDYN_LOSSES << 3
             | MIMICDYN_QUATERNIONS << 4 | (MIMICDYN_HAS ^ MDYN_HAS_ALL) << 5
     };
