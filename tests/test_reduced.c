@@ -417,7 +417,11 @@ static void test_on_request(void) {
         sim_random(&sim, &mech.model, 2, 5);
         copy_inputs(&later, &sim);
         for (int s = 0; s < 4; s++) {
-            CHECK_EQUAL(mdyn_step(&sim), mdyn_step(&later));
+            const int code = mdyn_step(&sim);
+            CHECK_EQUAL(mdyn_step(&later), code);
+            if (code < 0) {
+                break; /* fast bodies: the velocity leaves its range */
+            }
             CHECK(!memcmp(sim.q, later.q, sizeof sim.q) && !memcmp(sim.v, later.v, sizeof sim.v));
             CHECK(later.forces_wait && !sim.forces_wait);
             kept = sim;
