@@ -1013,6 +1013,17 @@ typedef enum mdyn_limits {
                          MDYN_RELAX). Source: ArtiSynth, (4.24), (4.29), (4.32) */
 } mdyn_limits;
 
+/* When the forces of eliminated couplings are worked out (see mdyn_coupling). */
+typedef enum mdyn_forces {
+    MDYN_EVERY_STEP,
+    MDYN_ON_REQUEST /* not in the step, but by mdyn_report_row and mdyn_coupling_force, if these are
+                       asked before any other call is given the sim, but for mdyn_save,
+                       mdyn_verify, mdyn_explain and setters of single numbers; afterwards they
+                       return MDYN_ERR_REPLACED. Steps with rows on bodies, or with couplings on
+                       curves, work them out all the same. If such a coupling becomes a row, this
+                       starts without an impulse */
+} mdyn_forces;
+
 /* How the rows are solved. All zero is the default. */
 typedef struct mdyn_solver {
     mdyn_method method;
@@ -1041,6 +1052,7 @@ typedef struct mdyn_solver {
                              the first solve gives the middle of the step, at some 40 % of its cost.
                              0: only in steps in which a body of a tree, or its parent, turns by
                              more than 0.2 rad */
+    mdyn_forces forces;
 } mdyn_solver;
 
 typedef struct mdyn_model {
@@ -1066,7 +1078,8 @@ typedef struct mdyn_model {
    it does not name is set in a copy: mdyn_model mine = gripper; mine.solver.iterations = 20; */
 #define MDYN_DEFAULT_SOLVER \
     { MDYN_PGS, MDYN_EXACT, MDYN_WARM, 0, MDYN_C(0), MDYN_C(0), MDYN_C(0), \
-      MDYN_CORRECTION_DEFAULT, 0, MDYN_SPECULATIVE, MDYN_C(0), MDYN_PYRAMID, MDYN_MIDPOINT, 0 }
+      MDYN_CORRECTION_DEFAULT, 0, MDYN_SPECULATIVE, MDYN_C(0), MDYN_PYRAMID, MDYN_MIDPOINT, 0, \
+      MDYN_EVERY_STEP }
 #define MDYN_MODEL(bodies, body_count, couplings, coupling_count, gravity, dt) \
     { bodies, body_count, couplings, coupling_count, gravity, MDYN_C(dt), MDYN_DEFAULT_SOLVER, \
       NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, 0 }
@@ -1214,7 +1227,8 @@ typedef struct mdyn_model {
     x(ERR_NO_STEP, -64, "the sim is not as a step has left it", "call it after mdyn_step, before " \
       "q, v, contacts, dt, gravity, bodies or settings change") \
     x(ERR_REPLACED, -49, "joints or ratios of the coupling were replaced after the last step, " \
-      "whose impulse is that of the old ones", "read it before the replacement, or after a step") \
+      "whose impulse is that of the old ones, or with MDYN_ON_REQUEST what gives its force", \
+      "read it before the replacement, or after a step") \
     x(ERR_COEFFICIENT, -51, "the largest coefficient of a coupling is not from 1e-9 to 1e9, or " \
       "those of a user row are below 1e-12 and not 0", "scale the whole row: coefficients, " \
       "offset and bounds by f, effort by 1/f, cfm by f^2, kp and kd by 1/f^2") \
@@ -1452,7 +1466,7 @@ enum {
 
 /* The settings of mdyn_solver, in less memory. */
 typedef struct md_settings {
-    uint8_t method, equality, start, correction, limits, friction_law, scheme, corrections;
+    uint8_t method, equality, start, correction, limits, friction_law, scheme, corrections, forces;
     uint16_t iterations, substeps;
     mdyn_wide relaxation, tolerance, accuracy, deadband;
 } md_settings;
@@ -2022,6 +2036,7 @@ typedef struct mdyn_sim {
     uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates; of
                                              builds with constant rows: >>plan */
 
+    uint8_t forces_wait;                  /* those of eliminated couplings: MDYN_ON_REQUEST */
     int16_t rows, joint_row_count;        /* all; rows on joints, which come first */
     int16_t active_count, equality_count; /* rows of this solve; equality rows among them */
     int16_t tie_count;
@@ -2577,13 +2592,14 @@ MDYN_API int mdyn_restore(mdyn_sim *sim, const mdyn_model *model, const void *by
 
 /* What row `index` of a kind did in the last step; velocities are those of the present sim->v.
    MDYN_ERR_RESULT if a result is 1e30 or more; MDYN_ERR_REPLACED as for mdyn_coupling_force;
-   MDYN_ERR_STATE. O(r + n + terms) */
+   MDYN_ERR_STATE. O(r + n + terms), with MDYN_ON_REQUEST as mdyn_coupling_force */
 MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
                              mdyn_row_report *report);
 
 /* Force of a coupling on the joint of one of its terms in the last step, loss included [N m or N].
    MDYN_ERR_RESULT if it is 1e30 or more; MDYN_ERR_REPLACED if mdyn_set_coupling has given it
-   other joints or ratios since then. O(1), with an efficiency O(r) */
+   other joints or ratios since then, or if MDYN_ON_REQUEST is asked too late. O(1), with an
+   efficiency O(r); of an eliminated coupling with MDYN_ON_REQUEST O(non-zeros of M + r terms) */
 MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, mdyn_wide *force);
 
 /* The range that is left to a joint of one coordinate by its limits and those of all joints coupled
@@ -6578,6 +6594,7 @@ MD_STATIC int md_enter(mdyn_sim *sim)
 {
     if (!md_is_ready(sim)) return md_not_ready(sim);
     sim->ready_mark = MD_BUSY;
+    sim->forces_wait = 0;
     return MDYN_OK;
 }
 
@@ -11340,6 +11357,23 @@ MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 MD_INLINE int md_row_is_eliminated(const mdyn_sim *sim, const md_row *row)
 {
     return MD_HAS(ELIMINATED) && row->kind == MDYN_ROW_COUPLING && sim->eliminated[row->index];
+}
+
+#define MD_REPLACED UINT32_MAX /* last_step of a coupling whose stored impulse is not its own: the
+                                  terms were replaced since then, or the force waits or is lost */
+
+/* Whether a step leaves the forces of eliminated couplings to who asks for them: with poses and
+   slopes of its middle they could not be found at its end. */
+MD_INLINE int md_lets_forces_wait(const mdyn_sim *sim)
+{
+    return MD_SETTING_IS(sim, forces, MDYN_ON_REQUEST) && sim->rows == sim->joint_row_count
+        && !md_has_curved_ties(sim);
+}
+
+/* Whether the force of row k waits to be asked for. */
+MD_INLINE int md_force_waits(const mdyn_sim *sim, int k)
+{
+    return MIMICDYN_SETTINGS && sim->forces_wait && md_row_is_eliminated(sim, md_row_at(sim, k));
 }
 
 /* Whether a joint row is solved with the equality rows: row->unbounded. */
@@ -18285,8 +18319,9 @@ MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_
     }
 }
 
-/* f += J^T s of a row */
-MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
+/* f += J^T s of a row. Overwrites *t. */
+MD_STATIC void md_add_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to,
+                                md_terms *t)
 {
     if (md_is_body_row(row)) {
         md_add_body_row_force(sim, row, s, to);
@@ -18298,8 +18333,8 @@ MD_STATIC void md_add_row_force(mdyn_sim *sim, const md_row *row, md_num s, md_n
         to[row->index] = md_add(to[row->index], s);
         return;
     }
-    md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
-    md_add_terms(&MD_SOLVE(sim)->terms, s, to);
+    md_find_row_terms(sim, row, t);
+    md_add_terms(t, s, to);
 }
 
 /* sim->y_force := G^T of the impulse of the free motion, in a step over a substep: of
@@ -18316,7 +18351,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
     for (k = 0; is_step && k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
-            md_add_row_force(sim, row, row->lambda_given, y);
+            md_add_row_force(sim, row, row->lambda_given, y, &MD_SOLVE(sim)->terms);
     }
     if (off && sim->has_off) md_add_mass_product(sim, md_first_follower(sim), sim->off, y, 0);
     md_reduce_force(sim, y);
@@ -18336,12 +18371,11 @@ MD_OWN_FRAME md_scale md_find_free_motion(mdyn_sim *sim, enum md_mode mode, int 
     return e;
 }
 
-/* sim->y_force of each follower := lambda of its coupling: what its equation of motion misses,
+/* `miss` of each follower := lambda of its coupling: what its equation of motion misses,
       M dv - dt f - sum of J^T lambda = sum of c lambda_c,
-   from the last follower, which no other one depends on, to the first. */
-MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
+   from the last follower, which no other one depends on, to the first. Overwrites *t. */
+MD_OWN_FRAME void md_recover_tie_impulses(const mdyn_sim *sim, md_num *miss, md_terms *t)
 {
-    md_num *miss = MD_LASTING(sim)->y_force;
     int i, k;
     if (!md_tie_count(sim)) return;
 
@@ -18356,7 +18390,7 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
     for (i = 0; i < md_active_count(sim); i++) {
         const md_row *row = md_active_row(sim, i);
         if (md_is_body_row(row) || md_is_coupling_row(row) || md_is_follower(sim, row->index))
-            md_add_row_force(sim, row, md_neg(md_row_impulse(sim, sim->active[i])), miss);
+            md_add_row_force(sim, row, md_neg(md_row_impulse(sim, sim->active[i])), miss, t);
     }
 
     /* no earlier coupling has this follower among its joints */
@@ -18364,11 +18398,20 @@ MD_OWN_FRAME void md_recover_tie_impulses(mdyn_sim *sim)
         const md_tie *tie = &sim->tie[i];
         const md_num lambda = md_mul_ratio(sim->tie_inverse[i], miss[tie->dof]);
         k = tie->leader;
-        if (k < 0) md_add_terms(md_find_tie_terms(sim, tie), md_neg(lambda), miss);
+        if (k < 0) md_add_row_force(sim, md_row_at(sim, tie->coupling), md_neg(lambda), miss, t);
         else if (md_is_follower(sim, k))
             miss[k] = md_add(miss[k], md_mul_wide(sim->tie_ratio[i], miss[tie->dof]));
         miss[tie->dof] = lambda;
     }
+}
+
+/* sim->y_force of each follower := lambda of its coupling, or 0 if that waits to be asked for. */
+MD_INLINE void md_find_tie_impulses(mdyn_sim *sim)
+{
+    md_num *lambda = MD_LASTING(sim)->y_force;
+    int i;
+    if (!md_lets_forces_wait(sim)) md_recover_tie_impulses(sim, lambda, &MD_SOLVE(sim)->terms);
+    else for (i = 0; i < md_tie_count(sim); i++) lambda[sim->tie[i].dof] = MD_K(0);
 }
 
 /* One step of iterative refinement of sim->dv, in fixed point: what M dv misses of dt f and of the
@@ -18387,7 +18430,9 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     md_add_mass_product(sim, 0, sim->dv, miss, 0);
     for (i = 0; i < md_active_count(sim); i++) {
         const md_num lambda = md_row_impulse(sim, sim->active[i]);
-        if (!md_is_zero(lambda)) md_add_row_force(sim, md_active_row(sim, i), md_neg(lambda), miss);
+        if (!md_is_zero(lambda))
+            md_add_row_force(sim, md_active_row(sim, i), md_neg(lambda), miss,
+                             &MD_SOLVE(sim)->terms);
     }
     md_reduce_force(sim, miss);
 
@@ -18689,16 +18734,19 @@ MD_INLINE void md_report_counts(mdyn_sim *sim)
 }
 
 /* The outcome of eliminated couplings: they hold, so flags and residual are 0. The impulse of
-   md_recover_tie_impulses is also the warm start, for a row that may replace the elimination. */
+   md_find_tie_impulses is also the warm start, for a row that may replace the elimination. */
 MD_STATIC void md_report_ties(mdyn_sim *sim)
 {
+    const int waits = md_lets_forces_wait(sim);
+    const uint32_t last_step = waits ? MD_REPLACED : sim->step_count;
     int i;
+    sim->forces_wait = (uint8_t)(waits && md_tie_count(sim));
     for (i = 0; i < md_tie_count(sim); i++) {
         const int coupling = sim->tie[i].coupling;
         md_row *row = md_row_at(sim, coupling);
         md_row_result *o = &sim->row_result[coupling];
         MD_OPAQUE(o);
-        row->last_step = sim->step_count;
+        row->last_step = last_step;
         row->last_flags = 0;
         if (MIMICDYN_SETTINGS) *MD_RESULT_ERROR(o) = MD_K(0);
         o->v_lo = o->v_hi = MD_K(0);
@@ -19098,13 +19146,13 @@ MD_STATIC int md_warn_of_solve(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* sim->joint_force := the motion of q after the solve, dt (v + dv) and sim->displacement, which
-   joints with quaternions need, and where it may be large. MDYN_ERR_OVERFLOW if v or q would leave
-   its range by it. */
+/* sim->off := the motion of q after the solve, dt (v + dv) and sim->displacement, which joints with
+   quaternions need, and where it may be large. MDYN_ERR_OVERFLOW if v or q would leave its range by
+   it. */
 MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 {
     const int apart = MD_MOVES_APART && sim->has_displacement;
-    md_num *u = sim->joint_force;
+    md_num *u = sim->off;
     int k;
 
     /* without quaternions DoF k has coordinate k */
@@ -19145,7 +19193,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (md_has_body_rows(sim)) md_find_body_row_velocities(sim);
 
     if (MD_MOVES_APART && sim->has_displacement) md_displace_q(sim, MD_DISPLACEMENT(sim));
-    if (!midpoint) md_integrate_quaternions(sim, sim->joint_force);
+    if (!midpoint) md_integrate_quaternions(sim, sim->off);
     else if (sim->has_displacement) md_integrate_quaternions(sim, MD_DISPLACEMENT(sim));
     if (midpoint) md_drift_quaternions(sim);
     md_follow(sim);
@@ -19231,7 +19279,7 @@ MD_OWN_FRAME int md_take_step(mdyn_sim *sim)
     code = md_solve_constraints(sim, MD_MODE_STEP);
     if (code == MDYN_OK && (fast >= 0 || MD_SETTING_IS(sim, corrections, 1)))
         code = md_solve_corrected(sim, &lags);
-    if (code == MDYN_OK) md_recover_tie_impulses(sim);
+    if (code == MDYN_OK) md_find_tie_impulses(sim);
     if (code == MDYN_OK) code = md_integrate_step(sim);
     return code == MDYN_OK && lags ? md_blame(sim, MDYN_WARN_LONG_STEP, fast) : code;
 }
@@ -19644,12 +19692,14 @@ MD_STATIC int md_check_solver(const mdyn_solver *s)
     if (s->method == MDYN_DANTZIG && MIMICDYN_MAX_DANTZIG == 0) return MDYN_ERR_CAPACITY_DANTZIG;
     if (!MIMICDYN_SETTINGS
         && ((MIMICDYN_EXACT && s->equality) || (MIMICDYN_WARM && s->start) || s->correction
-            || s->limits || s->method || s->scheme || s->corrections)) return MDYN_ERR_SOLVER;
+            || s->limits || s->method || s->scheme || s->corrections || s->forces))
+        return MDYN_ERR_SOLVER;
     if ((MIMICDYN_SETTINGS && ((unsigned)s->method > MDYN_DANTZIG
             || (s->method == MDYN_DANTZIG && s->friction_law == MDYN_CONE)
             || (unsigned)s->correction > MDYN_RELAX || (unsigned)s->limits > MDYN_ENGAGED
             || (unsigned)s->scheme > MDYN_EXPLICIT || s->corrections > 1
-            || (s->corrections && s->scheme == MDYN_EXPLICIT)))
+            || (s->corrections && s->scheme == MDYN_EXPLICIT)
+            || (unsigned)s->forces > MDYN_ON_REQUEST))
         || (s->substeps > 1 && s->method != MDYN_TGS)
         || !md_wides_in_range(&s->relaxation, 3) || md_any_wide_negative(&s->relaxation, 3)
         || (!md_wide_is_zero(s->relaxation) && md_wide_less(s->relaxation, MDYN_C(0.01)))
@@ -20625,7 +20675,8 @@ MD_STATIC uint32_t md_sum_curve_constants(const mdyn_sim *sim)
    `M_first`, and of curves. */
 MD_OWN_FRAME uint32_t md_sum_constants(const mdyn_sim *sim)
 {
-    return md_sum_part(sim, &sim->bodies, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, bodies))
+    return md_sum_part(sim, &sim->bodies,
+                       offsetof(mdyn_sim, forces_wait) - offsetof(mdyn_sim, bodies))
         + md_sum_part(sim, (const char *)sim + offsetof(mdyn_sim, model),
                       offsetof(mdyn_sim, ready_mark) - offsetof(mdyn_sim, model))
         + md_sum_curve_constants(sim);
@@ -21224,6 +21275,7 @@ MD_STATIC void md_take_settings(mdyn_sim *sim, const mdyn_solver *s)
     to->friction_law = (uint8_t)s->friction_law;
     to->scheme = (uint8_t)s->scheme;
     to->corrections = (uint8_t)s->corrections;
+    to->forces = (uint8_t)s->forces;
 
     /* numbers; those above are enums of a byte each */
     to->iterations = s->iterations;
@@ -21345,8 +21397,6 @@ MD_STATIC int md_is_same_joint(const md_coupling_values *a, const md_coupling_va
     return a->body[k] == b->body[k] && a->axis[k] == b->axis[k] && a->curve[k] == b->curve[k];
 }
 
-#define MD_REPLACED UINT32_MAX /* last_step of a coupling whose terms were replaced since then */
-
 /* Whether the plan remains valid with *c in the place of coupling i. It does if both have the same
    joints and the same rank of set-up, and are both bounded or both unbounded. A hard unbounded
    coupling must keep its ratios too: with others its row could depend on earlier rows. O(c) */
@@ -21387,7 +21437,8 @@ MD_INLINE void md_change_sum(mdyn_sim *sim, uint32_t before, uint32_t after)
    rows_meet. */
 MD_STATIC uint32_t md_sum_flags(const mdyn_sim *sim)
 {
-    return md_sum_part(sim, &sim->drives, offsetof(mdyn_sim, rows) - offsetof(mdyn_sim, drives));
+    return md_sum_part(sim, &sim->drives,
+                       offsetof(mdyn_sim, forces_wait) - offsetof(mdyn_sim, drives));
 }
 
 /* The part of constants_sum that depends on coupling i. */
@@ -22749,12 +22800,13 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 /* Results of 1e30 and more are refused in every scalar, NaN too; F32 itself ends at 3e38. */
 MD_INLINE int md_is_representable(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
 
-/* Pointers a and b, the sim and the body of a query. */
+/* Pointers a and b, the sim and the body of a query, which may overwrite the workspaces. */
 MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
 {
     if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!a || !b) return md_blame(sim, MDYN_ERR_NULL, body);
     if (body < 0 || body >= sim->bodies) return md_blame(sim, MDYN_ERR_INDEX, body);
+    sim->forces_wait = 0;
     return MDYN_OK;
 }
 
@@ -22912,15 +22964,35 @@ MD_STATIC int md_acting_bound(const mdyn_sim *sim, int k)
     return md_less(lambda, MD_K(0)) ? MDYN_ROW_AT_UPPER : MDYN_ROW_AT_LOWER;
 }
 
+/* The impulse of row k in the last step. */
+MD_STATIC md_num md_impulse_of_step(const mdyn_sim *sim, int k)
+{
+    md_num miss[MIMICDYN_MAX_DOFS];
+    md_terms t;
+    int i;
+    if (!md_force_waits(sim, k)) return sim->row_result[k].impulse;
+    for (i = 0; i < sim->dofs; i++) miss[i] = MD_K(0);
+    md_recover_tie_impulses(sim, miss, &t);
+    for (i = 0; i < md_tie_count(sim) - 1; i++)
+        if (sim->tie[i].coupling == k) break;
+    return miss[sim->tie[i].dof];
+}
+
+/* Whether the impulse of row k in the last step can be told. */
+MD_INLINE int md_knows_impulse(const mdyn_sim *sim, int k)
+{
+    return md_row_at(sim, k)->last_step != MD_REPLACED || md_force_waits(sim, k);
+}
+
 /* What row k did in the last step. The residual is by how much J v + cfm lambda lies outside
    [v_lo, v_hi]. A row that took no part in that step has impulse 0, and no error, residual or flag
    of its own. */
 MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *report)
 {
     const md_row_result *r = &sim->row_result[k];
-    const int live = md_row_at(sim, k)->last_step == sim->step_count;
-    const md_num velocity = md_present_row_velocity(sim, k);
-    const md_num force = md_mul(sim->inverse_dt, r->impulse);
+    const int live = md_row_at(sim, k)->last_step == sim->step_count || md_force_waits(sim, k);
+    const md_num velocity = md_present_row_velocity(sim, k), impulse = md_impulse_of_step(sim, k);
+    const md_num force = md_mul(sim->inverse_dt, impulse);
     const md_num power = md_mul(force, velocity);
     const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
                                                : *MD_RESULT_ERROR(r);
@@ -22934,7 +23006,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
         || !md_is_representable(power) || !md_is_representable(residual))
         return MDYN_ERR_RESULT;
 
-    report->impulse = md_to_wide(r->impulse);
+    report->impulse = md_to_wide(impulse);
     report->force = md_to_wide(force);
     report->power = md_to_wide(power);
     report->error = md_to_wide(live ? error : MD_K(0));
@@ -22953,7 +23025,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
 MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
 {
     const md_coupling_values *c = md_coupling_at(sim, coupling);
-    md_num lambda = sim->row_result[coupling].impulse;
+    md_num lambda = md_impulse_of_step(sim, coupling);
     md_terms t;
     int first = 0, loss, k, place = 0;
     if (md_has_efficiency(c)) {
@@ -23187,6 +23259,11 @@ MD_STATIC int md_row_numbers_are_valid(const mdyn_sim *sim)
         ok &= MD_ARE_FIELDS(&sim->row_result[k], v_lo, warm_start);
         if (!MD_STATES_IN_ROWS) ok &= MD_ARE_FIELDS(row, scale, length);
     }
+
+    /* what forces that wait follow from */
+    if (sim->forces_wait) ok &= MD_ARE_NUMS(sim->mass.M) && md_tie_count(sim) > 0;
+    for (k = 0; sim->forces_wait && k < md_active_count(sim); k++)
+        ok &= sim->active[k] < sim->rows && md_are_nums(&md_active_row(sim, k)->impulse.lambda, 1);
     if (!MD_HAS_CURVES) return ok;
 
     for (k = 0; k < MIMICDYN_MAX_CURVES; k++)
@@ -24449,7 +24526,7 @@ MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
     if (!report) return MDYN_ERR_NULL;
     k = md_find_row(sim, kind, index);
     if (k < 0) return MDYN_ERR_INDEX;
-    if (md_row_at(sim, k)->last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
+    if (!md_knows_impulse(sim, k)) return MDYN_ERR_REPLACED;
     return md_fill_row_report(sim, k, report);
 }
 
@@ -24462,7 +24539,7 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
     if (!force) return MDYN_ERR_NULL;
     if (coupling < 0 || coupling >= sim->couplings || term < 0 || term >= MIMICDYN_MAX_TERMS)
         return MDYN_ERR_INDEX;
-    if (md_row_at(sim, coupling)->last_step == MD_REPLACED) return MDYN_ERR_REPLACED;
+    if (!md_knows_impulse(sim, coupling)) return MDYN_ERR_REPLACED;
     f = md_force_of_term(sim, coupling, term);
     if (!md_is_representable(f)) return MDYN_ERR_RESULT;
     *force = md_to_wide(f);

@@ -140,6 +140,7 @@ static void test_mistakes_of_bodies(void) {
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.limits = (mdyn_limits)7);
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.deadband = wide(-1e-6));
     REFUSED(MDYN_ERR_SOLVER, -1, model.solver.friction_law = (mdyn_friction_law)3);
+    REFUSED(MDYN_ERR_SOLVER, -1, model.solver.forces = (mdyn_forces)2);
     REFUSED(MDYN_ERR_CAPACITY_DANTZIG, -1, model.solver.method = MDYN_DANTZIG); /* no room here */
 }
 

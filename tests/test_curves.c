@@ -433,6 +433,41 @@ static void test_row_form(void) {
     CHECK(compared >= 80 && eliminated >= 80);
 }
 
+/* Steps with couplings on curves work their forces out, with MDYN_ON_REQUEST too: after a query
+   they are still those of the step. */
+static void test_on_request(void) {
+    int compared = 0;
+    for (int n = 0; n < 200; n++) {
+        random_seed(40000 + (uint64_t)n);
+        if (!draw(1 + random_int(3), as_it_is)) {
+            continue;
+        }
+        mdyn_model model = mech.model;
+        model.solver.forces = MDYN_ON_REQUEST;
+        CHECK(mdyn_init(&other, &model) >= 0);
+        sim_random(&sim, &mech.model, 1, 5);
+        memcpy(other.q, sim.q, sizeof sim.q);
+        memcpy(other.v, sim.v, sizeof sim.v);
+        memcpy(other.tau, sim.tau, sizeof sim.tau);
+        memcpy(other.wrench, sim.wrench, sizeof sim.wrench);
+        CHECK_EQUAL(mdyn_step(&sim), mdyn_step(&other));
+        int curved = 0;
+        for (int i = 0; i < sim.tie_count; i++) {
+            curved |= sim.curve_part.is_curved[i];
+        }
+        mdyn_wide kinetic, potential;
+        CHECK_EQUAL(mdyn_energy(&other, &kinetic, &potential), MDYN_OK);
+        for (int i = 0; curved && i < mech.model.coupling_count; i++) {
+            mdyn_row_report x, y;
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &x), MDYN_OK);
+            CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, i, &y), MDYN_OK);
+            CHECK(mdyn_compare(x.force, y.force) == 0);
+            compared++;
+        }
+    }
+    CHECK(compared >= 50);
+}
+
 /* Both projections: C and J v are 0 to rounding, by the curves' own numbers. */
 static void test_projection(void) {
     int done = 0;
@@ -1135,7 +1170,7 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef
+        test_polycoef, test_on_request
     };
     check_begin(argc, argv);
     fill_tables();

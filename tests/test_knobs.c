@@ -70,6 +70,8 @@ static void refuses(void) {
     gives(MDYN_ERR_SOLVER, -1);
     model.solver.limits = MDYN_ENGAGED;
     gives(MDYN_ERR_SOLVER, -1);
+    model.solver.forces = MDYN_ON_REQUEST;
+    gives(MDYN_ERR_SOLVER, -1);
     model.solver.substeps = 2;
     gives(MDYN_ERR_SOLVER, -1);
     c = couplings[1];

@@ -5,6 +5,7 @@
 #include "truth.h"
 #include "truth_step.h"
 #include "random_ties.h"
+#include "sims.h"
 
 /* What the checks allow, some three to ten times the worst, relative: elements of G and M_y;
    forces; accelerations; coordinates. */
@@ -368,9 +369,78 @@ static void test_errors(void) {
     CHECK_EQUAL(mdyn_stabilized_dynamics(&sim, wide(0.1), b), MDYN_ERR_STATE);
 }
 
+/* ---- forces on request ---- */
+
+/* Whether all rows report the same in both sims, twice. Counts those with a force. */
+static void reports_agree(const mdyn_sim *a, const mdyn_sim *b, int *forces) {
+    for (int n = 0; n < 2 * (MDYN_ROW_LIMIT + 1) * TN; n++) {
+        const mdyn_row_kind kind = (mdyn_row_kind)(n / 2 % (MDYN_ROW_LIMIT + 1));
+        const int index = n / 2 / (MDYN_ROW_LIMIT + 1);
+        mdyn_row_report x, y;
+        memset(&x, 0, sizeof x);
+        memset(&y, 0, sizeof y);
+        CHECK_EQUAL(mdyn_report_row(a, kind, index, &x), mdyn_report_row(b, kind, index, &y));
+        CHECK(!memcmp(&x, &y, sizeof x));
+        *forces += of_wide(x.force) != 0;
+    }
+    for (int i = 0; i < mech.model.coupling_count; i++) {
+        for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+            mdyn_wide x, y;
+            CHECK_EQUAL(mdyn_coupling_force(a, i, k, &x), MDYN_OK);
+            CHECK_EQUAL(mdyn_coupling_force(b, i, k, &y), MDYN_OK);
+            CHECK(!memcmp(&x, &y, sizeof x));
+        }
+    }
+}
+
+/* Another state and other commands, the same in both. */
+static void overwrite(mdyn_sim *s) {
+    for (int k = 0; k < t.dofs; k++) {
+        s->q[k] = s->v[k] = s->tau[k] = real(0.25 + k);
+    }
+}
+
+/* With MDYN_ON_REQUEST steps are the same to the last bit, and so are the forces that are asked for
+   after a step, whatever the user has written to the sim since then. */
+static void test_on_request(void) {
+    static mdyn_sim later, kept, kept_later;
+    int compared = 0, forces = 0;
+    for (int n = 0; n < 600; n++) {
+        if (!draw_state(n, n % 2)) {
+            continue;
+        }
+        mdyn_model model = mech.model;
+        model.solver.method = n % 3 ? MDYN_PGS : MDYN_TGS;
+        CHECK(mdyn_init(&sim, &model) >= 0);
+        model.solver.forces = MDYN_ON_REQUEST;
+        CHECK(mdyn_init(&later, &model) >= 0);
+        sim_random(&sim, &mech.model, 2, 5);
+        copy_inputs(&later, &sim);
+        for (int s = 0; s < 4; s++) {
+            const int code = mdyn_step(&sim);
+            CHECK_EQUAL(mdyn_step(&later), code);
+            if (code < 0) {
+                break; /* fast bodies: the velocity leaves its range */
+            }
+            CHECK(!memcmp(sim.q, later.q, sizeof sim.q) && !memcmp(sim.v, later.v, sizeof sim.v));
+            CHECK(later.forces_wait && !sim.forces_wait);
+            kept = sim;
+            kept_later = later;
+            overwrite(&sim);
+            overwrite(&later);
+            reports_agree(&sim, &later, &forces);
+            sim = kept;
+            later = kept_later;
+        }
+        compared++;
+    }
+    printf("%d mechanisms, %d forces\n", compared, forces);
+    CHECK(compared >= 200 && forces >= 5000);
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
-        test_terms, test_inverse, test_formula, test_decay, test_errors
+        test_terms, test_inverse, test_formula, test_decay, test_errors, test_on_request
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

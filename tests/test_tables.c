@@ -271,11 +271,11 @@ static void test_capacity(void) {
 static void test_model_numbers(void) {
     static const mdyn_solver settings[] = {
         { MDYN_TGS, MDYN_EXACT, MDYN_WARM, 0, 0, 0, 0, MDYN_CORRECTION_DEFAULT, 3,
-          MDYN_SPECULATIVE, 0, MDYN_PYRAMID, MDYN_MIDPOINT, 0 },
+          MDYN_SPECULATIVE, 0, MDYN_PYRAMID, MDYN_MIDPOINT, 0, MDYN_EVERY_STEP },
         { MDYN_DANTZIG, MDYN_EXACT, MDYN_WARM, 0, 0, 0, 0, MDYN_RELAX, 0,
-          MDYN_ENGAGED, 0, MDYN_PYRAMID, MDYN_MIDPOINT, 0 },
+          MDYN_ENGAGED, 0, MDYN_PYRAMID, MDYN_MIDPOINT, 0, MDYN_EVERY_STEP },
         { MDYN_PGS, MDYN_ITERATED, MDYN_COLD, 7, 0, 0, 0, MDYN_BAUMGARTE, 0,
-          MDYN_SPECULATIVE, 0, MDYN_PYRAMID, MDYN_EXPLICIT, 0 }
+          MDYN_SPECULATIVE, 0, MDYN_PYRAMID, MDYN_EXPLICIT, 0, MDYN_EVERY_STEP }
     };
     for (int n = 0; n < 5; n++) {
         make_model();
@@ -600,6 +600,138 @@ static void test_replaced_force(void) {
     CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &f), MDYN_OK);
 }
 
+/* ---- forces on request ---- */
+
+static mdyn_wide result[64];
+static mdyn_real3 vector[2];
+static mdyn_wide3 wide_vector[2];
+
+/* A call that may overwrite what the force of the last step follows from; its code, -1: no more. */
+static int call_any(int n) {
+    static char text[1000];
+    const mdyn_real3 *tip = NULL;
+    mdyn_solver solver = model.solver;
+    mdyn_real4 rotation;
+    int32_t turns;
+    switch (n) {
+    case 0: return mdyn_set_coupling(&sim, 0, &coupling[0]);
+    case 1: return mdyn_set_coupling_target(&sim, 0, real(0.1), real(0));
+    case 2: return mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE);
+    case 3: return mdyn_set_body(&sim, 0, &body[0]);
+    case 4: return mdyn_settle(&sim);
+    case 5: return mdyn_rebase(&sim, 0, &turns);
+    case 6: return mdyn_set_gravity(&sim, &model.gravity);
+    case 7: return mdyn_set_dt(&sim, wide(0x1p-9));
+    case 8: return mdyn_set_solver(&sim, &solver);
+    case 9: return mdyn_project(&sim, MDYN_FOLLOWERS);
+    case 10: return mdyn_project(&sim, MDYN_MASS_METRIC);
+    case 11: return mdyn_reset(&sim);
+    case 12: return mdyn_set_contacts(&sim, NULL, 0);
+    case 13: return mdyn_range(&sim, 0, &result[0], &result[1]);
+    case 14: return mdyn_explain_body(&sim, 0, text, sizeof text);
+    case 15: return mdyn_forward_dynamics(&sim, result);
+    case 16: return mdyn_constrained_dynamics(&sim, result);
+    case 17: return mdyn_stabilized_dynamics(&sim, wide(0.1), result);
+    case 18: return mdyn_expand_velocity(&sim, result + 32, result);
+    case 19: return mdyn_expand_acceleration(&sim, result + 32, result);
+    case 20: return mdyn_reduced_force(&sim, result + 32, result);
+    case 21: return mdyn_reduced_mass_matrix(&sim, result);
+    case 22: return mdyn_reduced_bias_force(&sim, result);
+    case 23: return mdyn_reduced_inverse_dynamics(&sim, result + 32, result);
+    case 24: return mdyn_pose(&sim, 0, &vector[0], &rotation);
+    case 25: return mdyn_velocity(&sim, 0, tip, &vector[0], &vector[1]);
+    case 26: return mdyn_acceleration(&sim, 0, tip, result + 32, &wide_vector[0], &wide_vector[1]);
+    case 27: return mdyn_jacobian(&sim, 0, tip, result);
+    case 28: return mdyn_mass_matrix(&sim, result);
+    case 29: return mdyn_bias_force(&sim, result);
+    case 30: return mdyn_inverse_dynamics(&sim, result + 32, result);
+    case 31: return mdyn_center_of_mass(&sim, 0, &result[0], &vector[0]);
+    case 32: return mdyn_impulse_response(&sim, 0, 1, result);
+    case 33: return mdyn_inverse_mass_column(&sim, 0, result);
+    case 34: return mdyn_energy(&sim, &result[0], &result[1]);
+    case 35: coupling[0].softness = (mdyn_softness)MDYN_HARD(0.2);
+             return mdyn_set_coupling(&sim, 0, &coupling[0]);
+    default: return -1;
+    }
+}
+
+/* A step of sim with MDYN_ON_REQUEST, and of fresh without. */
+static void step_both(void) {
+    CHECK(mdyn_init(&fresh, &model) >= 0);
+    model.solver.forces = MDYN_ON_REQUEST;
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    push(&sim);
+    push(&fresh);
+    CHECK_EQUAL(mdyn_step(&fresh), mdyn_step(&sim));
+}
+
+/* The code of both calls that give the force; if it is known, it is that of fresh. */
+static int force_code(void) {
+    mdyn_wide f, want;
+    mdyn_row_report r, wanted;
+    const int code = mdyn_coupling_force(&sim, 0, 0, &f);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), code);
+    CHECK_EQUAL(mdyn_coupling_force(&fresh, 0, 0, &want), MDYN_OK);
+    CHECK_EQUAL(mdyn_report_row(&fresh, MDYN_ROW_COUPLING, 0, &wanted), MDYN_OK);
+    if (code == MDYN_OK) {
+        CHECK(mdyn_compare(f, want) == 0 && mdyn_compare(r.impulse, wanted.impulse) == 0);
+        CHECK(of_wide(f) != 0);
+    }
+    return code;
+}
+
+/* The force of an eliminated coupling that is asked for too late is an error, not another force;
+   calls that only read, or store a number, leave time. */
+static void test_late_force(void) {
+    static unsigned char bytes[MDYN_SAVED_SIZE];
+    char text[400];
+    int n = 0;
+    for (;; n++) {
+        make_model();
+        step_both();
+        CHECK_EQUAL(force_code(), MDYN_OK);
+        if (call_any(n) < 0) {
+            break;
+        }
+        CHECK_EQUAL(force_code(), MDYN_ERR_REPLACED);
+        CHECK(mdyn_step(&sim) >= 0);
+        CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &result[0]), MDYN_OK);
+    }
+    CHECK_EQUAL(n, 36);
+
+    /* a step that is refused at its start, or after it has found other forces */
+    sim.v[0] = real(1e7);
+    CHECK(mdyn_step(&sim) < 0);
+    CHECK_EQUAL(force_code(), MDYN_ERR_REPLACED);
+
+    make_model();
+    step_both();
+    CHECK_EQUAL(mdyn_set_q(&sim, 0, 0, real(0.7)), MDYN_OK);
+    CHECK_EQUAL(mdyn_set_v(&sim, 1, 0, real(0.7)), MDYN_OK);
+    CHECK_EQUAL(mdyn_set_tau(&sim, 2, 0, real(7)), MDYN_OK);
+    CHECK_EQUAL(mdyn_explain(&sim, MDYN_ROW_COUPLING, 0, text, sizeof text), MDYN_OK);
+    CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+    CHECK_EQUAL(force_code(), MDYN_OK);
+    CHECK_EQUAL(mdyn_save(&sim, bytes, sizeof bytes), MDYN_OK);
+    CHECK_EQUAL(mdyn_mass_matrix(&sim, result), MDYN_OK);
+    CHECK_EQUAL(force_code(), MDYN_ERR_REPLACED);
+    CHECK_EQUAL(mdyn_restore(&sim, &model, bytes, sizeof bytes), MDYN_OK);
+    CHECK_EQUAL(force_code(), MDYN_OK);
+}
+
+/* Steps with rows on bodies work the forces out: after other calls they are still known. */
+static void test_force_beside_closure(void) {
+    mdyn_real4 rotation;
+    make_model();
+    model.closures = closure;
+    model.closure_count = 1;
+    step_both();
+    CHECK(sim.tie_count == 1 && sim.rows > sim.joint_row_count);
+    CHECK_EQUAL(force_code(), MDYN_OK);
+    CHECK_EQUAL(mdyn_pose(&sim, 0, &vector[0], &rotation), MDYN_OK);
+    CHECK_EQUAL(force_code(), MDYN_OK);
+}
+
 /* Engaged where it is, or where it was. */
 static void test_engage(void) {
     make_model();
@@ -804,6 +936,8 @@ int main(int argc, char **argv) {
     test_every_byte();
     test_reentry();
     test_replaced_force();
+    test_late_force();
+    test_force_beside_closure();
     test_engage();
     test_turns();
     test_start();

@@ -63,6 +63,7 @@ static void make_model(int n) {
     model.solver.method = methods[n % 3];
     model.solver.equality = n % 5 == 2 && n % 3 != 1 ? MDYN_ITERATED : MDYN_EXACT;
     model.solver.limits = n % 7 == 3 ? MDYN_ENGAGED : MDYN_SPECULATIVE;
+    model.solver.forces = n % 8 < 5 ? MDYN_ON_REQUEST : MDYN_EVERY_STEP;
 }
 
 static void touch(mdyn_sim *s, int n) {
@@ -85,6 +86,7 @@ static void use(mdyn_sim *s, int n) {
     mdyn_wide a, b;
     mdyn_real3 p;
     mdyn_real4 turn;
+    mdyn_report_row(s, MDYN_ROW_COUPLING, 1, &r); /* a force that waits */
     for (int k = 0; k < 3; k++) {
         touch(s, n);
         mdyn_step(s);
@@ -158,7 +160,7 @@ static void test_flips(void) {
         CHECK(code == MDYN_OK || code == MDYN_ERR_MEMORY || code == MDYN_ERR_NOT_READY);
         told += code != MDYN_OK;
         if ((at >= constant && at < end)
-            || (at >= offsetof(mdyn_sim, bodies) && at < offsetof(mdyn_sim, rows))) {
+            || (at >= offsetof(mdyn_sim, bodies) && at < offsetof(mdyn_sim, forces_wait))) {
             CHECK_EQUAL(code, MDYN_ERR_MEMORY);
             constants++;
         }
