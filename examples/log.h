@@ -154,7 +154,8 @@ static inline void log_solver(const log_file *f, const mdyn_solver *s)
     log_wides(f, &s->relaxation, 3); /* relaxation, tolerance, accuracy */
     fprintf(f->to, " %d %d %d", (int)s->correction, s->substeps, (int)s->limits);
     log_wides(f, &s->deadband, 1);
-    fprintf(f->to, " %d %d %d\n", (int)s->friction_law, (int)s->scheme, s->corrections);
+    fprintf(f->to, " %d %d %d %d\n", (int)s->friction_law, (int)s->scheme, s->corrections,
+            (int)s->forces);
 }
 
 /* The reset forgets digits beyond q and v, which a projection or steps have left: the text has

@@ -1335,6 +1335,7 @@ static void read_solver(const char *at, mdyn_solver *s)
     s->friction_law = (mdyn_friction_law)integer(&at);
     s->scheme = (mdyn_scheme)integer(&at);
     s->corrections = (uint16_t)integer(&at);
+    if (at[strspn(at, " \r\n")]) s->forces = (mdyn_forces)integer(&at); /* not in older logs */
 }
 
 static mdyn_curve curves[MIMICDYN_MAX_CURVES];

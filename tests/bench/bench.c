@@ -3,7 +3,7 @@
    cc -std=c99 -O2 -DMIMICDYN_SCALAR=F64 -DEXPECT_SCALAR_F64=1 -I. tests/bench/bench.c -lm
    bench check                    accuracy of all; fails when it is missed
    bench time WORKLOAD N          median ns per call; WORKLOAD is fd, id, mass, chain (a step of
-                                  it), hand, gears or init (of gears)
+                                  it), hand, request, gears or init (of gears)
    bench count WORKLOAD N CALLS   only calls, for a tool that counts what bench_call executes */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
@@ -76,6 +76,11 @@ static int call_hand(int n) {
     return mdyn_step(&sim);
 }
 
+/* the same, with MDYN_ON_REQUEST */
+static int call_request(int n) {
+    return call_hand(n);
+}
+
 static mdyn_real wave[RUN]; /* the train's torque is a sum over the train: not timed */
 
 static int call_gears(int n) {
@@ -92,7 +97,8 @@ typedef struct workload {
 static const workload workloads[] = {
     { "fd", call_forward, CHAIN_STATES }, { "id", call_inverse, CHAIN_STATES },
     { "mass", call_mass, CHAIN_STATES }, { "chain", call_chain, CHAIN_STATES },
-    { "hand", call_hand, RUN }, { "gears", call_gears, RUN }, { "init", call_init, 1 }
+    { "hand", call_hand, RUN }, { "request", call_request, RUN }, { "gears", call_gears, RUN },
+    { "init", call_init, 1 }
 };
 
 /* A function of its own for the tools to find; `call` is a pointer, so nothing is inlined. */
@@ -123,9 +129,10 @@ static void make_wave(gear_drive drive) {
 
 static void make(const workload *w, int n) {
     size = n;
-    if (w->call == call_hand) {
+    if (w->call == call_hand || w->call == call_request) {
         must(n == HAND_JOINTS, "the hand has 20 joints");
         make_hand(&machine);
+        if (w->call == call_request) machine.model.solver.forces = MDYN_ON_REQUEST;
     } else if (w->call == call_gears || w->call == call_init) {
         must(n >= 2 && n <= GEARS_MOST, "2 to 128 gears");
         make_gears(&machine, n);

@@ -57,7 +57,8 @@ workloads() {
     measure mass 20 160; at_most 25000 "mass matrix of 20 links, f64"
     measure chain 20 160; at_most 35200 "step of a chain of 20 links, f64"
     measure chain 50 160; at_most 90000 "step of a chain of 50 links, f64"
-    measure hand 20 1000; at_most 32500 "step of the hand, f64"
+    measure hand 20 1000; at_most 32000 "step of the hand, f64"
+    measure request 20 1000; at_most 31000 "step of the hand, forces on request, f64"
     measure gears 2 500
     measure gears 8 500
     measure gears 32 500; at_most 10000 "step of 32 gears, f64"; train=$counted
