@@ -3443,7 +3443,7 @@ MD_STATIC int md_stays_in_range(mdyn_real x, md_num d)
     return sum < (int64_t)8388600 * 65536 && sum > (int64_t)-8388600 * 65536;
 }
 
-/* Whether |q|, |v|, |dv| < 2^21; then v + dv and, for dt < 1, q + dt (v + dv) stay in range. */
+/* Whether |q|, |v|, |dv| < 2^21; then v + dv and q + dt (v + dv), dt <= 1, stay in range. */
 MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv)
 {
     return (md_abs_bits(md_high_word(q)) | md_abs_bits(md_high_word(v))) < 0x20000000u
@@ -5345,7 +5345,7 @@ MD_INLINE int md_stays_in_range(mdyn_real x, md_num d)
     return MD_RAW(md_abs(MD_NUM(x + MD_RAW(d)))) < max;
 }
 
-/* The same of v + dv and, for dt < 1, q + dt (v + dv), if |q| + |v + dv| < 2^22. 0: unknown. */
+/* The same of v + dv and q + dt (v + dv), dt <= 1, if |q| + |v + dv| < 2^22. 0: unknown. */
 MD_INLINE int md_surely_stays_in_range(mdyn_real q, mdyn_real v, md_num dv)
 {
     return MD_RAW(md_abs(MD_NUM(q))) + MD_RAW(md_abs(MD_NUM(v + MD_RAW(dv)))) < 4194304;
@@ -19156,7 +19156,7 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
     int k;
 
     /* without quaternions DoF k has coordinate k */
-    if (MD_SHORTCUTS && !apart && !md_has_quaternions(sim) && md_less(dt, MD_K(1))) {
+    if (MD_SHORTCUTS && !apart && !md_has_quaternions(sim)) {
         MD_FLOAT_UNROLL
         for (k = 0; k < sim->dofs; k++)
             if (!md_surely_stays_in_range(sim->q[k], sim->v[k], sim->dv[k])) break;
