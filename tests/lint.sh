@@ -30,6 +30,11 @@ lines() {
     ' "$@"
 }
 
+# What a merge leaves behind.
+marks() {
+    awk '/^(<<<<<<<|>>>>>>>)/ { print FILENAME ":" FNR ": the mark of a merge" }' "$@"
+}
+
 # Words that have another one in their place (first the word, then what to say), and British
 # spelling. Not looked at:
 # measures.py, which counts them in the header; examples/playground/, where it is the angle of an
@@ -147,6 +152,7 @@ anchors() {
 
 # shellcheck disable=SC2046 # no file name of the project holds blanks
 found=$(lines $(sources) $(others); functions $(sources); anchors
+    marks $(sources) $(others) $(pages)
     words $({ sources; others; pages; } | grep -vE 'tests/measures.py|/playground/|/cases/'))
 if [ -n "$found" ]; then
     printf '%s\n' "$found"
