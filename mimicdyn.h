@@ -11359,8 +11359,10 @@ MD_INLINE int md_row_is_eliminated(const mdyn_sim *sim, const md_row *row)
     return MD_HAS(ELIMINATED) && row->kind == MDYN_ROW_COUPLING && sim->eliminated[row->index];
 }
 
-#define MD_REPLACED UINT32_MAX /* last_step of a coupling whose stored impulse is not its own: the
-                                  terms were replaced since then, or the force waits or is lost */
+/* last_step of a coupling whose stored impulse is not that of the last step: its terms were
+   replaced since then, or the force waits or is lost. After another step it is one that took no
+   part. */
+MD_INLINE uint32_t md_not_known(const mdyn_sim *sim) { return sim->step_count ^ 0x80000000u; }
 
 /* Whether a step leaves the forces of eliminated couplings to who asks for them: with poses and
    slopes of its middle they could not be found at its end. */
@@ -18738,7 +18740,7 @@ MD_INLINE void md_report_counts(mdyn_sim *sim)
 MD_STATIC void md_report_ties(mdyn_sim *sim)
 {
     const int waits = md_lets_forces_wait(sim);
-    const uint32_t last_step = waits ? MD_REPLACED : sim->step_count;
+    const uint32_t last_step = waits ? md_not_known(sim) : sim->step_count;
     int i;
     sim->forces_wait = (uint8_t)(waits && md_tie_count(sim));
     for (i = 0; i < md_tie_count(sim); i++) {
@@ -21514,7 +21516,7 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling_values
     const int code = md_exchange_coupling(sim, i, c, released);
     md_change_sum(sim, before, md_sum_coupling(sim, i));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
-    if (code >= 0 && !same) md_row_at(sim, i)->last_step = MD_REPLACED;
+    if (code >= 0 && !same) md_row_at(sim, i)->last_step = md_not_known(sim);
     return code;
 }
 
@@ -22981,7 +22983,7 @@ MD_STATIC md_num md_impulse_of_step(const mdyn_sim *sim, int k)
 /* Whether the impulse of row k in the last step can be told. */
 MD_INLINE int md_knows_impulse(const mdyn_sim *sim, int k)
 {
-    return md_row_at(sim, k)->last_step != MD_REPLACED || md_force_waits(sim, k);
+    return md_row_at(sim, k)->last_step != md_not_known(sim) || md_force_waits(sim, k);
 }
 
 /* What row k did in the last step. The residual is by how much J v + cfm lambda lies outside

@@ -323,6 +323,7 @@ static void take_solver(input *in, specimen *s)
     if ((parts & 128) || s->theme == STOPS) o->deadband = take_wide(in, 0, 0.02);
     o->friction_law = (mdyn_friction_law)((more >> 2) % 3);
     if ((more & 192) == 64) o->relaxation = take_wide(in, 0.7, 1.3);
+    if ((more & 192) == 128) o->forces = MDYN_ON_REQUEST;
     if (s->theme == RESCALED) { /* a deadband has the unit of C */
         o->method = MDYN_DANTZIG;
         o->deadband = wide(0);
@@ -1439,7 +1440,7 @@ static int step(specimen *s)
     if (is_far_out()) return MDYN_ERR_OVERFLOW;
     write_rows(s, &t.before, dt);
     if (t.undirected) return MDYN_ERR_OVERFLOW;
-    read_rows(s, &t.a);
+    read_rows(s, &t.b.sim); /* which no query has been given: forces may wait */
     const int converged = is_converged(s, &t.a, code);
     check_momentum(s, &t.before, converged);
     check_trees(s, &t.before, &t.a, converged);

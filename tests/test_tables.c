@@ -598,6 +598,15 @@ static void test_replaced_force(void) {
     CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_ERR_REPLACED);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &f), MDYN_OK);
+
+    /* a released one takes no part in the next step */
+    c.terms[1].coefficient = wide(-2);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_OK);
+    CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &f), MDYN_ERR_REPLACED);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_RELEASE), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &f), MDYN_OK);
+    CHECK(of_wide(f) == 0);
 }
 
 /* ---- forces on request ---- */
@@ -693,12 +702,28 @@ static void test_late_force(void) {
         if (call_any(n) < 0) {
             break;
         }
-        CHECK_EQUAL(force_code(), MDYN_ERR_REPLACED);
+        if (n == 11) { /* a reset sets it to 0 */
+            CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &result[0]), MDYN_OK);
+            CHECK(of_wide(result[0]) == 0);
+        } else {
+            CHECK_EQUAL(force_code(), MDYN_ERR_REPLACED);
+        }
         CHECK(mdyn_step(&sim) >= 0);
         CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &result[0]), MDYN_OK);
     }
     CHECK_EQUAL(n, 36);
 
+    /* released: lost, and none in the next step */
+    make_model();
+    step_both();
+    CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_RELEASE), MDYN_OK);
+    CHECK_EQUAL(force_code(), MDYN_ERR_REPLACED);
+    CHECK(mdyn_step(&sim) >= 0);
+    CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &result[0]), MDYN_OK);
+    CHECK(of_wide(result[0]) == 0);
+
+    make_model();
+    step_both();
     /* a step that is refused at its start, or after it has found other forces */
     sim.v[0] = real(1e7);
     CHECK(mdyn_step(&sim) < 0);
