@@ -327,6 +327,7 @@ measured() {
             called["mass"] = "`mdyn_mass_matrix`, a chain of %d links"
             called["chain"] = "`mdyn_step`, a chain of %d links"
             called["hand"] = "`mdyn_step`, a hand of %d joints, 10 couplings, limits"
+            called["request"] = "the same of %d joints, `MDYN_ON_REQUEST`"
             called["gears"] = "`mdyn_step`, a train of %d gears"
             called["init"] = "`mdyn_init`, a train of %d gears"
         }
