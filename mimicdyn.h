@@ -6827,6 +6827,8 @@ MD_OWN_FRAME int md_check_numbers(mdyn_sim *sim, int array, const mdyn_real *x, 
 /* MDYN_ERR_BEYOND if an array over DoF is not 0 beyond the model's DoFs: its index was wrong. */
 MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
 {
+    static const uint8_t name[4] = { MDYN_IN_TARGET_VELOCITY, MDYN_IN_TARGET, MDYN_IN_TAU,
+                                     MDYN_IN_V };
     const mdyn_real *array[4];
     md_bits any = !MD_SHORTCUTS;
     int i, k;
@@ -6849,7 +6851,7 @@ MD_OWN_FRAME int md_check_beyond(mdyn_sim *sim)
     for (k = sim->dofs; any && MD_HAS(SPARE) && k < MIMICDYN_MAX_DOFS; k++)
         for (i = 0; i < 4; i++)
             if (!md_real_is_zero(array[i][k]))
-                return md_blame_element(sim, MDYN_ERR_BEYOND, MDYN_IN_TARGET_VELOCITY - i, k);
+                return md_blame_element(sim, MDYN_ERR_BEYOND, name[i], k);
     return MDYN_OK;
 }
 

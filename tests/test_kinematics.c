@@ -12,6 +12,16 @@ TOLERANCE(JACOBIAN_DIFFERENCE,    1e-9,   5e-4,   3e-5);
 
 /* ---- against the dense model ---- */
 
+/* The mechanism in a random state, against the truth. */
+static void compare_sim(void) {
+    CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
+    truth_init(&t, &mech.model);
+    random_state(2, 5);
+    compare_body(1);
+    compare_body(2);
+    compare_dense();
+}
+
 /* Axes along the coordinate axes, both ways, and of any length; and none, which means z. */
 static void test_axes(void) {
     static const double lengths[] = { 1, 1e-3, 1e6, 0.3 };
@@ -29,12 +39,7 @@ static void test_axes(void) {
                 *x = wide(length);
             }
         }
-        CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
-        truth_init(&t, &mech.model);
-        random_state(2, 5);
-        compare_body(1);
-        compare_body(2);
-        compare_dense();
+        compare_sim();
     }
 }
 
@@ -54,12 +59,7 @@ static void test_slight_turns(void) {
         } else {
             b->axis.y = wide(of_wide(b->axis.y) + angle);
         }
-        CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
-        truth_init(&t, &mech.model);
-        random_state(2, 5);
-        compare_body(1);
-        compare_body(2);
-        compare_dense();
+        compare_sim();
     }
 }
 
