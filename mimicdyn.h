@@ -18692,7 +18692,6 @@ MD_OWN_FRAME int md_check_targets(mdyn_sim *sim)
     code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
     if (code != MDYN_OK) return code;
     return md_check_numbers(sim, MDYN_IN_TARGET_VELOCITY, sim->target_velocity, sim->dofs);
-    return code;
 }
 
 /* Releases coupling i: from the next step on neither its row nor that of its loss takes part. */

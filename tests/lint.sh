@@ -150,8 +150,15 @@ anchors() {
     ' "$header"
 }
 
+# Every fault of fuzz/faults.txt can be planted in the header as it is now.
+faults() {
+    for name in $(sed -n 's/^fault: //p' fuzz/faults.txt); do
+        awk -f fuzz/plant.awk fault="$name" fuzz/faults.txt "$header" 2>&1 >/dev/null
+    done
+}
+
 # shellcheck disable=SC2046 # no file name of the project holds blanks
-found=$(lines $(sources) $(others); functions $(sources); anchors
+found=$(lines $(sources) $(others); functions $(sources); anchors; faults
     marks $(sources) $(others) $(pages)
     words $({ sources; others; pages; } | grep -vE 'tests/measures.py|/playground/|/cases/'))
 if [ -n "$found" ]; then
