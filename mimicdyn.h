@@ -297,7 +297,7 @@
 #endif
 
 /* MIMICDYN_BAKED - 1 leaves out the set-up of rows, for sims that examples/bake wrote as C:
-   MDYN_ERR_BAKED from mdyn_init, from changes of couplings, bodies or solver, from a step after a
+   MDYN_ERR_LEFT_OUT from mdyn_init, from changes of couplings, bodies or solver, from a step after a
    change of dt, and from all that needs the rows of another solve. Needs MIMICDYN_TREE 0,
    MIMICDYN_EXACT 1, MIMICDYN_SETTINGS 0 and MIMICDYN_LOSSES 0. 0 or 1. */
 #ifndef MIMICDYN_BAKED
@@ -325,8 +325,9 @@
 #define MDYN_HAS_ALL 131071
 
 /* MIMICDYN_HAS - the sum of what the program's sims have, MDYN_HAS_...; code for the rest is left
-   out. What examples/bake writes defines it, where it is included before this header too. If it is
-   not all, mdyn_init and what changes couplings, bodies or the solver give MDYN_ERR_BAKED.
+   out. mdyn_has tells it of a sim, in a build without this knob; what examples/bake writes defines
+   it, where it is included before this header too. If it is not all, mdyn_init refuses a model that
+   has more, and what changes couplings, bodies or the solver is refused: MDYN_ERR_LEFT_OUT.
    0 to MDYN_HAS_ALL. */
 #ifndef MIMICDYN_HAS
 #define MIMICDYN_HAS MDYN_HAS_ALL
@@ -1221,9 +1222,10 @@ typedef struct mdyn_model {
       "knobs or on another processor", "restore it with the build that saved it") \
     x(ERR_SAVED_MODEL, -62, "the sim was saved with another model", \
       "pass the model that it was saved with") \
-    x(ERR_BAKED, -63, "this build, by MIMICDYN_BAKED or MIMICDYN_HAS, sets up no rows", \
-      "start the sim by the function that bake.py has written, and change nothing that rows are " \
-      "made of") \
+    x(ERR_LEFT_OUT, -63, "this build, by MIMICDYN_HAS or MIMICDYN_BAKED, leaves out what this " \
+      "needs", "give MIMICDYN_HAS what mdyn_has says of the sim in a build without it; with " \
+      "MIMICDYN_BAKED start the sim by the function that bake.py has written; change nothing " \
+      "that rows are made of") \
     x(ERR_NO_STEP, -64, "the sim is not as a step has left it", "call it after mdyn_step, before " \
       "q, v, contacts, dt, gravity, bodies or settings change") \
     x(ERR_REPLACED, -49, "joints or ratios of the coupling were replaced after the last step, " \
@@ -2433,6 +2435,10 @@ MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
    Errors: MDYN_ERR_NULL, MDYN_ERR_ROOM if the text does not fit into `size` bytes. O(1) */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size);
 
+/* The sum of what the sim has, MDYN_HAS_...: the value for MIMICDYN_HAS of a program with no other
+   sim. Negative: an error. O(r + n + c) */
+MDYN_API int32_t mdyn_has(const mdyn_sim *sim);
+
 /* Forgets what earlier steps left: report, impulses, results and engagement of rows, the digits
    beyond q and v, sticky flags, and contacts that were set. Released and broken couplings stay
    released. For use after a jump of the state. Calls notice without it that the user changed q or
@@ -2550,7 +2556,7 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Exception: if the axes of a spherical or free joint turn so far in a step that v leaves its
    range, the next step does not extrapolate from earlier ones.
    Errors: MDYN_ERR_STATE (index: coordinate, DoF or body), MDYN_ERR_BEYOND (index: the element),
-   MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; with MIMICDYN_BAKED MDYN_ERR_BAKED; with MDYN_DANTZIG
+   MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; with MIMICDYN_BAKED MDYN_ERR_LEFT_OUT; with MDYN_DANTZIG
    MDYN_ERR_CAPACITY_DANTZIG. With rows on bodies MDYN_ERR_CAPACITY_ENTRIES, and for what a callback
    or an edit of a table has set (index: user row or closure) MDYN_ERR_NOT_FINITE,
    MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
@@ -6547,8 +6553,8 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 /* Whether sims can have something, by the knobs: a constant. */
 #define MD_HAS(what) ((MIMICDYN_HAS & ~MD_HAS_NOT & MDYN_HAS_##what) != 0)
 
-/* Whether the program's sims are baked: what rows are made of is given, and cannot change. */
-#define MD_IS_BAKED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
+/* Whether what rows are made of cannot change. */
+#define MD_IS_SETTLED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
 
 /* Whether rows can have two targets; whether they can be parallel: of several kinds on one joint,
    or on joints that are tied. */
@@ -6601,7 +6607,7 @@ MD_STATIC int md_enter(mdyn_sim *sim)
 /* The same for a call that changes what rows are made of. */
 MD_STATIC int md_enter_change(mdyn_sim *sim)
 {
-    if (MD_IS_BAKED && md_is_ready(sim)) return md_blame(sim, MDYN_ERR_BAKED, -1);
+    if (MD_IS_SETTLED && md_is_ready(sim)) return md_blame(sim, MDYN_ERR_LEFT_OUT, -1);
     return md_enter(sim);
 }
 
@@ -6892,11 +6898,16 @@ MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
 }
 
 /* A hard constraint has no compliance: cfm = 0; of a frequency, omega = 0 means hard. */
-MD_STATIC int md_softness_is_hard(const mdyn_softness *s)
+MD_STATIC int md_has_no_compliance(const mdyn_softness *s)
 {
-    if (!MD_HAS(SPRING)) return s->kind != MDYN_KP_KD; /* of a drive */
     return s->kind == MDYN_DEFAULT || (md_softness_has_erp(s) && md_wide_is_zero(s->b))
         || (s->kind == MDYN_OMEGA_ZETA && md_wide_is_zero(s->a));
+}
+
+/* The same where only drives have compliance. */
+MD_INLINE int md_softness_is_hard(const mdyn_softness *s)
+{
+    return MD_HAS(SPRING) ? md_has_no_compliance(s) : s->kind != MDYN_KP_KD;
 }
 
 /* ---- couplings and closures ---- */
@@ -6923,9 +6934,14 @@ MD_STATIC int md_coupling_is_hard(const md_coupling_values *c)
 }
 
 /* An equality constraint C = 0 has an empty range; lower < upper is an inequality constraint. */
+MD_INLINE int md_has_empty_range(const md_coupling_values *c)
+{
+    return md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
+}
+
 MD_INLINE int md_coupling_is_equality(const md_coupling_values *c)
 {
-    return !MD_HAS(RANGE) || md_is_zero(md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
+    return !MD_HAS(RANGE) || md_has_empty_range(c);
 }
 
 /* Whether it is one of velocities, not of positions. */
@@ -9323,7 +9339,7 @@ MD_STATIC int md_factor_LtL(mdyn_sim *sim, md_num dt)
     int k, code;
     if (sim->has_constant_mass && sim->factored == kind && !md_has_curved_ties(sim))
         return MDYN_OK;
-    if (MIMICDYN_BAKED) return md_blame(sim, MDYN_ERR_BAKED, -1);
+    if (MIMICDYN_BAKED) return md_blame(sim, MDYN_ERR_LEFT_OUT, -1);
     for (k = 0; !MIMICDYN_TREE && k < sim->rows; k++) sim->slot[k].row.standing = 0;
     code = md_update_curves(sim);
     if (code != MDYN_OK) return code;
@@ -15426,6 +15442,61 @@ MD_STATIC int md_count_saved_entries(mdyn_sim *sim)
     return n;
 }
 
+/* What the sim has, MDYN_HAS_..., whatever this build leaves out. Poses decide which rows of a tree
+   depend on others. */
+MD_STATIC int32_t md_find_what_sim_has(const mdyn_sim *sim)
+{
+    int32_t has = sim->tie_count ? MDYN_HAS_ELIMINATED : 0;
+    int k;
+    if (sim->dofs < MIMICDYN_MAX_DOFS) has |= MDYN_HAS_SPARE;
+    for (k = 0; k < sim->dofs; k++) {
+        if (sim->y_parent[k] >= 0) has |= MDYN_HAS_SHARED;
+        if (MIMICDYN_TREE && sim->dof[k].kind == MD_LINEAR) has |= MDYN_HAS_SLIDER;
+        if (MIMICDYN_TREE && sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
+    }
+    for (k = 0; k < sim->couplings; k++) {
+        const md_coupling_values *c = md_coupling_at(sim, k);
+        const mdyn_softness softness = md_softness_of(c);
+        if (!md_has_empty_range(c)) has |= MDYN_HAS_RANGE;
+        if (c->level == MDYN_VELOCITY || !md_wide_is_zero(c->target_velocity))
+            has |= MDYN_HAS_VELOCITY;
+        if (c->breaks) has |= MDYN_HAS_BREAKS;
+        if (!md_has_no_compliance(&softness)) has |= MDYN_HAS_SOFT | MDYN_HAS_SPRING;
+    }
+    for (k = 0; k < sim->joint_row_count; k++) {
+        const md_row *row = md_row_at(sim, k);
+        if (row->kind == MDYN_ROW_COUPLING && sim->eliminated[row->index]) continue;
+        has |= row->kind == MDYN_ROW_DRIVE ? MDYN_HAS_DRIVE | MDYN_HAS_SOFT
+            : row->kind == MDYN_ROW_FRICTION ? MDYN_HAS_FRICTION
+            : row->kind == MDYN_ROW_LIMIT ? MDYN_HAS_LIMIT : MDYN_HAS_COUPLING;
+        if (!md_row_is_equality(sim, row) || md_iterates_equalities(sim)) has |= MDYN_HAS_BOUNDED;
+        if (!md_row_is_equality(sim, row)) continue;
+        has |= MDYN_HAS_EXACT;
+        if (MIMICDYN_TREE || row->standing & MD_STANDS_REDUNDANT) has |= MDYN_HAS_REDUNDANT;
+    }
+    return has & ~MD_HAS_NOT;
+}
+
+/* MDYN_OK, or MDYN_ERR_LEFT_OUT and the exponent of the first MDYN_HAS_... that this build lacks. */
+MD_STATIC int md_check_what_sim_has(mdyn_sim *sim)
+{
+    int32_t lacks;
+    int k = 0;
+    if (!MIMICDYN_CHECKS || MIMICDYN_HAS == MDYN_HAS_ALL) return MDYN_OK;
+    lacks = md_find_what_sim_has(sim) & ~(int32_t)MIMICDYN_HAS;
+    if (!lacks) return MDYN_OK;
+    while (!(lacks >> k & 1)) k++;
+    return md_blame(sim, MDYN_ERR_LEFT_OUT, k);
+}
+
+/* Plans the joint rows, if this build has them; the plan tells which depend on others. */
+MD_STATIC int md_plan_checked_rows(mdyn_sim *sim)
+{
+    int code = md_check_what_sim_has(sim);
+    if (code == MDYN_OK) code = md_plan_rows(sim);
+    return code == MDYN_OK ? md_check_what_sim_has(sim) : code;
+}
+
 /* Decides which couplings are eliminated, lays out L, and plans the joint rows, at the present
    poses. M itself must be positive definite. No coupling is eliminated if M_y is singular to
    rounding, or has more numbers than M and the couplings' rows together. Returns MDYN_OK,
@@ -15451,14 +15522,14 @@ MD_STATIC int md_plan(mdyn_sim *sim)
         if (sim->L_first[sim->dofs] > sim->M_first[sim->dofs] + md_count_saved_entries(sim))
             code = MDYN_ERR_CAPACITY_ENTRIES;
         if (code == MDYN_OK) code = md_factor_LtL(sim, MD_K(0));
-        if (code == MDYN_OK) code = md_plan_rows(sim);
-        if (code == MDYN_OK) return MDYN_OK;
+        if (code == MDYN_OK) code = md_plan_checked_rows(sim);
+        if (code == MDYN_OK || code == MDYN_ERR_LEFT_OUT) return code;
         md_clear_ties(sim);
         if (MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
         (void)md_plan_factor(sim);
         (void)md_factor_LtL(sim, MD_K(0));
     }
-    return md_plan_rows(sim);
+    return md_plan_checked_rows(sim);
 }
 
 /* The range that the limits of row i leave to the independent DoF y on which alone its joint
@@ -15643,7 +15714,7 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
     const int changes = md_rows_change(sim);
     int code = md_update_curves(sim);
     if (code != MDYN_OK) return code;
-    if (!MD_IS_BAKED && sim->limits_are_new && mode == MD_MODE_STEP) md_find_implied_limits(sim);
+    if (!MD_IS_SETTLED && sim->limits_are_new && mode == MD_MODE_STEP) md_find_implied_limits(sim);
     if (md_is_all_iterated(sim, mode)) {
         if (changes || sim->planned_count >= 0) code = md_plan_iterated(sim);
         else sim->entries = md_last_entry(sim);
@@ -21388,6 +21459,7 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     md_find_off(sim, MD_MODE_POSITION);
     sim->q_may_be_off = sim->has_off;
     sim->may_be_off = sim->has_off = 0;
+    if (MD_IS_SETTLED) md_find_implied_limits(sim);
     sim->ready_mark = MD_READY;
     return code;
 }
@@ -24184,7 +24256,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
     if (md_is_busy(sim)) return MDYN_ERR_BUSY;
     sim->ready_mark = 0;
     if (!model) return md_blame(sim, MDYN_ERR_NULL, -1);
-    if (MD_IS_BAKED) return md_blame(sim, MDYN_ERR_BAKED, -1);
+    if (MIMICDYN_BAKED) return md_blame(sim, MDYN_ERR_LEFT_OUT, -1);
     code = md_check_model(sim, model);
     return code == MDYN_OK ? md_build_sim(sim, model) : code;
 }
@@ -24222,6 +24294,11 @@ MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int s
         }
     }
     return out.size ? MDYN_OK : MDYN_ERR_ROOM;
+}
+
+MDYN_API int32_t mdyn_has(const mdyn_sim *sim)
+{
+    return md_is_ready(sim) ? md_find_what_sim_has(sim) : md_not_ready(sim);
 }
 
 /* q, v, commands, targets, wrenches, couplings and the plan are kept. */
@@ -24382,7 +24459,7 @@ MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns)
     if (code != MDYN_OK) return code;
     (void)md_enter(sim);
     code = md_remove_turns(sim, body, turns);
-    if (MD_IS_BAKED && sim->limits_are_new) md_find_implied_limits(sim);
+    if (MD_IS_SETTLED && sim->limits_are_new) md_find_implied_limits(sim);
     return md_leave(sim, code);
 }
 

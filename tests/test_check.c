@@ -1085,7 +1085,7 @@ static void test_texts(void) {
             CHECK(strcmp(say, mdyn_text(codes[j].code)) != 0);
         }
         int elsewhere = codes[i].code == MDYN_ERR_TREE     /* test_rotors.c */
-                        || codes[i].code == MDYN_ERR_BAKED /* bake/run.c */
+                        || codes[i].code == MDYN_ERR_LEFT_OUT /* bake/run.c */
                         || codes[i].code == MDYN_ERR_BEYOND /* test_indices.c */
                         || codes[i].code == MDYN_ERR_ROOM /* test_explain.c */
                         || codes[i].code == MDYN_ERR_NO_STEP /* test_wrench.c */

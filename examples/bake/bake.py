@@ -64,37 +64,6 @@ static int bake_rows(mdyn_sim *sim)
     return 0;
 }
 #endif
-/* What the sim has: MIMICDYN_HAS. Poses decide which rows of a tree are redundant. */
-static long bake_has(const mdyn_sim *sim)
-{
-    long has = sim->tie_count ? MDYN_HAS_ELIMINATED : 0;
-    int k;
-    if (sim->dofs < MIMICDYN_MAX_DOFS) has |= MDYN_HAS_SPARE;
-    for (k = 0; k < sim->dofs; k++) {
-        if (sim->y_parent[k] >= 0) has |= MDYN_HAS_SHARED;
-        if (MIMICDYN_TREE && sim->dof[k].kind == MD_LINEAR) has |= MDYN_HAS_SLIDER;
-        if (MIMICDYN_TREE && sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
-    }
-    for (k = 0; k < sim->couplings; k++) {
-        const md_coupling_values *c = &sim->coupling[k];
-        if (!md_coupling_is_equality(c)) has |= MDYN_HAS_RANGE;
-        if (c->level == MDYN_VELOCITY || !md_wide_is_zero(c->target_velocity))
-            has |= MDYN_HAS_VELOCITY;
-        if (c->breaks) has |= MDYN_HAS_BREAKS;
-        if (!md_coupling_is_hard(c)) has |= MDYN_HAS_SOFT | MDYN_HAS_SPRING;
-    }
-    for (k = 0; k < sim->rows; k++) {
-        const md_row *row = &sim->slot[k].row;
-        if (md_row_is_eliminated(sim, row)) continue;
-        has |= row->kind == MDYN_ROW_DRIVE ? MDYN_HAS_DRIVE | MDYN_HAS_SOFT
-            : row->kind == MDYN_ROW_FRICTION ? MDYN_HAS_FRICTION
-            : row->kind == MDYN_ROW_LIMIT ? MDYN_HAS_LIMIT : MDYN_HAS_COUPLING;
-        has |= row->unbounded && !md_iterates_equalities(sim) ? MDYN_HAS_EXACT : MDYN_HAS_BOUNDED;
-        if (row->unbounded && (MIMICDYN_TREE || row->standing & MD_STANDS_REDUNDANT))
-            has |= MDYN_HAS_REDUNDANT;
-    }
-    return has;
-}
 /* Leaves in a row what a step reads before it writes it. */
 static void bake_keep_row(md_row *row)
 {
@@ -438,7 +407,7 @@ def main():
                   " out\\n\");", "        return 1;", "    }",
                   "    left = bake_rows(sim);", "    md_find_implied_limits(sim);",
                   "    bake_out = fopen(argv[1], \"w\");", "    if (!bake_out) return 2;",
-                  "    has = bake_has(sim);",
+                  "    has = (long)mdyn_has(sim);",
                   "    for (k = 0; k < sim->rows; k++) bake_keep_row(&sim->slot[k].row);",
                   "    fprintf(bake_out, \"/* %s: written by bake.py; included before mimicdyn.h, and"
                   " after it. */\\n\");" % options.name,

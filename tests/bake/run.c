@@ -58,7 +58,7 @@ static void print_hash(void) {
 int main(void) {
     int n, code;
     if (BAKE_BEGIN(NULL, NULL) != MDYN_ERR_NULL || BAKE_BEGIN(&sim, NULL) < 0) port_exit(1);
-    if (BAKED && mdyn_init(&other, &BAKE_MODEL) != MDYN_ERR_BAKED) port_exit(2);
+    if (BAKED && mdyn_init(&other, &BAKE_MODEL) != MDYN_ERR_LEFT_OUT) port_exit(2);
     if (!BAKED && mdyn_init(&other, &BAKE_MODEL) < 0) port_exit(3);
     for (n = 0; n < STEPS; n++) {
         command(&sim, n);
@@ -77,8 +77,8 @@ int main(void) {
     (void)BAKE_BEGIN(&sim, &BAKE_MODEL);
     code = mdyn_set_dt(&sim, MDYN_C(0.002));
     if (code == MDYN_OK) code = mdyn_step(&sim);
-    if (code != (MIMICDYN_BAKED ? MDYN_ERR_BAKED : MDYN_OK)) port_exit(6);
+    if (code != (MIMICDYN_BAKED ? MDYN_ERR_LEFT_OUT : MDYN_OK)) port_exit(6);
     code = mdyn_set_coupling(&sim, 0, &BAKE_MODEL.couplings[0]);
-    if (BAKED ? code != MDYN_ERR_BAKED : code < 0) port_exit(7);
+    if (BAKED ? code != MDYN_ERR_LEFT_OUT : code < 0) port_exit(7);
     port_exit(0);
 }
