@@ -297,8 +297,8 @@
 #endif
 
 /* MIMICDYN_BAKED - 1 leaves out the set-up of rows, for sims that examples/bake wrote as C:
-   MDYN_ERR_LEFT_OUT from mdyn_init, from changes of couplings, bodies or solver, from a step after a
-   change of dt, and from all that needs the rows of another solve. Needs MIMICDYN_TREE 0,
+   MDYN_ERR_LEFT_OUT from mdyn_init, from changes of couplings, bodies or solver, from a step after
+   a change of dt, and from all that needs the rows of another solve. Needs MIMICDYN_TREE 0,
    MIMICDYN_EXACT 1, MIMICDYN_SETTINGS 0 and MIMICDYN_LOSSES 0. 0 or 1. */
 #ifndef MIMICDYN_BAKED
 #define MIMICDYN_BAKED 0
@@ -6553,6 +6553,9 @@ MD_SHARED int md_blame(mdyn_sim *sim, int code, int index)
 /* Whether sims can have something, by the knobs: a constant. */
 #define MD_HAS(what) ((MIMICDYN_HAS & ~MD_HAS_NOT & MDYN_HAS_##what) != 0)
 
+/* Whether this build leaves out what some sims have, and looks whether a model has it. */
+#define MD_IS_PART (MIMICDYN_CHECKS && MIMICDYN_HAS != MDYN_HAS_ALL)
+
 /* Whether what rows are made of cannot change. */
 #define MD_IS_SETTLED (MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL)
 
@@ -6897,7 +6900,8 @@ MD_STATIC int md_softness_is_valid(const mdyn_softness *s)
     return !md_any_wide_negative(&s->a, 2);
 }
 
-/* A hard constraint has no compliance: cfm = 0; of a frequency, omega = 0 means hard. */
+/* A hard constraint has no compliance: cfm = 0; of a frequency, omega = 0 means hard. An erp alone
+   is no compliance. */
 MD_STATIC int md_has_no_compliance(const mdyn_softness *s)
 {
     return s->kind == MDYN_DEFAULT || (md_softness_has_erp(s) && md_wide_is_zero(s->b))
@@ -11142,6 +11146,12 @@ MD_INLINE int md_is_coupling_row(const md_row *row)
     return (MD_HAS(COUPLING) || MD_HAS(ELIMINATED)) && row->kind <= MDYN_ROW_LOSS;
 }
 
+/* Whether it is a coupling itself, eliminated or not. */
+MD_INLINE int md_row_is_coupling(const md_row *row)
+{
+    return md_is_coupling_row(row) && row->kind == MDYN_ROW_COUPLING;
+}
+
 /* Whether a row is the loss of a coupling. */
 MD_INLINE int md_row_is_loss(const md_row *row)
 {
@@ -11361,7 +11371,7 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
    by each other's impulses are solved together, by iteration or pivoting.) */
 MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
-    if (MD_ROW_IS(row, COUPLING)) {
+    if (md_row_is_coupling(row)) {
         const md_coupling_values *c = md_coupling_at(sim, row->index);
         const mdyn_softness softness = md_softness_of(c);
         if (md_softness_is_forceless(&softness)) return 0;
@@ -11395,6 +11405,9 @@ MD_INLINE int md_force_waits(const mdyn_sim *sim, int k)
 {
     return MIMICDYN_SETTINGS && sim->forces_wait && md_row_is_eliminated(sim, md_row_at(sim, k));
 }
+
+/* The same of the plan. */
+MD_INLINE int md_is_unbounded(const md_row *row) { return MD_HAS(EXACT) && row->unbounded; }
 
 /* Whether a joint row is solved with the equality rows: row->unbounded. */
 MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
@@ -11434,7 +11447,7 @@ MD_INLINE void md_clear_spec(md_spec *s)
 MD_STATIC int md_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->spec.level == MDYN_VELOCITY;
-    if (MD_ROW_IS(row, COUPLING)) return md_is_of_velocity(md_coupling_at(sim, row->index));
+    if (md_row_is_coupling(row)) return md_is_of_velocity(md_coupling_at(sim, row->index));
     return !MD_ROW_IS(row, DRIVE) && !MD_ROW_IS(row, LIMIT);
 }
 
@@ -11447,7 +11460,7 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
     md_clear_spec(s);
     s->is_range = (uint8_t)md_row_has_range(sim, row);
     if (md_row_is_of_velocity(sim, row)) s->level = MDYN_VELOCITY;
-    if (MD_ROW_IS(row, COUPLING)) {
+    if (md_row_is_coupling(row)) {
         const md_coupling_values *c = md_coupling_at(sim, i);
         s->lower = c->lower;
         s->upper = c->upper;
@@ -14896,12 +14909,12 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
     /* lone: of an equality row the coordinates that no later one touches and, if there are none,
        the shared one with the highest number */
     row->lone = (int16_t)sim->entries;
-    for (c = span.high; row->unbounded && c >= span.low; c--) {
+    for (c = span.high; md_is_unbounded(row) && c >= span.low; c--) {
         if (!sim->mark[c] || (c < sim->dofs && sim->last_use[c] > i)) continue;
         md_append_entry(sim, c);
         row->pivot = (md_place_if_any)c;
     }
-    for (c = span.high; row->unbounded && c >= span.low && row->pivot < 0; c--) {
+    for (c = span.high; md_is_unbounded(row) && c >= span.low && row->pivot < 0; c--) {
         if (!sim->mark[c]) continue;
         md_append_entry(sim, c);
         row->pivot = (md_place_if_any)c;
@@ -14920,7 +14933,7 @@ MD_OWN_FRAME void md_find_last_uses(mdyn_sim *sim, int rows)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->last_use[k] = -1;
-    for (i = 0; i < rows && md_ordered_row(sim, i)->unbounded; i++) {
+    for (i = 0; i < rows && md_is_unbounded(md_ordered_row(sim, i)); i++) {
         md_span span;
         if (md_is_on_same_bodies(sim, i)) continue;
         span = md_mark_fill_in(sim, sim->setup_order[i], 0);
@@ -15411,7 +15424,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     for (i = 0; i < n && code == MDYN_OK; i++) {
         row = md_ordered_row(sim, i);
         code = md_plan_row(sim, i);
-        if (code != MDYN_OK || !row->unbounded) continue;
+        if (code != MDYN_OK || !md_is_unbounded(row)) continue;
         md_set_up_row(sim, sim->setup_order[i], MD_MODE_STEP, 1);
         if (row->in_equality) {
             sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
@@ -15442,17 +15455,15 @@ MD_STATIC int md_count_saved_entries(mdyn_sim *sim)
     return n;
 }
 
-/* What the sim has, MDYN_HAS_..., whatever this build leaves out. Poses decide which rows of a tree
-   depend on others. */
-MD_STATIC int32_t md_find_what_sim_has(const mdyn_sim *sim)
+/* What the tables have, MDYN_HAS_...: of what this build leaves out too, so that nothing here may
+   ask by MD_HAS. O(r + n + c) */
+MD_STATIC int32_t md_find_what_tables_have(const mdyn_sim *sim)
 {
-    int32_t has = sim->tie_count ? MDYN_HAS_ELIMINATED : 0;
+    int32_t has = sim->dofs < MIMICDYN_MAX_DOFS ? MDYN_HAS_SPARE : 0;
     int k;
-    if (sim->dofs < MIMICDYN_MAX_DOFS) has |= MDYN_HAS_SPARE;
-    for (k = 0; k < sim->dofs; k++) {
-        if (sim->y_parent[k] >= 0) has |= MDYN_HAS_SHARED;
-        if (MIMICDYN_TREE && sim->dof[k].kind == MD_LINEAR) has |= MDYN_HAS_SLIDER;
-        if (MIMICDYN_TREE && sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
+    for (k = 0; MIMICDYN_TREE && k < sim->dofs; k++) {
+        if (sim->dof[k].kind == MD_LINEAR) has |= MDYN_HAS_SLIDER;
+        if (sim->dof[k].kind == MD_HELICAL) has |= MDYN_HAS_SCREW;
     }
     for (k = 0; k < sim->couplings; k++) {
         const md_coupling_values *c = md_coupling_at(sim, k);
@@ -15463,38 +15474,46 @@ MD_STATIC int32_t md_find_what_sim_has(const mdyn_sim *sim)
         if (c->breaks) has |= MDYN_HAS_BREAKS;
         if (!md_has_no_compliance(&softness)) has |= MDYN_HAS_SOFT | MDYN_HAS_SPRING;
     }
+    for (k = sim->couplings; k < sim->joint_row_count; k++) {
+        const int kind = md_row_at(sim, k)->kind;
+        if (kind == MDYN_ROW_DRIVE) has |= MDYN_HAS_DRIVE | MDYN_HAS_SOFT;
+        if (kind == MDYN_ROW_FRICTION) has |= MDYN_HAS_FRICTION;
+        if (kind == MDYN_ROW_LIMIT) has |= MDYN_HAS_LIMIT;
+    }
+    return has;
+}
+
+/* The same of the plan: what was eliminated, and of the rows that are left those that are exact and
+   those that are not, of which iterated ones are both. Poses decide which rows of a tree depend on
+   others; those of rotors have been set up. What this build never has does not count. */
+MD_STATIC int32_t md_find_what_plan_has(const mdyn_sim *sim)
+{
+    int32_t has = sim->tie_count ? MDYN_HAS_ELIMINATED : 0;
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (sim->y_parent[k] >= 0) has |= MDYN_HAS_SHARED;
     for (k = 0; k < sim->joint_row_count; k++) {
         const md_row *row = md_row_at(sim, k);
+        const int is_exact = md_row_is_equality(sim, row);
         if (row->kind == MDYN_ROW_COUPLING && sim->eliminated[row->index]) continue;
-        has |= row->kind == MDYN_ROW_DRIVE ? MDYN_HAS_DRIVE | MDYN_HAS_SOFT
-            : row->kind == MDYN_ROW_FRICTION ? MDYN_HAS_FRICTION
-            : row->kind == MDYN_ROW_LIMIT ? MDYN_HAS_LIMIT : MDYN_HAS_COUPLING;
-        if (!md_row_is_equality(sim, row) || md_iterates_equalities(sim)) has |= MDYN_HAS_BOUNDED;
-        if (!md_row_is_equality(sim, row)) continue;
-        has |= MDYN_HAS_EXACT;
-        if (MIMICDYN_TREE || row->standing & MD_STANDS_REDUNDANT) has |= MDYN_HAS_REDUNDANT;
+        if (row->kind <= MDYN_ROW_LOSS) has |= MDYN_HAS_COUPLING;
+        if (!is_exact || md_iterates_equalities(sim)) has |= MDYN_HAS_BOUNDED;
+        if (is_exact) has |= MDYN_HAS_EXACT;
+        if (is_exact && (MIMICDYN_TREE || row->standing & MD_STANDS_REDUNDANT))
+            has |= MDYN_HAS_REDUNDANT;
     }
     return has & ~MD_HAS_NOT;
 }
 
-/* MDYN_OK, or MDYN_ERR_LEFT_OUT and the exponent of the first MDYN_HAS_... that this build lacks. */
-MD_STATIC int md_check_what_sim_has(mdyn_sim *sim)
+/* MDYN_OK, or MDYN_ERR_LEFT_OUT with the exponent of a MDYN_HAS_... that this build leaves out, if
+   `has` is more than the program says. */
+MD_STATIC int md_check_what_it_has(mdyn_sim *sim, int32_t has)
 {
-    int32_t lacks;
-    int k = 0;
-    if (!MIMICDYN_CHECKS || MIMICDYN_HAS == MDYN_HAS_ALL) return MDYN_OK;
-    lacks = md_find_what_sim_has(sim) & ~(int32_t)MIMICDYN_HAS;
-    if (!lacks) return MDYN_OK;
-    while (!(lacks >> k & 1)) k++;
-    return md_blame(sim, MDYN_ERR_LEFT_OUT, k);
-}
-
-/* Plans the joint rows, if this build has them; the plan tells which depend on others. */
-MD_STATIC int md_plan_checked_rows(mdyn_sim *sim)
-{
-    int code = md_check_what_sim_has(sim);
-    if (code == MDYN_OK) code = md_plan_rows(sim);
-    return code == MDYN_OK ? md_check_what_sim_has(sim) : code;
+    int k;
+    for (k = 0; has >> k; k++)
+        if (has & ~(int32_t)MIMICDYN_HAS & (int32_t)1 << k)
+            return md_blame(sim, MDYN_ERR_LEFT_OUT, k);
+    return MDYN_OK;
 }
 
 /* Decides which couplings are eliminated, lays out L, and plans the joint rows, at the present
@@ -15522,14 +15541,14 @@ MD_STATIC int md_plan(mdyn_sim *sim)
         if (sim->L_first[sim->dofs] > sim->M_first[sim->dofs] + md_count_saved_entries(sim))
             code = MDYN_ERR_CAPACITY_ENTRIES;
         if (code == MDYN_OK) code = md_factor_LtL(sim, MD_K(0));
-        if (code == MDYN_OK) code = md_plan_checked_rows(sim);
-        if (code == MDYN_OK || code == MDYN_ERR_LEFT_OUT) return code;
+        if (code == MDYN_OK) code = md_plan_rows(sim);
+        if (code == MDYN_OK) return MDYN_OK;
         md_clear_ties(sim);
         if (MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
         (void)md_plan_factor(sim);
         (void)md_factor_LtL(sim, MD_K(0));
     }
-    return md_plan_checked_rows(sim);
+    return md_plan_rows(sim);
 }
 
 /* The range that the limits of row i leave to the independent DoF y on which alone its joint
@@ -21436,10 +21455,14 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     /* The plan finds dependent rows by their numbers: it takes M and J at this state */
     md_update_kinematics(sim);
     code = md_build_ancestors(sim);
+    if (MD_IS_PART && code == MDYN_OK)
+        code = md_check_what_it_has(sim, md_find_what_tables_have(sim));
     if (code == MDYN_OK) code = md_update_curves(sim);
     if (code == MDYN_OK) md_count_springs(sim);
     if (code == MDYN_OK) md_set_damping_weights(sim);
     if (code == MDYN_OK) code = md_plan_with_masses(sim);
+    if (MD_IS_PART && code == MDYN_OK)
+        code = md_check_what_it_has(sim, md_find_what_plan_has(sim));
     if (code == MDYN_OK) code = md_warn_couplings(sim);
     if (code < 0) return code;
 
@@ -23180,7 +23203,7 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
     }
     ok = ok && n == sim->tie_count && sim->L_first[0] == 0
         && md_is_between(0, sim->L_first[sim->dofs], MIMICDYN_MAX_ENTRIES);
-    for (n = 0, k = 0; ok && k < sim->dofs; k++)
+    for (n = 0, k = 0; MD_HAS(ELIMINATED) && ok && k < sim->dofs; k++)
         for (j = k; j >= 0; j = md_parent_dof(sim, j), n++)
             ok &= sim->mass_place[n] == md_mass_place(sim, k, j);
     return ok;
@@ -24296,9 +24319,11 @@ MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int s
     return out.size ? MDYN_OK : MDYN_ERR_ROOM;
 }
 
+/* As the tables and the plan are now, which calls may have changed since mdyn_init. */
 MDYN_API int32_t mdyn_has(const mdyn_sim *sim)
 {
-    return md_is_ready(sim) ? md_find_what_sim_has(sim) : md_not_ready(sim);
+    if (!md_is_ready(sim)) return md_not_ready(sim);
+    return md_find_what_tables_have(sim) | md_find_what_plan_has(sim);
 }
 
 /* q, v, commands, targets, wrenches, couplings and the plan are kept. */

@@ -65,6 +65,7 @@ for model in gear pair planet gantry clutch gripper press; do
     case $model in gripper | press) baked=-DMIMICDYN_BAKED=0 ;; esac
     check x86-64 "$model" "$host" $baked
     check x86-64 "$model" "$host" $baked -DBAKE_FIRST
+    case $model in gear | planet | clutch) check x86-64 "$model" "$host" -DBAKE_FIRST ;; esac
     [ "$scalar" = FIXED ] || continue
     for name in m0 rv32imc; do
         [ -z "$(sh "$board" missing "$name" "$scratch")" ] || continue

@@ -1,7 +1,7 @@
 /* The model BAKE_MODEL as mdyn_init sets it up, and as bake.py wrote it: both move the same to the
    last bit, with equal reports. Prints a hash of the motion of the baked one, the same on every
-   processor in FIXED. With MIMICDYN_BAKED, and with BAKE_FIRST, where the bake says what the sim
-   has (MIMICDYN_HAS), no mdyn_init is there: only the hash, and what is refused. */
+   processor in FIXED. With MIMICDYN_BAKED there is no mdyn_init: the hash, and what is refused.
+   With BAKE_FIRST the bake says what the sim has (MIMICDYN_HAS), and mdyn_init takes the model. */
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
 #ifdef BAKE_FIRST
@@ -11,7 +11,7 @@
 #include BAKE_HEADER
 #include "port.h"
 
-enum { STEPS = 400, BAKED = MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL };
+enum { STEPS = 400, SETTLED = MIMICDYN_BAKED || MIMICDYN_HAS != MDYN_HAS_ALL };
 static mdyn_sim sim, other;
 static uint32_t hash = 2166136261u;
 
@@ -33,7 +33,7 @@ static void command(mdyn_sim *s, int n) {
     s->tau[1] = n / 37 % 2 ? MDYN_R(0.0625) : MDYN_R(-0.03125);
 }
 
-/* q, v and the impulses of the couplings, into the hash */
+/* q, v, the forces and errors of the couplings, into the hash */
 static int note(mdyn_sim *s) {
     int i;
     add(s->q, sizeof s->q);
@@ -42,6 +42,7 @@ static int note(mdyn_sim *s) {
         mdyn_row_report r;
         if (mdyn_report_row(s, MDYN_ROW_COUPLING, i, &r) < 0) return 0;
         add(&r.force, sizeof r.force);
+        add(&r.error, sizeof r.error);
     }
     return 1;
 }
@@ -58,13 +59,13 @@ static void print_hash(void) {
 int main(void) {
     int n, code;
     if (BAKE_BEGIN(NULL, NULL) != MDYN_ERR_NULL || BAKE_BEGIN(&sim, NULL) < 0) port_exit(1);
-    if (BAKED && mdyn_init(&other, &BAKE_MODEL) != MDYN_ERR_LEFT_OUT) port_exit(2);
-    if (!BAKED && mdyn_init(&other, &BAKE_MODEL) < 0) port_exit(3);
+    if (MIMICDYN_BAKED && mdyn_init(&other, &BAKE_MODEL) != MDYN_ERR_LEFT_OUT) port_exit(2);
+    if (!MIMICDYN_BAKED && mdyn_init(&other, &BAKE_MODEL) < 0) port_exit(3);
     for (n = 0; n < STEPS; n++) {
         command(&sim, n);
         code = mdyn_step(&sim);
         if (code < 0 || !note(&sim)) port_exit(4);
-        if (BAKED) continue;
+        if (MIMICDYN_BAKED) continue;
         command(&other, n);
         if (mdyn_step(&other) != code || differ(sim.q, other.q, sizeof sim.q)
             || differ(sim.v, other.v, sizeof sim.v)
@@ -79,6 +80,6 @@ int main(void) {
     if (code == MDYN_OK) code = mdyn_step(&sim);
     if (code != (MIMICDYN_BAKED ? MDYN_ERR_LEFT_OUT : MDYN_OK)) port_exit(6);
     code = mdyn_set_coupling(&sim, 0, &BAKE_MODEL.couplings[0]);
-    if (BAKED ? code != MDYN_ERR_LEFT_OUT : code < 0) port_exit(7);
+    if (SETTLED ? code != MDYN_ERR_LEFT_OUT : code < 0) port_exit(7);
     port_exit(0);
 }
