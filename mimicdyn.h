@@ -3042,8 +3042,9 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
    MD_OPAQUE(x): the compiler no longer knows where the value of x is from.
    MD_UNROLL, before a loop: four passes as one, which takes 6 % off a step of ten boxes by PGS, and
-   7 % by pivoting. clang does so by itself. MD_FLOAT_UNROLL: the same where MD_FLOAT_INLINE
-   inlines; it takes 1.6 % off a step of ten boxes by PGS, and nothing of Cortex-M0's flash.
+   7 % by pivoting; rotors have loops of one or two passes. clang does so by itself.
+   MD_FLOAT_UNROLL: the same where MD_FLOAT_INLINE inlines; it takes 1.6 % off a step of ten boxes
+   by PGS, and nothing of Cortex-M0's flash.
    MD_UNROLL_SIX: passes of a known number, at most six, without a loop. */
 #if defined(__GNUC__) || defined(__clang__)
 #if defined(__OPTIMIZE__)
@@ -3072,7 +3073,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_OPAQUE(x) ((void)0)
 #endif
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !defined(__OPTIMIZE_SIZE__)
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !defined(__OPTIMIZE_SIZE__) \
+    && MIMICDYN_TREE
 #define MD_UNROLL _Pragma("GCC unroll 4")
 #define MD_UNROLL_SIX _Pragma("GCC unroll 6")
 #else
