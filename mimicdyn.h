@@ -3158,6 +3158,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
 #define MD_PRODUCTS_ARE_CHEAP 0 /* it is sooner asked whether one is needed */
 #define MD_LEADS_TO_MIDDLE 1    /* ratios of 1 and -1 cost less than a drift to all digits */
+#define MD_SIGNS_ARE_FACTORS 0  /* 1: a product by 1 or -1 costs less than to ask for the sign */
 #define MD_SNAPS_ENTRIES 1      /* vectors of one entry are 1 or -1, which needs no product */
 
 /* ---- words ----
@@ -5189,10 +5190,12 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 #define MD_OWN_FRAME MD_NOINLINE
 #define MD_FLOAT_INLINE MD_NOINLINE
 #define MD_FLOAT_UNROLL
+#define MD_SIGNS_ARE_FACTORS 0
 #else
 #define MD_OWN_FRAME MD_STATIC
 #define MD_FLOAT_INLINE MD_INLINE
 #define MD_FLOAT_UNROLL MD_UNROLL
+#define MD_SIGNS_ARE_FACTORS 1
 #endif
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
@@ -15830,7 +15833,7 @@ MD_INLINE int md_has_one_entry(const md_row *row)
 MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
 
 /* Whether `along` of a hard row may be more than a sign, or is sooner multiplied by than asked. */
-#define MD_MULTIPLIES_ALONG (MIMICDYN_TREE && (MD_PRODUCTS_ARE_CHEAP || MD_HAS_CONTACTS))
+#define MD_MULTIPLIES_ALONG (MD_SIGNS_ARE_FACTORS || MD_HAS_CONTACTS)
 
 /* along u */
 MD_INLINE md_unit md_part_along(const md_row *row, md_unit u)
