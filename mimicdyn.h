@@ -3481,7 +3481,6 @@ MD_OWN_FRAME md_num md_add(md_num a, md_num b)
     int32_t x = md_mantissa(MD_RAW(a)), y = md_mantissa(MD_RAW(b)), t;
     int32_t e = md_exponent(MD_RAW(a)), d = e - md_exponent(MD_RAW(b));
     uint32_t sum, rest;
-    int64_t canceled;
     if (x == 0) return b;
     if (y == 0) return a;
 
@@ -3496,7 +3495,7 @@ MD_OWN_FRAME md_num md_add(md_num a, md_num b)
     t = x >> 31;
     y = (y ^ t) - t;
     sum = (uint32_t)((x ^ t) - t) + (uint32_t)(y >> d);
-    rest = d > 0 ? (uint32_t)y << (32 - d) : 0u;
+    rest = (uint32_t)y << 1 << (31 - d);
 
     /* 32 bits: one too many. 31 bits: as wanted. Fewer: the sum is normalized with its rest. */
     if (sum >> 31 && y >= 0) {
@@ -3505,8 +3504,8 @@ MD_OWN_FRAME md_num md_add(md_num a, md_num b)
     } else if (sum >= 0x40000000u && sum + (rest >> 31) < 0x80000000u) {
         sum += rest >> 31;
     } else {
-        canceled = md_join_words((int32_t)sum, rest);
-        return MD_NORMALIZE(t < 0 ? -canceled : canceled, e - 32);
+        const md_num left = MD_NORMALIZE(md_join_words((int32_t)sum, rest), e - 32);
+        return t < 0 ? md_neg(left) : left;
     }
     return MD_NUM(md_pack(((int32_t)sum ^ t) - t, e));
 }
