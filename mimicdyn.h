@@ -3158,7 +3158,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
 #define MD_PRODUCTS_ARE_CHEAP 0 /* it is sooner asked whether one is needed */
 #define MD_LEADS_TO_MIDDLE 1    /* ratios of 1 and -1 cost less than a drift to all digits */
-#define MD_SIGNS_ARE_FACTORS 0  /* 1: a product by 1 or -1 costs less than to ask for the sign */
+#define MD_MULTIPLIES_ALONG MD_HAS_CONTACTS /* `along` of another hard row is 1 or -1 */
 #define MD_SNAPS_ENTRIES 1      /* vectors of one entry are 1 or -1, which needs no product */
 
 /* ---- words ----
@@ -3390,10 +3390,10 @@ MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
     return MD_NORMALIZE(x - (x & 255), md_wide_exponent(x) - 8);
 }
 
-/* A mantissa 0 is zero, whatever the exponent. */
 /* -x, whose mantissa has 56 bits; x is not the most negative one. */
 MD_INLINE mdyn_wide md_wide_neg(mdyn_wide x) { return md_shift_left(-(x >> 8), 8) | (x & 255); }
 
+/* A mantissa 0 is zero, whatever the exponent. */
 MD_INLINE int md_wide_is_zero(mdyn_wide x) { return x >> 8 == 0; }
 MD_INLINE int md_wide_is_negative(mdyn_wide x) { return x < 0; }
 
@@ -5189,12 +5189,12 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 #define MD_OWN_FRAME MD_NOINLINE
 #define MD_FLOAT_INLINE MD_NOINLINE
 #define MD_FLOAT_UNROLL
-#define MD_SIGNS_ARE_FACTORS 0
+#define MD_MULTIPLIES_ALONG MD_HAS_CONTACTS
 #else
 #define MD_OWN_FRAME MD_STATIC
 #define MD_FLOAT_INLINE MD_INLINE
 #define MD_FLOAT_UNROLL MD_UNROLL
-#define MD_SIGNS_ARE_FACTORS 1
+#define MD_MULTIPLIES_ALONG 1 /* sooner than asking for the sign */
 #endif
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
@@ -15831,9 +15831,6 @@ MD_INLINE int md_has_one_entry(const md_row *row)
 /* Whether a row is soft. Of a hard one along = 1, or -1, but for the tangents of contacts. */
 MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
 
-/* Whether `along` of a hard row may be more than a sign, or is sooner multiplied by than asked. */
-#define MD_MULTIPLIES_ALONG (MD_SIGNS_ARE_FACTORS || MD_HAS_CONTACTS)
-
 /* along u */
 MD_INLINE md_unit md_part_along(const md_row *row, md_unit u)
 {
@@ -18696,7 +18693,6 @@ MD_OWN_FRAME int md_check_targets(mdyn_sim *sim)
     code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
     if (code != MDYN_OK) return code;
     return md_check_numbers(sim, MDYN_IN_TARGET_VELOCITY, sim->target_velocity, sim->dofs);
-    return code;
 }
 
 /* Releases coupling i: from the next step on neither its row nor that of its loss takes part. */
