@@ -3048,8 +3048,9 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
    MD_OPAQUE(x): the compiler no longer knows where the value of x is from.
    MD_UNROLL, before a loop: four passes as one, which takes 6 % off a step of ten boxes by PGS, and
-   7 % by pivoting. clang does so by itself. MD_FLOAT_UNROLL: the same where MD_FLOAT_INLINE
-   inlines; it takes 1.6 % off a step of ten boxes by PGS, and nothing of Cortex-M0's flash.
+   7 % by pivoting; rotors have loops of one or two passes. clang does so by itself.
+   MD_FLOAT_UNROLL: the same where MD_FLOAT_INLINE inlines; it takes 1.6 % off a step of ten boxes
+   by PGS, and nothing of Cortex-M0's flash.
    MD_UNROLL_SIX: passes of a known number, at most six, without a loop. */
 #if defined(__GNUC__) || defined(__clang__)
 #if defined(__OPTIMIZE__)
@@ -3078,7 +3079,8 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 #define MD_OPAQUE(x) ((void)0)
 #endif
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !defined(__OPTIMIZE_SIZE__)
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !defined(__OPTIMIZE_SIZE__) \
+    && MIMICDYN_TREE
 #define MD_UNROLL _Pragma("GCC unroll 4")
 #define MD_UNROLL_SIX _Pragma("GCC unroll 6")
 #else
@@ -3162,6 +3164,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
 #define MD_PRODUCTS_ARE_CHEAP 0 /* it is sooner asked whether one is needed */
 #define MD_LEADS_TO_MIDDLE 1    /* ratios of 1 and -1 cost less than a drift to all digits */
+#define MD_MULTIPLIES_ALONG MD_HAS_CONTACTS /* `along` of another hard row is 1 or -1 */
 #define MD_SNAPS_ENTRIES 1      /* vectors of one entry are 1 or -1, which needs no product */
 
 /* ---- words ----
@@ -3393,10 +3396,10 @@ MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
     return MD_NORMALIZE(x - (x & 255), md_wide_exponent(x) - 8);
 }
 
-/* A mantissa 0 is zero, whatever the exponent. */
 /* -x, whose mantissa has 56 bits; x is not the most negative one. */
 MD_INLINE mdyn_wide md_wide_neg(mdyn_wide x) { return md_shift_left(-(x >> 8), 8) | (x & 255); }
 
+/* A mantissa 0 is zero, whatever the exponent. */
 MD_INLINE int md_wide_is_zero(mdyn_wide x) { return x >> 8 == 0; }
 MD_INLINE int md_wide_is_negative(mdyn_wide x) { return x < 0; }
 
@@ -3484,7 +3487,6 @@ MD_OWN_FRAME md_num md_add(md_num a, md_num b)
     int32_t x = md_mantissa(MD_RAW(a)), y = md_mantissa(MD_RAW(b)), t;
     int32_t e = md_exponent(MD_RAW(a)), d = e - md_exponent(MD_RAW(b));
     uint32_t sum, rest;
-    int64_t canceled;
     if (x == 0) return b;
     if (y == 0) return a;
 
@@ -3499,7 +3501,7 @@ MD_OWN_FRAME md_num md_add(md_num a, md_num b)
     t = x >> 31;
     y = (y ^ t) - t;
     sum = (uint32_t)((x ^ t) - t) + (uint32_t)(y >> d);
-    rest = d > 0 ? (uint32_t)y << (32 - d) : 0u;
+    rest = (uint32_t)y << 1 << (31 - d);
 
     /* 32 bits: one too many. 31 bits: as wanted. Fewer: the sum is normalized with its rest. */
     if (sum >> 31 && y >= 0) {
@@ -3508,8 +3510,8 @@ MD_OWN_FRAME md_num md_add(md_num a, md_num b)
     } else if (sum >= 0x40000000u && sum + (rest >> 31) < 0x80000000u) {
         sum += rest >> 31;
     } else {
-        canceled = md_join_words((int32_t)sum, rest);
-        return MD_NORMALIZE(t < 0 ? -canceled : canceled, e - 32);
+        const md_num left = MD_NORMALIZE(md_join_words((int32_t)sum, rest), e - 32);
+        return t < 0 ? md_neg(left) : left;
     }
     return MD_NUM(md_pack(((int32_t)sum ^ t) - t, e));
 }
@@ -5193,10 +5195,12 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 #define MD_OWN_FRAME MD_NOINLINE
 #define MD_FLOAT_INLINE MD_NOINLINE
 #define MD_FLOAT_UNROLL
+#define MD_MULTIPLIES_ALONG MD_HAS_CONTACTS
 #else
 #define MD_OWN_FRAME MD_STATIC
 #define MD_FLOAT_INLINE MD_INLINE
 #define MD_FLOAT_UNROLL MD_UNROLL
+#define MD_MULTIPLIES_ALONG 1 /* sooner than asking for the sign */
 #endif
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
@@ -15916,9 +15920,6 @@ MD_INLINE int md_has_one_entry(const md_row *row)
 
 /* Whether a row is soft. Of a hard one along = 1, or -1, but for the tangents of contacts. */
 MD_INLINE int md_is_soft_in_block(const md_row *row) { return !md_unit_is_zero(row->beside); }
-
-/* Whether `along` of a hard row may be more than a sign, or is sooner multiplied by than asked. */
-#define MD_MULTIPLIES_ALONG (MIMICDYN_TREE && (MD_PRODUCTS_ARE_CHEAP || MD_HAS_CONTACTS))
 
 /* along u */
 MD_INLINE md_unit md_part_along(const md_row *row, md_unit u)
