@@ -24660,11 +24660,13 @@ MDYN_API int mdyn_explain_body(mdyn_sim *sim, int body, char *text, int size)
 #endif
 
 /* Sentence and remedy are columns of MDYN_CODES. An unknown code gets a text too, so that the
-   result can be printed without a test for NULL. */
+   result can be printed without a test for NULL. Each is an array of its own, which a linker leaves
+   out: gcc keeps literals of a switch in one section with those of the program's tables. */
 MDYN_API const char *mdyn_text(int code)
 {
     switch (code) {
-#define MD_CODE_(name, value, sentence, remedy) case value: return sentence;
+#define MD_CODE_(name, value, sentence, remedy) \
+        case value: { static const char text[] = sentence; return text; }
         MDYN_CODES(MD_CODE_)
 #undef MD_CODE_
     default: return "unknown code";
@@ -24674,7 +24676,8 @@ MDYN_API const char *mdyn_text(int code)
 MDYN_API const char *mdyn_remedy(int code)
 {
     switch (code) {
-#define MD_CODE_(name, value, sentence, remedy) case value: return remedy;
+#define MD_CODE_(name, value, sentence, remedy) \
+        case value: { static const char text[] = remedy; return text; }
         MDYN_CODES(MD_CODE_)
 #undef MD_CODE_
     default: return "pass a code that a call of this header has returned";
