@@ -8758,7 +8758,7 @@ MD_STATIC int md_bend_coupler(mdyn_sim *sim, int i, const mdyn_curve *curve)
 
 /* The bends of all curves, at the present q; J' v for the velocities of the middle of a step, else
    for v. O(curves) */
-MD_OWN_FRAME int md_update_curves(mdyn_sim *sim)
+MD_STATIC int md_update_curves(mdyn_sim *sim)
 {
     md_curve_value p;
     int i, k, code = MDYN_OK;
@@ -9537,7 +9537,7 @@ MD_INLINE int md_q_stays_in_range(const mdyn_sim *sim, int k, md_num u)
 
 /* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. Of
    that no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
-MD_OWN_FRAME int md_check_q_motion(mdyn_sim *sim, const md_num *u)
+MD_STATIC int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
     int i, k, c;
     for (k = 0; k < sim->dofs; k++)
@@ -9565,7 +9565,7 @@ MD_INLINE void md_drift_dof(mdyn_sim *sim, int k, mdyn_wide dt)
 }
 
 /* The same for all DoFs, at their present v; with `leads` but for the followers that are led. */
-MD_OWN_FRAME void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int leads)
+MD_STATIC void md_drift_q(mdyn_sim *sim, mdyn_wide dt, int leads)
 {
     int k;
     MD_FLOAT_UNROLL
@@ -11904,7 +11904,7 @@ MD_INLINE enum md_bias_mode md_final_bias_mode(const mdyn_sim *sim)
 
 /* Equality: v_lo = v_hi = velocity - erp C/h, with C in row->error. One substep removes the part
    erp of the error. */
-MD_OWN_FRAME void md_target_equality(mdyn_sim *sim, md_row *row, md_num velocity)
+MD_STATIC void md_target_equality(mdyn_sim *sim, md_row *row, md_num velocity)
 {
     md_num correction = md_mul(md_error_rate(sim, row), row->error);
     row->v_lo = row->v_hi = md_sub(velocity, correction);
@@ -12059,7 +12059,7 @@ MD_INLINE md_num md_target_bound(const mdyn_sim *sim, md_row *row, md_num x, int
 }
 
 /* Hard range: C stays within [lower, upper], and returns there by the part erp in a substep. */
-MD_OWN_FRAME void md_target_hard_range(mdyn_sim *sim, md_row *row, const md_spec *s)
+MD_STATIC void md_target_hard_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num zero = MD_K(0), x, bias = zero;
     row->v_lo = MD_NO_MIN;
@@ -12091,7 +12091,7 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
    lower = upper = 0 with a bounded force. No position is corrected. */
-MD_OWN_FRAME void md_target_velocity(md_row *row, const md_spec *s)
+MD_STATIC void md_target_velocity(md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
     row->v_lo = row->v_hi = velocity;
@@ -14206,7 +14206,7 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
 }
 
 /* sim->du = Q^T sim->du. row->u_hi keeps the free du at each pivot, for the impulses. */
-MD_OWN_FRAME void md_apply_Qt(mdyn_sim *sim)
+MD_STATIC void md_apply_Qt(mdyn_sim *sim)
 {
     int k;
     for (k = 0; k < md_equality_count(sim); k++) {
@@ -14315,7 +14315,7 @@ MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
 /* The impulses of the equality rows, R lambda = y, where y is the change of du at the pivots (from
    row->u_hi) less what the inequality rows' impulses contribute there. They may be far larger than
    the velocities, so they have a block of their own, of scale e + room. */
-MD_OWN_FRAME void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
+MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     int k, room = 0, tries = 0;
@@ -16591,7 +16591,7 @@ MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
 /* sim->scratch := how much each coordinate changes in this step: |du| plus the |du| that there
    would be without the inequality rows; of a joint of several DoF the largest. In units of 2^room;
    returns the overflow. */
-MD_OWN_FRAME md_overflow md_find_changes(mdyn_sim *sim, int room)
+MD_STATIC md_overflow md_find_changes(mdyn_sim *sim, int room)
 {
     const int n = sim->dofs + sim->rows;
     md_overflow overflow = 0;
@@ -17113,7 +17113,7 @@ MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i)
 }
 
 /* A := its factors L and 1/D, A = L D L^T: each row in turn is taken from those below it. */
-MD_OWN_FRAME void md_factor_system(md_system *y)
+MD_STATIC void md_factor_system(md_system *y)
 {
     int i, j, k;
     for (k = 0; k < y->count; k++) {
@@ -24762,11 +24762,13 @@ MDYN_API int mdyn_explain_body(mdyn_sim *sim, int body, char *text, int size)
 #endif
 
 /* Sentence and remedy are columns of MDYN_CODES. An unknown code gets a text too, so that the
-   result can be printed without a test for NULL. */
+   result can be printed without a test for NULL. Each is an array of its own, which a linker leaves
+   out: gcc keeps literals of a switch in one section with those of the program's tables. */
 MDYN_API const char *mdyn_text(int code)
 {
     switch (code) {
-#define MD_CODE_(name, value, sentence, remedy) case value: return sentence;
+#define MD_CODE_(name, value, sentence, remedy) \
+        case value: { static const char text[] = sentence; return text; }
         MDYN_CODES(MD_CODE_)
 #undef MD_CODE_
     default: return "unknown code";
@@ -24776,7 +24778,8 @@ MDYN_API const char *mdyn_text(int code)
 MDYN_API const char *mdyn_remedy(int code)
 {
     switch (code) {
-#define MD_CODE_(name, value, sentence, remedy) case value: return remedy;
+#define MD_CODE_(name, value, sentence, remedy) \
+        case value: { static const char text[] = remedy; return text; }
         MDYN_CODES(MD_CODE_)
 #undef MD_CODE_
     default: return "pass a code that a call of this header has returned";

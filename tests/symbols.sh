@@ -2,7 +2,7 @@
 # symbols.sh COMPILER BUILD [ROOT]: the implementation compiles without a warning, for all scalars
 # and three optimizations; its object file must ask the linker for nothing but memcpy and memset,
 # must hold no writable data, and must give away no name that does not begin with mdyn_ or
-# mimicdyn_.
+# mimicdyn_. A program of one file whose tables have names does not link the sentences of the codes.
 # Exit 77: the tools are not there.
 . "$(dirname "$0")/common.sh"
 cc=$1
@@ -35,4 +35,17 @@ for scalar in F32 F64 FIXED; do
         size "$object" | awk -v what="$what" 'NR == 2 { print what ": " $1 " bytes" }'
     done
 done
+
+cat >"$build/one_file.c" <<'END'
+#define MIMICDYN_IMPLEMENTATION
+#include "mimicdyn.h"
+static const mdyn_body bodies[] = { { .name = "rotor", .parent = MDYN_WORLD, .armature = 1 } };
+static const mdyn_model model = { .bodies = bodies, .body_count = 1, .dt = MDYN_C(0.001) };
+static mdyn_sim sim;
+int main(void) { return mdyn_init(&sim, &model); }
+END
+"$cc" -std=c99 -w -Os -fno-pie -no-pie -ffunction-sections -fdata-sections -Wl,--gc-sections \
+    -I"$root" "$build/one_file.c" -o "$build/one_file" || fail "one file does not link"
+grep -q "rotor" "$build/one_file" || fail "the program has no names"
+if grep -q "nothing to do" "$build/one_file"; then fail "one file links the sentences"; fi
 exit $failed
