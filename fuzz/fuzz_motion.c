@@ -919,14 +919,17 @@ static int evaluate_scheme(const specimen *s, const mdyn_sim *before, const mdyn
     return evaluate_dynamics((int)t.last.state);
 }
 
-/* Whether a row of one side pushes: an impact, if it is its first step. */
+/* Whether a row of one side pushes: an impact, if it is its first step. In substeps it may be at
+   either bound in turn, and its impulses add up to 0. */
 static int has_stop(void)
 {
+    const int parts = t.s.model.solver.method == MDYN_TGS;
     for (int i = 0; i < t.rows; i++) {
         const row *r = &t.row[i];
         const int normal = r->kind == MDYN_ROW_CONTACT && r->index % 3 == 0;
         const int range = r->lo != r->hi && r->kind != MDYN_ROW_CONTACT;
-        if (r->lambda != 0 && (normal || range)) return 1;
+        const int both = parts && r->most > 0 && (r->report.flags & MDYN_ROW_SATURATED);
+        if ((r->lambda != 0 || both) && (normal || range)) return 1;
     }
     return 0;
 }
