@@ -12327,21 +12327,12 @@ MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, const m
     }
 }
 
-/* Whether the two bodies of a row are of one weld; the world has no term. */
-MD_STATIC int md_is_within_weld(const mdyn_sim *sim, const md_body_row *r)
-{
-    const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
-    return r->term_count < 3 && md_last_dof(sim, a) == md_last_dof(sim, b);
-}
-
 /* J G of a body row into sim->row_jacobian, valid for the DoFs among its entries: those between its
    bodies and the world, and those that these follow; row->Jv = J v; row->scale = a power of 2 that
    brings max |J_k|/L_kk to O(1); r->max_length2 = the squared length that the whitened row could
    have without cancellation. O(terms depth).
    An element that is no more than the rounding of its summands becomes 0, as for equal and opposite
-   wrenches on a shared path to the world, or directions in which a planar mechanism cannot move. If
-   all do, and the bodies are of one weld, the row has no term any more: its impulse, however large,
-   acts on nothing. */
+   wrenches on a shared path to the world, or directions in which a planar mechanism cannot move. */
 MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
 {
     md_jacobian_sums sums = { MD_K(0), MD_K(0), MD_K(0) };
@@ -12352,7 +12343,6 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     row->Jv = sums.Jv;
     r->max_length2 = sums.largest2;
     row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
-    if (md_is_zero(sums.largest) && md_is_within_weld(sim, r)) r->term_count = 0;
     if (md_has_curved_ties(sim)) {
         /* not by `off`, which has more than velocities */
         md_copy_in(MD_LASTING(sim)->y_force, sim->v, sim->dofs);
@@ -13908,28 +13898,39 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
+/* Whether a closure or contact is within a weld: J is 0, and its bodies are fixed to each other; the
+   world has no term. Then it loses its terms: its impulse, however large, acts on nothing. */
+MD_STATIC int md_is_within_weld(mdyn_sim *sim, const md_row *row)
+{
+    md_body_row *r = md_body_row_of(sim, row);
+    const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
+    if (row->kind == MDYN_ROW_USER || !md_is_zero(r->max_length2)
+        || md_last_dof(sim, a) != md_last_dof(sim, b)) return 0;
+    r->term_count = 0;
+    return 1;
+}
+
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. (Without
    a bound, alone means without the hard rows too: what they leave of a row may be so little that
    its impulse were far above all others.) So does that of a closure or contact within a weld, of
    which nothing is left to the block. */
-MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
+MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
 {
-    const int within_weld = md_is_body_row(row) && row->kind != MDYN_ROW_USER
-        && md_body_row_at(sim, row)->term_count == 0;
     md_num lambda;
-    int is_scaled, in_equality;
+    int within_weld, is_scaled, in_equality;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row)) return;
+    within_weld = md_is_body_row(row) && md_is_within_weld(sim, row);
     if (!within_weld && (!md_uses_midpoint(sim) || md_has_two_targets(row))) return;
     if (!within_weld && !row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
 
-    lambda = md_sub(within_weld ? md_max(row->v_lo, md_min(row->v_hi, MD_K(0))) : row->v_lo,
-                    row->Jv);
+    lambda = md_sub(row->v_lo, row->Jv);
+    if (within_weld) lambda = md_max(row->v_lo, md_min(row->v_hi, MD_K(0)));
     /* of an inequality row of which no other owns a part, scale^2 = 1/(r + cfm) */
     is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
     in_equality = MD_HAS(EXACT) && row->in_equality;
