@@ -1504,7 +1504,10 @@ static void query(input *in, mdyn_sim *sim)
     case 8: (void)mdyn_range(sim, body, &n[0], &n[1]); break;
     case 9: (void)mdyn_explain(sim, (mdyn_row_kind)kind, body, text, (int)sizeof text); break;
     case 10: (void)mdyn_coupling_force(sim, kind & 1, kind >> 1 & 1, n); break;
-    case 11: REQUIRE(mdyn_inverse_dynamics(sim, n, n + RN) == MDYN_OK); break;
+    case 11: /* of accelerations that no earlier input has left */
+        for (int i = 0; i < t.dofs; i++) n[i] = wide(i - 1);
+        REQUIRE(mdyn_inverse_dynamics(sim, n, n + RN) == MDYN_OK);
+        break;
     case 12: (void)mdyn_inverse_mass_column(sim, take_int(in, 0, t.dofs - 1), n); break;
     default: (void)mdyn_impulse_response(sim, take_int(in, 0, t.dofs - 1), 0, n); break;
     }
