@@ -18519,6 +18519,7 @@ MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room,
     }
     for (substep = 1; substep < substeps; substep++) {
         md_solve_pass(sim, mode, e);
+        if (md_has_overflowed(sim->overflow)) return e; /* without a dv, to be repeated */
         sim->substep = (int16_t)substep;
         md_end_substep(sim, 0);
         if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
