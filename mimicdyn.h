@@ -21527,7 +21527,7 @@ MD_STATIC int md_terms_are_equal(const md_coupling_values *a, const md_coupling_
 }
 
 /* md_exchange_coupling, with constants_sum. If the terms change, the results of the last step give
-   no force any more (MDYN_ERR_REPLACED); the impulses stay as a warm start. */
+   no force any more (MDYN_ERR_REPLACED), and no warm start. */
 MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
 {
     const int same = md_terms_are_equal(md_coupling_at(sim, i), c);
@@ -21535,7 +21535,9 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling_values
     const int code = md_exchange_coupling(sim, i, c, released);
     md_change_sum(sim, before, md_sum_coupling(sim, i));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
-    if (code >= 0 && !same) md_row_at(sim, i)->last_step = md_not_known(sim);
+    if (code < 0 || same) return code;
+    md_row_at(sim, i)->last_step = md_not_known(sim);
+    sim->row_result[i].warm_start = MD_K(0);
     return code;
 }
 
