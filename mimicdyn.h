@@ -13561,7 +13561,7 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
             length, scale, along, beside, u_lo, u_hi, u_lambda, lambda, warm_start,
-            inactive, standing, flags, Jv; vector; lambda_sum.
+            inactive, standing, flags, Jv; vector; lambda_sum; term_count of rows within a weld.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
    step finds its targets only.
@@ -13898,8 +13898,8 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
-/* Whether a closure or contact is within a weld: J is 0, and its bodies are fixed to each other; the
-   world has no term. Then it loses its terms: its impulse, however large, acts on nothing. */
+/* Whether a closure or contact is within a weld: J is 0, and its bodies are fixed to each other.
+   Then it loses its terms: its impulse, however large, acts on nothing. */
 MD_STATIC int md_is_within_weld(mdyn_sim *sim, const md_row *row)
 {
     md_body_row *r = md_body_row_of(sim, row);
