@@ -13594,7 +13594,7 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
             length, scale, along, beside, u_lo, u_hi, u_lambda, lambda, warm_start,
-            inactive, standing, flags, Jv; vector; lambda_sum.
+            inactive, standing, flags, Jv; vector; lambda_sum; term_count of rows within a weld.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
    step finds its targets only.
@@ -13931,29 +13931,46 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
+/* Whether a closure or contact is within a weld: J is 0, and its bodies are fixed to each other.
+   Then it loses its terms: its impulse, however large, acts on nothing. */
+MD_STATIC int md_is_within_weld(mdyn_sim *sim, const md_row *row)
+{
+    md_body_row *r = md_body_row_of(sim, row);
+    const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
+    if (row->kind == MDYN_ROW_USER || !md_is_zero(r->max_length2)
+        || md_last_dof(sim, a) != md_last_dof(sim, b)) return 0;
+    r->term_count = 0;
+    return 1;
+}
+
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. (Without
    a bound, alone means without the hard rows too: what they leave of a row may be so little that
-   its impulse were far above all others.) */
-MD_OWN_FRAME void md_set_given_impulse(const mdyn_sim *sim, md_row *row)
+   its impulse were far above all others.) So does that of a closure or contact within a weld, of
+   which nothing is left to the block. */
+MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
 {
     md_num lambda;
-    int is_scaled, in_equality;
+    int within_weld, is_scaled, in_equality;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
-    if (!md_row_is_soft(row) || !md_uses_midpoint(sim) || md_has_two_targets(row)) return;
-    if (!row->unbounded && !MD_ROW_IS(row, DRIVE)
+    if (!md_row_is_soft(row)) return;
+    within_weld = md_is_body_row(row) && md_is_within_weld(sim, row);
+    if (!within_weld && (!md_uses_midpoint(sim) || md_has_two_targets(row))) return;
+    if (!within_weld && !row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
 
     lambda = md_sub(row->v_lo, row->Jv);
+    if (within_weld) lambda = md_max(row->v_lo, md_min(row->v_hi, MD_K(0)));
     /* of an inequality row of which no other owns a part, scale^2 = 1/(r + cfm) */
     is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
     in_equality = MD_HAS(EXACT) && row->in_equality;
     if (in_equality || is_scaled) lambda = md_mul(md_mul(lambda, row->scale), row->scale);
     if (in_equality) lambda = md_div(lambda, row->length);
-    else if (!is_scaled) lambda = md_div(lambda, md_add(row->cfm, *md_soft_mass(sim, row)));
+    else if (!is_scaled)
+        lambda = md_div(lambda, within_weld ? row->cfm : md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -18593,6 +18610,7 @@ MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room,
     }
     for (substep = 1; substep < substeps; substep++) {
         md_solve_pass(sim, mode, e);
+        if (md_has_overflowed(sim->overflow)) return e; /* without a dv, to be repeated */
         sim->substep = (int16_t)substep;
         md_end_substep(sim, 0);
         if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
@@ -21605,7 +21623,7 @@ MD_STATIC int md_terms_are_equal(const md_coupling_values *a, const md_coupling_
 }
 
 /* md_exchange_coupling, with constants_sum. If the terms change, the results of the last step give
-   no force any more (MDYN_ERR_REPLACED); the impulses stay as a warm start. */
+   no force any more (MDYN_ERR_REPLACED), and no warm start. */
 MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
 {
     const int same = md_terms_are_equal(md_coupling_at(sim, i), c);
@@ -21613,7 +21631,9 @@ MD_STATIC int md_replace_coupling(mdyn_sim *sim, int i, const md_coupling_values
     const int code = md_exchange_coupling(sim, i, c, released);
     md_change_sum(sim, before, md_sum_coupling(sim, i));
     if (sim->eliminated[i]) sim->limits_are_new = 1;
-    if (code >= 0 && !same) md_row_at(sim, i)->last_step = md_not_known(sim);
+    if (code < 0 || same) return code;
+    md_row_at(sim, i)->last_step = md_not_known(sim);
+    sim->row_result[i].warm_start = MD_K(0);
     return code;
 }
 

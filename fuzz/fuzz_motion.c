@@ -919,14 +919,17 @@ static int evaluate_scheme(const specimen *s, const mdyn_sim *before, const mdyn
     return evaluate_dynamics((int)t.last.state);
 }
 
-/* Whether a row of one side pushes: an impact, if it is its first step. */
+/* Whether a row of one side pushes: an impact, if it is its first step. In substeps it may be at
+   either bound in turn, and its impulses add up to 0. */
 static int has_stop(void)
 {
+    const int parts = t.s.model.solver.method == MDYN_TGS;
     for (int i = 0; i < t.rows; i++) {
         const row *r = &t.row[i];
         const int normal = r->kind == MDYN_ROW_CONTACT && r->index % 3 == 0;
         const int range = r->lo != r->hi && r->kind != MDYN_ROW_CONTACT;
-        if (r->lambda != 0 && (normal || range)) return 1;
+        const int both = parts && r->most > 0 && (r->report.flags & MDYN_ROW_SATURATED);
+        if ((r->lambda != 0 || both) && (normal || range)) return 1;
     }
     return 0;
 }
@@ -1501,7 +1504,10 @@ static void query(input *in, mdyn_sim *sim)
     case 8: (void)mdyn_range(sim, body, &n[0], &n[1]); break;
     case 9: (void)mdyn_explain(sim, (mdyn_row_kind)kind, body, text, (int)sizeof text); break;
     case 10: (void)mdyn_coupling_force(sim, kind & 1, kind >> 1 & 1, n); break;
-    case 11: REQUIRE(mdyn_inverse_dynamics(sim, n, n + RN) == MDYN_OK); break;
+    case 11: /* of accelerations that no earlier input has left */
+        for (int i = 0; i < t.dofs; i++) n[i] = wide(i - 1);
+        REQUIRE(mdyn_inverse_dynamics(sim, n, n + RN) == MDYN_OK);
+        break;
     case 12: (void)mdyn_inverse_mass_column(sim, take_int(in, 0, t.dofs - 1), n); break;
     default: (void)mdyn_impulse_response(sim, take_int(in, 0, t.dofs - 1), 0, n); break;
     }
