@@ -11153,7 +11153,7 @@ MD_INLINE int md_is_coupling_row(const md_row *row)
 /* Whether it is a coupling itself, eliminated or not. */
 MD_INLINE int md_row_is_coupling(const md_row *row)
 {
-    return md_is_coupling_row(row) && row->kind == MDYN_ROW_COUPLING;
+    return (MD_HAS(COUPLING) || MD_HAS(ELIMINATED)) && row->kind == MDYN_ROW_COUPLING;
 }
 
 /* Whether a row is the loss of a coupling. */
