@@ -609,6 +609,46 @@ static void test_replaced_force(void) {
     CHECK(of_wide(f) == 0);
 }
 
+/* The impulse of a coupling is no warm start of what replaces it: here it would be of the order of
+   200 N s of a range that bears nothing, beside which friction of 1e-6 N m s must count. */
+static void test_replaced_impulse(void) {
+    static mdyn_body rotor[3];
+    memset(rotor, 0, sizeof rotor);
+    for (int i = 0; i < 3; i++) {
+        rotor[i].parent = MDYN_WORLD;
+        rotor[i].joint = MDYN_REVOLUTE;
+        rotor[i].axis.z = wide(1);
+        rotor[i].armature = wide(1);
+    }
+    rotor[2].friction = wide(1e-3);
+    coupling[0] = mimic_of(0, 1, 1, 0);
+    coupling[0].effort = wide(1e6);
+    memset(&model, 0, sizeof model);
+    model.bodies = rotor;
+    model.body_count = 3;
+    model.couplings = coupling;
+    model.coupling_count = 1;
+    model.dt = wide(0.001);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.tau[0] = real(2e5);
+    sim.tau[1] = real(-2e5);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+
+    mdyn_coupling range = coupling[0];
+    range.terms[0].coefficient = wide(1000);
+    range.terms[1].coefficient = wide(-1000);
+    range.lower = wide(-1);
+    range.upper = wide(1);
+    range.softness.kind = MDYN_KP_KD;
+    range.softness.a = wide(1);
+    range.softness.b = wide(1e-3);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &range), MDYN_OK);
+    sim.tau[0] = sim.tau[1] = 0;
+    sim.v[2] = real(0.5);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR((0.5 - of_real(sim.v[2])) * 1e6, 1, MDYN_SCALAR == MDYN_SCALAR_F32 ? 0.1 : 1e-3);
+}
+
 /* ---- forces on request ---- */
 
 static mdyn_wide result[64];
@@ -961,6 +1001,7 @@ int main(int argc, char **argv) {
     test_every_byte();
     test_reentry();
     test_replaced_force();
+    test_replaced_impulse();
     test_late_force();
     test_force_beside_closure();
     test_engage();
