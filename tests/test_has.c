@@ -2,9 +2,9 @@
    of it out refuses the model and names it, one that does not takes the model and steps. Each
    scalar leaves out something else. (That what is left moves to the same bits: bake.sh.) */
 #define NOT(what) &~MDYN_HAS_##what
-#if EXPECT_SCALAR_F32
+#ifdef EXPECT_SCALAR_F32
 #define MIMICDYN_HAS (MDYN_HAS_ELIMINATED | MDYN_HAS_DRIVE | MDYN_HAS_SOFT | MDYN_HAS_BOUNDED)
-#elif EXPECT_SCALAR_F64
+#elif defined(EXPECT_SCALAR_F64)
 #define MIMICDYN_HAS (MDYN_HAS_ALL NOT(REDUNDANT) NOT(DRIVE) NOT(RANGE) NOT(VELOCITY) \
     NOT(SHARED) NOT(BREAKS) NOT(SPARE) NOT(SPRING) NOT(SLIDER) NOT(SCREW))
 #else

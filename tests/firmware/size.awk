@@ -44,8 +44,8 @@ function formula(board, scalar,    c, before) {
 
 END {
     print "\n| bytes | scalar | library, `-Os` | `-O2` | small tree, `-Os` | couplings only, `-Os` |" \
-          " 2F-85 program, `-Os` | its RAM | stack of `mdyn_init` | `mdyn_step` | `mdyn_project` |"
-    print "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+          " motors, `-Os` | 2F-85 program, `-Os` | its RAM | stack of `mdyn_init` | `mdyn_step` | `mdyn_project` |"
+    print "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for (i = 1; i <= boards; i++) {
         b = order[i]
         n = split(rows[b], scalar, " ")
@@ -54,7 +54,7 @@ END {
             check_stack(b, s)
             print "| " title[b] " |" cell(s) cell(flash[b, s, "library-Os"]) \
                 cell(flash[b, s, "library-O2"]) cell(flash[b, s, "tree"]) \
-                cell(flash[b, s, "couplings"]) \
+                cell(flash[b, s, "couplings"]) cell(flash[b, s, "motors"]) \
                 cell(flash[b, s, "application"]) cell(flash[b, s, "application-ram"]) \
                 cell(stack(b, s, "mdyn_init")) cell(stack(b, s, "mdyn_step")) \
                 cell(stack(b, s, "mdyn_project"))

@@ -39,6 +39,9 @@ small="-DMIMICDYN_EXACT=0 -DMIMICDYN_WARM=0 -DMIMICDYN_CHECKS=0 -DMIMICDYN_WARNI
     -DMIMICDYN_SETTINGS=0 -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
 small_tree="$small -DMIMICDYN_QUATERNIONS=0"
 small_couplings="$small -DMIMICDYN_TREE=0"
+# Geared motors with drives, friction and effort, exactly solved: what the program's sims have.
+motors="$small_couplings -UMIMICDYN_EXACT -UMIMICDYN_WARM -DMIMICDYN_HAS=(MDYN_HAS_BOUNDED+\
+MDYN_HAS_COUPLING+MDYN_HAS_DRIVE+MDYN_HAS_FRICTION+MDYN_HAS_SOFT+MDYN_HAS_SPARE)"
 keep() { # keep CALL...: flags for the linker
     printf ' -Wl,--undefined=mdyn_%s' "$@"
 }
@@ -54,6 +57,10 @@ small_flash_of() { # small_flash_of SCALAR: lines like those of flash_of
     link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $small_couplings \
         $(keep init_configured step report_row coupling_force) "$here/library.c"
     echo "flash $name $1 couplings $((flash - empty))"
+    # shellcheck disable=SC2046,SC2086
+    link "$build/$name.program" -Os "$1" -DWITH_LIBRARY $motors \
+        $(keep init_configured step report_row coupling_force) "$here/library.c"
+    echo "flash $name $1 motors $((flash - empty))"
 }
 
 flash_of() { # flash_of SCALAR: lines "flash BOARD SCALAR WHAT BYTES"
