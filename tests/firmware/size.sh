@@ -6,7 +6,6 @@
 # near it), or if sizeof(mdyn_sim) is not what the formula says. Exit 77: a tool is missing.
 #   size.sh one BUILD BOARD       measures one board
 #   size.sh sizes BUILD BOARD     derives and verifies the formula of one board
-#   size.sh bounds BUILD          FIXED on Cortex-M0 against what is promised: flash, stack
 set -u
 here=$(dirname "$0")
 root=$here/../..
@@ -238,45 +237,7 @@ END
     done
 }
 
-# ---- bounds ----
-
-bound() { # bound WHAT BYTES MOST
-    echo "$1: $2 bytes, at most $3"
-    [ "$2" -le "$3" ] || { echo "FAIL: $1"; failed=1; }
-}
-
-bounds() { # bounds BUILD
-    build=$1
-    name=m0
-    failed=0
-    mkdir -p "$build"
-    missing=$(sh "$board" missing "$name" "$build")
-    case $missing in *gcc*) echo "not run: there is no" $missing; exit 77 ;; esac
-    small_flash_of FIXED >"$build/bounds.flash"
-    call_graph >/dev/null
-    while read -r what most; do
-        bytes=$(awk -v what="$what" '$4 == what { print $5 }' "$build/bounds.flash")
-        bound "flash, $what" "$bytes" "$most"
-    done <<'END'
-tree 24576
-couplings 14336
-END
-    for level in O2 Os; do
-        bytes=$(awk -v level=$level \
-            '$2 == "FIXED" && $3 == level && $4 == "mdyn_step" { print $5 }' "$build/$name.graph")
-        bound "stack of mdyn_step, -$level" "$bytes" 512
-    done
-    call_graph -DMIMICDYN_TREE=0 >/dev/null
-    for what in mdyn_init_configured mdyn_step; do
-        bytes=$(awk -v call=$what '$4 == call && $5 > most { most = $5 } END { print most }' \
-            "$build/$name.graph")
-        bound "stack of $what of rotors, every scalar and level" "$bytes" 512
-    done
-    exit $failed
-}
-
 case $1 in
-bounds) bounds "$2" ;;
 one) one "$2" "$3"; exit ;;
 sizes) sizes "$2" "$3"; exit ;;
 esac
