@@ -3,7 +3,7 @@
 # of its own. Exit 77: there is no such compiler.
 . "$(dirname "$0")/common.sh"
 cxx=$1
-scratch=$2
+scratch=$2/refused-$cxx
 root=${3:-.}
 need "$cxx"
 mkdir -p "$scratch"
