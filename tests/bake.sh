@@ -61,14 +61,20 @@ for model in gear pair planet gantry clutch gripper press; do
     bake "$model"
     check x86-64 "$model" ""
     host=$hash
-    baked=-DMIMICDYN_BAKED=1
-    case $model in gripper | press) baked=-DMIMICDYN_BAKED=0 ;; esac
-    check x86-64 "$model" "$host" $baked
+    baked=
+    case $model in
+    gripper | press) ;;
+    *)
+        baked=-DMIMICDYN_BAKED=1
+        check x86-64 "$model" "$host" $baked ;;
+    esac
+    # shellcheck disable=SC2086 # none is no flag
     check x86-64 "$model" "$host" $baked -DBAKE_FIRST
     case $model in gear | planet | clutch) check x86-64 "$model" "$host" -DBAKE_FIRST ;; esac
     [ "$scalar" = FIXED ] || continue
     for name in m0 rv32imc; do
         [ -z "$(sh "$board" missing "$name" "$scratch")" ] || continue
+        # shellcheck disable=SC2086
         check "$name" "$model" "$host" $baked -DBAKE_FIRST
     done
 done
