@@ -11151,7 +11151,7 @@ MD_INLINE int md_is_coupling_row(const md_row *row)
 }
 
 /* Whether it is a coupling itself, eliminated or not. */
-MD_INLINE int md_row_is_coupling(const md_row *row)
+MD_INLINE int md_is_coupling_itself(const md_row *row)
 {
     return (MD_HAS(COUPLING) || MD_HAS(ELIMINATED)) && row->kind == MDYN_ROW_COUPLING;
 }
@@ -11375,7 +11375,7 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
    by each other's impulses are solved together, by iteration or pivoting.) */
 MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
-    if (md_row_is_coupling(row)) {
+    if (md_is_coupling_itself(row)) {
         const md_coupling_values *c = md_coupling_at(sim, row->index);
         const mdyn_softness softness = md_softness_of(c);
         if (md_softness_is_forceless(&softness)) return 0;
@@ -11410,14 +11410,14 @@ MD_INLINE int md_force_waits(const mdyn_sim *sim, int k)
     return MIMICDYN_SETTINGS && sim->forces_wait && md_row_is_eliminated(sim, md_row_at(sim, k));
 }
 
-/* The same of the plan. */
-MD_INLINE int md_is_unbounded(const md_row *row) { return MD_HAS(EXACT) && row->unbounded; }
-
 /* Whether a joint row is solved with the equality rows: row->unbounded. */
 MD_INLINE int md_row_is_equality(const mdyn_sim *sim, const md_row *row)
 {
     return !md_row_is_eliminated(sim, row) && md_row_is_unbounded(sim, row);
 }
+
+/* The same as the plan has noted it. */
+MD_INLINE int md_is_unbounded(const md_row *row) { return MD_HAS(EXACT) && row->unbounded; }
 
 /* The commanded force of a DoF, clamped to the effort of its actuator [N m or N]. A drive on the
    same DoF may exert what this leaves of the effort. */
@@ -11451,7 +11451,7 @@ MD_INLINE void md_clear_spec(md_spec *s)
 MD_STATIC int md_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->spec.level == MDYN_VELOCITY;
-    if (md_row_is_coupling(row)) return md_is_of_velocity(md_coupling_at(sim, row->index));
+    if (md_is_coupling_itself(row)) return md_is_of_velocity(md_coupling_at(sim, row->index));
     return !MD_ROW_IS(row, DRIVE) && !MD_ROW_IS(row, LIMIT);
 }
 
@@ -11464,7 +11464,7 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
     md_clear_spec(s);
     s->is_range = (uint8_t)md_row_has_range(sim, row);
     if (md_row_is_of_velocity(sim, row)) s->level = MDYN_VELOCITY;
-    if (md_row_is_coupling(row)) {
+    if (md_is_coupling_itself(row)) {
         const md_coupling_values *c = md_coupling_at(sim, i);
         s->lower = c->lower;
         s->upper = c->upper;
@@ -13931,9 +13931,9 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
-/* Whether a closure or contact is within a weld: J is 0, and its bodies are fixed to each other.
-   Then it loses its terms: its impulse, however large, acts on nothing. */
-MD_STATIC int md_is_within_weld(mdyn_sim *sim, const md_row *row)
+/* Takes its terms from a closure or contact within a weld, whose J is 0 and whose bodies are fixed
+   to each other: its impulse, however large, acts on nothing. Returns whether it is one. */
+MD_STATIC int md_drop_terms_within_weld(mdyn_sim *sim, const md_row *row)
 {
     md_body_row *r = md_body_row_of(sim, row);
     const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
@@ -13957,7 +13957,7 @@ MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row)) return;
-    within_weld = md_is_body_row(row) && md_is_within_weld(sim, row);
+    within_weld = md_is_body_row(row) && md_drop_terms_within_weld(sim, row);
     if (!within_weld && (!md_uses_midpoint(sim) || md_has_two_targets(row))) return;
     if (!within_weld && !row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;

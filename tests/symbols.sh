@@ -47,5 +47,7 @@ END
 "$cc" -std=c99 -w -Os -fno-pie -no-pie -ffunction-sections -fdata-sections -Wl,--gc-sections \
     -I"$root" "$build/one_file.c" -o "$build/one_file" || fail "one file does not link"
 grep -q "rotor" "$build/one_file" || fail "the program has no names"
-if grep -q "nothing to do" "$build/one_file"; then fail "one file links the sentences"; fi
+sentence="nothing to do"
+grep -q "$sentence" "$root/mimicdyn.h" || fail "no code says: $sentence"
+if grep -q "$sentence" "$build/one_file"; then fail "one file links the sentences"; fi
 exit $failed
