@@ -14553,6 +14553,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     for (i = 0; i < md_active_count(sim); i++) {
         md_row *row = md_active_row(sim, i);
         row->in_equality = row->in_inequality = 0;
+        if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
     }
     sim->active_count = sim->equality_count = 0;
 

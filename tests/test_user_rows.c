@@ -12,6 +12,7 @@
 /*                           F64    F32  FIXED */
 TOLERANCE(USER_ROW_SPEEDS, 1e-12,  5e-4,  2e-4);
 TOLERANCE(OTHER_UNITS,     2e-9,   6e-3,  2e-4);
+TOLERANCE(SPEED_OF_ROW,    1e-14,  1e-6,  1e-8);
 
 /* Rows of every kind on random trees; a friction row after a bounded one. */
 static void user_rows_against_dense(mdyn_method method) {
@@ -136,6 +137,56 @@ static void rows_of_no_stiffness(void) {
     user_row[0].softness.a = wide(30);
     user_row[0].softness.b = wide(1);
     CHECK_EQUAL(iterations_on_nothing(1), iterations_on_nothing(0));
+}
+
+/* ---- rows of one body, of which one comes and goes ---- */
+
+/* x' = 1, z >= 0, y' = 1 of a free body. */
+static void corner_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    mdyn_body_term *t = &row->terms[0];
+    CHECK(user == NULL);
+    t->body = 0;
+    if (index == 1) {
+        t->linear.z = wide(1);
+        row->value = wide(of_real(s->q[2]));
+        row->upper = MDYN_UNLIMITED;
+        return;
+    }
+    *(index == 0 ? &t->linear.x : &t->linear.y) = wide(1);
+    row->level = MDYN_VELOCITY;
+    row->target_velocity = wide(1);
+    row->force_min = wide(-0x1p14);
+    row->force_max = wide(0x1p14);
+}
+
+/* Once the row between them has pushed and no longer takes part, the two others hold as before. */
+static void rows_behind_an_idle_one(mdyn_method method) {
+    mdyn_row_report of_range;
+    memset(&mech, 0, sizeof mech);
+    mech.body[0].parent = MDYN_WORLD;
+    mech.body[0].joint = MDYN_FREE;
+    mech.body[0].mass = wide(1);
+    mech.body[0].inertia.xx = mech.body[0].inertia.yy = mech.body[0].inertia.zz = wide(1);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 1;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.user_row_count = 3;
+    mech.model.row_function = corner_row;
+    mech.model.solver.method = method;
+    mech.model.solver.start = MDYN_COLD; /* or the impulses before do it all */
+    mech.model.solver.limits = MDYN_ENGAGED;
+    memset(user_row, 0, sizeof user_row);
+    start();
+    for (int n = 0; n < 6; n++) {
+        sim.q[2] = real(n < 2 ? -0x1p-10 : 1);
+        sim.v[3] = sim.v[4] = real(0);
+        sim.v[5] = real(n < 2 ? -1 : 1); /* out of the range, then back */
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[3]), 1, SPEED_OF_ROW);
+        CHECK_NEAR(of_real(sim.v[4]), 1, SPEED_OF_ROW);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 1, &of_range), MDYN_OK);
+        CHECK_EQUAL(of_wide(of_range.force) > 0, n < 2);
+    }
 }
 
 /* ---- the same rows in other units, in another order, in parts ---- */
@@ -449,6 +500,8 @@ int main(int argc, char **argv) {
     user_rows_against_dense(MDYN_DANTZIG);
     warm_rows_stay();
     rows_of_no_stiffness();
+    rows_behind_an_idle_one(MDYN_PGS);
+    rows_behind_an_idle_one(MDYN_DANTZIG);
     for (int parts = 1; parts < 3; parts++) {
         rows_in_other_units(MDYN_PGS, parts);
         rows_in_other_units(MDYN_DANTZIG, parts);
