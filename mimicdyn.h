@@ -14553,7 +14553,6 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     for (i = 0; i < md_active_count(sim); i++) {
         md_row *row = md_active_row(sim, i);
         row->in_equality = row->in_inequality = 0;
-        if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
     }
     sim->active_count = sim->equality_count = 0;
 
@@ -14616,8 +14615,9 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
 
     if (engages && md_row_activates(sim, row)) {
         row->active_side = md_find_active_side(sim, row, last_impulse);
-        if (!row->active_side) sim->has_inactive = 1;
-        return !row->active_side;
+        if (row->active_side) return 0;
+        if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
+        return sim->has_inactive = 1;
     }
 
     if (!md_is_zero(last_impulse) || md_iterates_equalities(sim)) return 0;

@@ -33,9 +33,13 @@ static void user_rows_against_dense(mdyn_method method) {
         solve_well(method);
         start();
         sim_random(&sim, &mech.model, 2, 5);
-        step_compares(USER_ROW_SPEEDS, &o);
+        for (int again = 0; again < 3; again++) { /* nothing of the step before is left */
+            step_compares(USER_ROW_SPEEDS, &o);
+            CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+            sim_random(&sim, &mech.model, 2, 5);
+        }
     }
-    CHECK(o.compared >= 297 && o.unsolved <= 1);
+    CHECK(o.compared >= 885 && o.unsolved <= 3);
     tell_outcomes("user rows", &o);
 }
 
