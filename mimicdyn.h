@@ -14395,9 +14395,9 @@ MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
             pivot_owner, last_use, mark, entries, entry_column, planned_count, plan_entries,
             redundant_count, active, active_count, equality_count, has_inactive, may_activate; of
             each row first, lone, shared, end, pivot, owned_count, unbounded, active_side, inactive,
-            and through md_set_up_row what >>equality writes. Resets sim->has_position_error,
-            has_displacement, unconverged, vector and has_parallel. Of builds with constant rows
-            also sim->rows_meet.
+            sixes if it is left out, and through md_set_up_row what >>equality writes. Resets
+            sim->has_position_error, has_displacement, unconverged, vector and has_parallel. Of
+            builds with constant rows also sim->rows_meet.
 
    Before the rows it is decided which couplings are eliminated (md_plan). That gives G, by which
    every row acts on the independent DoFs, and the elimination tree of M_y, which is the pattern of
