@@ -12344,14 +12344,23 @@ MD_STATIC void md_single_body_jacobian(mdyn_sim *sim, const md_body_row *r, int 
     }
 }
 
+/* Whether the bodies of a closure or contact are fixed to each other. */
+MD_STATIC int md_is_within_weld(const mdyn_sim *sim, const md_body_row *r)
+{
+    const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
+    return md_last_dof(sim, a) == md_last_dof(sim, b);
+}
+
 /* The elements of J G of any row. Where bodies share a path, or followers a leader, several terms
-   add up in an element: it is looked at when all have. */
-MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r,
+   add up in an element: it is looked at when all have. A contact within a weld loses its terms: in
+   a body that turns, the arms that do not would be those of two points. */
+MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, md_body_row *r,
                                        md_jacobian_sums *sums)
 {
     md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
     const md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
     int e;
+    if (row->kind == MDYN_ROW_CONTACT && md_is_within_weld(sim, r)) r->term_count = 0;
     md_sum_row_jacobian(sim, row, r);
     md_reduce_row_jacobian(sim, r);
     for (e = row->first; e < row->end; e++) {
@@ -13931,14 +13940,13 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
-/* Takes its terms from a closure or contact within a weld, whose J is 0 and whose bodies are fixed
-   to each other: its impulse, however large, acts on nothing. Returns whether it is one. */
+/* Takes its terms from a closure or contact within a weld whose J is 0: its impulse, however large,
+   acts on nothing. Returns whether it is one. */
 MD_STATIC int md_drop_terms_within_weld(mdyn_sim *sim, const md_row *row)
 {
     md_body_row *r = md_body_row_of(sim, row);
-    const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
-    if (row->kind == MDYN_ROW_USER || !md_is_zero(r->max_length2)
-        || md_last_dof(sim, a) != md_last_dof(sim, b)) return 0;
+    if (row->kind == MDYN_ROW_USER || !md_is_zero(r->max_length2) || !md_is_within_weld(sim, r))
+        return 0;
     r->term_count = 0;
     return 1;
 }
