@@ -12344,14 +12344,23 @@ MD_STATIC void md_single_body_jacobian(mdyn_sim *sim, const md_body_row *r, int 
     }
 }
 
+/* Whether the bodies of a closure or contact are fixed to each other. */
+MD_STATIC int md_is_within_weld(const mdyn_sim *sim, const md_body_row *r)
+{
+    const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
+    return md_last_dof(sim, a) == md_last_dof(sim, b);
+}
+
 /* The elements of J G of any row. Where bodies share a path, or followers a leader, several terms
-   add up in an element: it is looked at when all have. */
-MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r,
+   add up in an element: it is looked at when all have. A contact within a weld loses its terms: in
+   a body that turns, the arms that do not would be those of two points. */
+MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, md_body_row *r,
                                        md_jacobian_sums *sums)
 {
     md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
     const md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
     int e;
+    if (row->kind == MDYN_ROW_CONTACT && md_is_within_weld(sim, r)) r->term_count = 0;
     md_sum_row_jacobian(sim, row, r);
     md_reduce_row_jacobian(sim, r);
     for (e = row->first; e < row->end; e++) {
@@ -13931,14 +13940,13 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
-/* Takes its terms from a closure or contact within a weld, whose J is 0 and whose bodies are fixed
-   to each other: its impulse, however large, acts on nothing. Returns whether it is one. */
+/* Takes its terms from a closure or contact within a weld whose J is 0: its impulse, however large,
+   acts on nothing. Returns whether it is one. */
 MD_STATIC int md_drop_terms_within_weld(mdyn_sim *sim, const md_row *row)
 {
     md_body_row *r = md_body_row_of(sim, row);
-    const int a = r->term_count > 0 ? r->body[0] : -1, b = r->term_count > 1 ? r->body[1] : -1;
-    if (row->kind == MDYN_ROW_USER || !md_is_zero(r->max_length2)
-        || md_last_dof(sim, a) != md_last_dof(sim, b)) return 0;
+    if (row->kind == MDYN_ROW_USER || !md_is_zero(r->max_length2) || !md_is_within_weld(sim, r))
+        return 0;
     r->term_count = 0;
     return 1;
 }
@@ -15989,25 +15997,26 @@ MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owne
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
    owned by equality rows contribute, which no inequality row changes. Where equality rows leave
-   little of a row, that may be far beyond the block. A row that its bounds keep below 1/4 of the
-   block, or a leader, then needs no larger one: it is at the bound to which the clamped number asks
-   it, or its impulse does not fit the block either. */
+   little of a row, what they ask for may be far beyond the block. A row that its bounds keep below
+   1/4 of the block, or a leader, then needs no larger one: it is at the bound to which the clamped
+   number asks it, or its impulse does not fit the block either. */
 MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
                                        enum md_bias_mode bias)
 {
     md_num owned = MD_K(0);
-    if (MIMICDYN_EXACT && row->owned_count > 0) {
-        md_overflow bits;
+    if (MIMICDYN_EXACT && row->owned_count > 0)
         owned = md_mul(md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e), row->inverse_rest);
-        bits = md_overflow_of(md_unit_of(owned, e));
-        if (md_has_overflowed(bits) && !md_has_leader(sim, row)
-            && !(md_unit_less(MD_U(-0.25), row->u_lambda_min)
-                 && md_unit_less(row->u_lambda_max, MD_U(0.25)))) sim->overflow |= bits;
-    }
     row->u_lo = md_free_target(row, md_target_lo(row, bias), owned, e);
     row->u_hi = row->u_lo;
     if (md_has_two_targets(row))
         row->u_hi = md_free_target(row, md_target_hi(row, bias), owned, e);
+
+    if (!md_is_zero(owned) && !md_has_leader(sim, row)
+        && !(md_unit_less(MD_U(-0.25), row->u_lambda_min)
+             && md_unit_less(row->u_lambda_max, MD_U(0.25)))) {
+        if (md_unit_less(MD_U(0), row->u_lo)) sim->overflow |= md_overflow_of(row->u_lo);
+        if (md_unit_less(row->u_hi, MD_U(0))) sim->overflow |= md_overflow_of(row->u_hi);
+    }
 }
 
 /* Sets the impulse of a row, and du += x times its change. */
@@ -16070,7 +16079,7 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
 
     /* no impulse changes nothing; where no rows meet, any impulse will do that leaves the motion
        its digits */
-    if (md_unit_is_zero(start)
+    if (md_unit_is_zero(start) || md_has_overflowed(md_overflow_of(start))
         || (!sim->active_rows_meet && md_outweighs_motion(sim, row, start))) return 0;
     cost = sim->active_rows_meet ? md_warm_start_cost(sim, row, start) : 0;
     md_set_impulse(sim, row, start);

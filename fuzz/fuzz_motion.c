@@ -812,6 +812,12 @@ static void tangents(const double n[3], double x[3], double y[3])
     r_cross(y, n, x);
 }
 
+/* The body with a joint that moves to which a body is fixed, or itself; -1: the world. */
+static int carrier_of(int body)
+{
+    return body < 0 || t.r.body[body].dofs > 0 ? body : t.r.body[body].carrier;
+}
+
 static void write_contact(const specimen *s, int i, double dt)
 {
     const mdyn_contact *c = &s->contact[i];
@@ -828,8 +834,10 @@ static void write_contact(const specimen *s, int i, double dt)
     tangents(d[0], d[1], d[2]);
     for (int k = 0; k < 3; k++) {
         row *r = add_row(MDYN_ROW_CONTACT, 3 * i + k);
-        add_point(r, c->a, arm_a, d[k], 1);
-        add_point(r, c->b, arm_b, d[k], -1);
+        if (carrier_of(c->a) != carrier_of(c->b)) { /* nothing moves between fixed bodies */
+            add_point(r, c->a, arm_a, d[k], 1);
+            add_point(r, c->b, arm_b, d[k], -1);
+        }
         if (k == 0) {
             soften(r, &c->softness, dt);
             r->C = -depth;

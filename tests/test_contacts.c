@@ -291,6 +291,36 @@ static void wheel_pressed_through_its_axle(mdyn_method method)
     }
 }
 
+/* Bodies that are fixed to each other press on each other, and move nothing, however they turn. */
+static void contact_within_a_weld(mdyn_method method) {
+    for (int soft = 0; soft < 2; soft++) {
+        mdyn_contact c;
+        memset(&c, 0, sizeof c);
+        boxes(2, MDYN_PYRAMID);
+        mech.model.gravity.z = wide(0);
+        mech.model.solver.method = method;
+        mech.model.solver.scheme = MDYN_MIDPOINT;
+        mech.body[0].joint = MDYN_REVOLUTE;
+        mech.body[1].joint = MDYN_FIXED;
+        mech.body[1].parent = 0;
+        mech.body[1].position = wide3(0.3, 0, 0);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.v[0] = real(5);
+        c.b = 1;
+        c.normal.x = real(1);
+        c.depth = real(0.01);
+        c.mu = wide(0.5);
+        if (soft) {
+            c.softness.kind = MDYN_KP_KD;
+            c.softness.a = wide(1e6);
+            c.softness.b = wide(10);
+        }
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]), 5, 1e-6);
+    }
+}
+
 /* A soft contact whose normal leans hardly to the way of a slider has an impulse by its compliance
    alone, and pushes the slider with that part of it that leans. */
 static void soft_contact_leans(mdyn_method method) {
@@ -398,6 +428,9 @@ int main(int argc, char **argv) {
     wheel_pressed_through_its_axle(MDYN_PGS);
     wheel_pressed_through_its_axle(MDYN_TGS);
     wheel_pressed_through_its_axle(MDYN_DANTZIG);
+    contact_within_a_weld(MDYN_PGS);
+    contact_within_a_weld(MDYN_TGS);
+    contact_within_a_weld(MDYN_DANTZIG);
     soft_contact_leans(MDYN_PGS);
     soft_contact_leans(MDYN_DANTZIG);
     refused_contacts();
