@@ -16030,12 +16030,11 @@ MD_INLINE void md_set_impulse(mdyn_sim *sim, md_row *row, md_unit u_lambda)
 
 /* The change of the iteration's objective (Baraff's quadratic program),
       |du|^2/2 + sum of beside u_lambda^2/2 - sum of u_target u_lambda,
-   if the impulse of a row goes from 0 to u: u (x.du - u_target + u/2), since |x|^2 and beside add
-   up to 1 (in a friction cone to less, so that this is an upper bound). */
-MD_INLINE md_cost md_warm_start_cost(mdyn_sim *sim, const md_row *row, md_unit u)
+   if the impulse of a row with x.du = `velocity` goes from 0 to u: u (x.du - u_target + u/2), since
+   |x|^2 and beside add up to 1 (in a friction cone to less, so that this is an upper bound). */
+MD_INLINE md_cost md_warm_start_cost(const md_row *row, md_unit u, md_unit velocity)
 {
-    md_unit s = md_row_dot(sim, row, MD_SOLVE(sim)->du);
-    s = md_unit_sub(s, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
+    md_unit s = md_unit_sub(velocity, md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
     s = md_unit_add(s, md_unit_half(u));
     return md_cost_of(u, s);
 }
@@ -16047,13 +16046,13 @@ MD_SHARED md_unit md_unit_impulse(const md_row *row, md_num lambda, md_scale e)
     return md_unit_of_product(lambda, row->length, e);
 }
 
-/* Whether the motion of a row would lose its digits to the impulse u, beside which it is small. In
-   fixed point the block tells. */
-MD_INLINE int md_outweighs_motion(mdyn_sim *sim, const md_row *row, md_unit u)
+/* Whether the motion of a row with x.du = `velocity` would lose its digits to the impulse u, beside
+   which it is small. In fixed point the block tells. */
+MD_INLINE int md_outweighs_motion(const md_row *row, md_unit u, md_unit velocity)
 {
     md_unit motion = md_unit_abs(md_unit_less(MD_U(0), u) ? row->u_lo : row->u_hi);
     if (!MD_PRODUCTS_ARE_CHEAP) return 0;
-    motion = md_unit_add(motion, md_unit_abs(md_row_dot(sim, row, MD_SOLVE(sim)->du)));
+    motion = md_unit_add(motion, md_unit_abs(velocity));
     return md_unit_less(motion, md_unit_mul(MD_U(1024 * MD_EPSILON), md_unit_abs(u)));
 }
 
@@ -16063,7 +16062,7 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
                                   md_num impulse)
 {
     md_cost cost;
-    md_unit start;
+    md_unit start, velocity = MD_U(0);
     row->u_lambda_max = md_unit_impulse(row, row->lambda_max, e);
     row->u_lambda_min = md_unit_neg(row->u_lambda_max);
     if (!md_is_zero(row->lambda_given) || !md_is_negative_of(row->lambda_min, row->lambda_max))
@@ -16078,10 +16077,13 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
     /* no impulse changes nothing; where no rows meet, any impulse will do that leaves the motion
-       its digits */
-    if (md_unit_is_zero(start) || md_has_overflowed(md_overflow_of(start))
-        || (!sim->active_rows_meet && md_outweighs_motion(sim, row, start))) return 0;
-    cost = sim->active_rows_meet ? md_warm_start_cost(sim, row, start) : 0;
+       its digits; constant rows that contradict each other leave larger ones */
+    if (md_unit_is_zero(start) || md_has_overflowed(md_overflow_of(start))) return 0;
+    if (MD_PRODUCTS_ARE_CHEAP || sim->active_rows_meet)
+        velocity = md_row_dot(sim, row, MD_SOLVE(sim)->du);
+    if ((MD_HAS_CONSTANT_ROWS || !sim->active_rows_meet)
+        && md_outweighs_motion(row, start, velocity)) return 0;
+    cost = sim->active_rows_meet ? md_warm_start_cost(row, start, velocity) : 0;
     md_set_impulse(sim, row, start);
     return cost;
 }
