@@ -19233,8 +19233,18 @@ MD_STATIC void md_open_momenta(mdyn_sim *sim)
     MD_MOMENTA(sim)->momentum_is_known = 1;
 }
 
-/* At the end of a step, at q': the roots of the floating trees get the position and velocity that
-   their momenta demand. */
+/* Whether sim->displacement moves the tree of root i. */
+MD_STATIC int md_tree_is_displaced(const mdyn_sim *sim, int i)
+{
+    int k;
+    for (k = 0; sim->has_displacement && k < sim->dofs; k++)
+        if (md_root_of(sim, md_body_of(sim, k)) == i && !md_is_zero(MD_DISPLACEMENT(sim)[k]))
+            return 1;
+    return 0;
+}
+
+/* At the end of a step, at q': the roots of the floating trees get the position, unless they are
+   displaced, and the velocity that their momenta demand. */
 MD_OWN_FRAME void md_close_momenta(mdyn_sim *sim)
 {
     int i;
@@ -19244,7 +19254,7 @@ MD_OWN_FRAME void md_close_momenta(mdyn_sim *sim)
     md_find_momenta(sim);
     for (i = 0; i < sim->bodies; i++) {
         if (!md_is_floating_root(sim, i)) continue;
-        if (!sim->has_displacement) md_set_root_position(sim, i);
+        if (!md_tree_is_displaced(sim, i)) md_set_root_position(sim, i);
         md_set_root_velocity(sim, i);
     }
 }

@@ -356,6 +356,7 @@ TOLERANCE(BODY_ROUNDING, 2e-13, 2e-5, 5e-6); /* of the energy, and the bound of 
 #define BODY_ENERGY 1e-6
 TOLERANCE(TREE_LINEAR,   1e-13, 3e-6, 1e-7);
 TOLERANCE(TREE_ANGULAR,  1e-12, 1e-4, 1e-5);
+TOLERANCE(TREE_PATH,     1e-14, 1e-6, 6e-8);
 
 static int body_steps = 100000; /* 1000000 with the argument "long" */
 
@@ -488,6 +489,25 @@ static void test_floating_tree(void) {
     CHECK_NEAR(linear, 0, TREE_LINEAR);
     CHECK_NEAR(angular, 0, TREE_ANGULAR);
     CHECK_NEAR(kinetic_energy, 0, 1e-3);
+}
+
+/* The mass center of a floating tree beside a slider that its limit brings back. */
+static void test_tree_beside_slider(void) {
+    double at[3], rate[3], end[3], end_rate[3];
+    begin(0x1p-10);
+    floating_tree();
+    mdyn_body *slider = add_body(-1, MDYN_PRISMATIC, 0);
+    slider->armature = wide(2);
+    slider->upper = wide(1);
+    start_moving(4);
+    sim.q[10] = real(-0.5);
+    mass_center(at, rate);
+    run(64);
+    mass_center(end, end_rate);
+    for (int k = 0; k < 3; k++) {
+        CHECK_NEAR(end[k] - at[k] - 0x1p-4 * rate[k], 0, TREE_PATH);
+    }
+    CHECK(of_real(sim.q[10]) > -0.1);
 }
 
 /* External forces change the momentum of a floating tree by their impulse. */
@@ -1097,7 +1117,7 @@ int main(int argc, char **argv) {
     }
     static void (*const tests[])(void) = {
         test_order,      test_damping,     test_free_body,     test_stone,
-        test_floating_tree,
+        test_floating_tree, test_tree_beside_slider,
         test_pushed_tree, test_top,        test_whirl,         test_gyroscopic_mode,
         test_long_step,  test_stops,
         test_one_stop,   test_springs,     test_frequency,     test_statics,
