@@ -22192,15 +22192,17 @@ MD_STATIC int md_solve_projection(mdyn_sim *sim, enum md_mode mode)
     return code == MDYN_OK ? md_solve_constraints(sim, mode) : code;
 }
 
-/* The magnitude of what C of a closure, or of a coupling with curves, is a sum of: its rounding is
-   a part of this. */
-MD_STATIC md_num md_row_value_size(const mdyn_sim *sim, const md_row *row)
+/* What counts as rounding in C of a closure, or of a coupling with curves: as a part of the
+   magnitude of what C is a sum of. The tails of q give C of a coupling to all digits. */
+MD_STATIC md_num md_row_rounding(const mdyn_sim *sim, const md_row *row)
 {
-    if (md_is_body_row(row)) return md_body_row_at(sim, row)->value_size;
-    return md_add(MD_K(1), md_sum_bends(sim, row->index, MD_BEND_VALUE));
+    if (md_is_body_row(row))
+        return md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_body_row_at(sim, row)->value_size);
+    return md_mul(MD_K(64 * MD_EPSILON),
+                  md_add(MD_K(1), md_sum_bends(sim, row->index, MD_BEND_VALUE)));
 }
 
-/* The largest |C| of the rows of a solve. *unsolved is set if C of a closure is above its
+/* The largest |C| of the rows of a solve. *unsolved is set if C of a closure or curve is above its
    rounding, or couplings contradict each other. */
 MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
 {
@@ -22210,7 +22212,7 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
     for (k = 0; k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         largest = md_max(largest, md_abs(row->error));
-        if (md_row_changes(sim, row) && !md_is_rounding(row->error, md_row_value_size(sim, row)))
+        if (md_row_changes(sim, row) && md_less(md_row_rounding(sim, row), md_abs(row->error)))
             *unsolved = 1;
     }
 
@@ -22219,7 +22221,7 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
         const md_row *row = md_row_at(sim, sim->tie[k].coupling);
         const md_num error = md_evaluate_tie(sim, &sim->tie[k]).error;
         largest = md_max(largest, md_abs(error));
-        if (!md_is_rounding(error, md_row_value_size(sim, row))) *unsolved = 1;
+        if (md_less(md_row_rounding(sim, row), md_abs(error))) *unsolved = 1;
     }
     return largest;
 }
