@@ -13287,8 +13287,8 @@ MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_nu
 
 /* The stiffness and damping by which the row in sim->row_x, from its entry `first` on, has the
    frequency *a and the damping ratio *b, in their place; both 0 if the row moves no mass. */
-MD_OWN_FRAME void md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
-                                md_num *b)
+MD_STATIC void md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
+                             md_num *b)
 {
     const md_num r = md_row_inverse_mass(sim, row, first);
     const int moves = !md_row_leaves_nothing(sim, row, first);
@@ -14530,7 +14530,7 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
 
 /* Whether row k is the dry friction of an independent joint and stands or, with a tree, another row
    of the joint, as its drive, has just been set up; sets it up, in a tree by the vector of that. */
-MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
+MD_STATIC int md_set_up_friction(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
     if (md_is_follower(sim, row->index) || (MIMICDYN_TREE
@@ -16007,8 +16007,8 @@ MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owne
    little of a row, that may be far beyond the block. A row that its bounds keep below 1/4 of the
    block, or a leader, then needs no larger one: it is at the bound to which the clamped number asks
    it, or its impulse does not fit the block either. */
-MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
-                                       enum md_bias_mode bias)
+MD_STATIC void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
+                                    enum md_bias_mode bias)
 {
     md_num owned = MD_K(0);
     if (MIMICDYN_EXACT && row->owned_count > 0) {
