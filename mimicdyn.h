@@ -1347,6 +1347,15 @@ typedef int32_t md_unit;  /* an element of a unit vector, or of a block of magni
 typedef mdyn_real md_unit;
 #endif
 #endif
+
+/* A number that is not negative and becomes an int: Cortex-M0 loads uint16_t by one instruction,
+   int16_t by two. */
+#if defined(__SIZEOF_INT__) && __SIZEOF_INT__ >= 4
+typedef uint16_t md_count;
+#else
+typedef int16_t md_count;
+#endif
+
 typedef int16_t md_scale;     /* common exponent of a block of md_unit */
 typedef uint32_t md_overflow; /* bits of the largest numbers of a block; floats: 0 */
 
@@ -1396,12 +1405,14 @@ typedef struct md_composite {
 #endif
 enum { MDYN_M_SIZE_ = MIMICDYN_TREE ? MDYN_MASS_SIZE_ : MIMICDYN_MAX_DOFS };
 
-/* A number of a body, a coordinate, or a place in G; below 0: there is none. */
+/* A number of a body, a coordinate, or a place in G; md_index: below 0: there is none. */
 #if MDYN_SCALAR != MDYN_SCALAR_F64 && MIMICDYN_MAX_BODIES <= 127 && MDYN_MAX_COORDINATES <= 127 \
     && MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) <= 127
 typedef int8_t md_index;
+typedef uint8_t md_number;
 #else
 typedef int16_t md_index;
+typedef md_count md_number;
 #endif
 
 /* A place in M. */
@@ -1436,7 +1447,7 @@ typedef uint8_t md_traits;
     uint8_t axis;                    /* 0, 1, 2 for x, y, z */ \
     md_traits traits;                /* MD_OBLIQUE, ... */ \
     md_index body_parent;            /* of the table */ \
-    md_index alone;                  /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
+    md_number alone;                 /* 1 + its place in sim->alone; 0: nothing is welded to it */ \
     md_mat rotation;                 /* of the joint in the parent's frame */ \
     md_vec position; \
     md_vec first_moment;             /* mass times center of mass */ \
@@ -1447,7 +1458,8 @@ typedef uint8_t md_traits;
    fixed joint is welded to the next one towards the world that moves, its `parent`: frame and
    children are those of the parent, and the mass of the parent contains its own (md_weld). */
 typedef struct md_link {
-    md_index parent, dof, coordinate; /* dof, coordinate: the first of the joint */
+    md_index parent;
+    md_number dof, coordinate;       /* the first of the joint */
     uint8_t joint, dofs;             /* mdyn_joint; number of DoF */
     uint8_t table_sum;               /* of the body's table at mdyn_init: names an edited one */
 #if MIMICDYN_TREE
@@ -1508,7 +1520,7 @@ typedef struct md_bias_motion {
 
 /* A DoF: constants, its column S of the joint's motion subspace, and its part of a factor. */
 typedef struct md_dof {
-    int16_t body;
+    md_count body;
     int16_t coordinate; /* of a joint with one DoF; otherwise -1 */
     uint8_t kind;       /* MD_ANGULAR, MD_LINEAR, MD_HELICAL */
     uint8_t is_led;     /* follows a leader: md_find_leaders */
@@ -1541,14 +1553,14 @@ typedef struct md_coupling_values {
 /* C' of a row on joints: sum of factor v. */
 typedef struct md_terms {
     int count;
-    int16_t dof[MIMICDYN_MAX_TERMS];
+    md_count dof[MIMICDYN_MAX_TERMS];
     mdyn_wide coefficient[MIMICDYN_MAX_TERMS];
     md_num factor[MIMICDYN_MAX_TERMS]; /* the coefficients as md_num */
 } md_terms;
 
 /* An eliminated coupling. */
 typedef struct md_tie {
-    md_index coupling, dof; /* `dof` of its follower */
+    md_number coupling, dof; /* `dof` of its follower */
     md_index leader;       /* the DoF of which the follower is tie_ratio times; -1: not so simple */
 } md_tie;
 
@@ -1576,7 +1588,7 @@ typedef union md_impulse {
 /* A constraint row of this step, whitened: x = scale L^-T J^T. `u_` marks quantities of the row
    scaled to length 1. See >>constraints for v_lo to position_bias, >>equality for the layout. */
 typedef struct md_row {
-    int16_t index;                    /* see mdyn_row_kind */
+    md_count index;                   /* see mdyn_row_kind */
     uint8_t kind;                     /* mdyn_row_kind */
     uint8_t unbounded;                /* no bound on its impulse */
     uint8_t flags;                    /* MDYN_ROW_... */
@@ -1586,8 +1598,8 @@ typedef struct md_row {
     int8_t active_side;               /* steps it has been engaged, at most 2; < 0: upper bound */
     uint8_t is_spring;                /* kp and kd at the middle of the step: md_set_spring */
     uint8_t standing;                 /* MD_STANDING, ...: set up, without a tree */
-    int16_t first, lone, shared, end; /* where its entries of each kind begin; owned ones first */
-    md_place_if_any owned_count;      /* entries that rows of this solve own, from `first` on */
+    md_count first, lone, shared, end; /* where its entries of each kind begin; owned ones first */
+    md_place owned_count;             /* entries that rows of this solve own, from `first` on */
     md_place_if_any pivot;            /* coordinate that it owns; -1: none */
     uint8_t last_flags;               /* MDYN_ROW_... and active_side of the last step that it */
     int8_t last_side;                 /* took part in */
@@ -1657,7 +1669,7 @@ typedef struct md_gains {
 /* The vector of the inequality row that was set up last, for parallel rows that follow. */
 typedef struct md_vector {
     int16_t first;              /* its entries, as in md_row; -1: there is none */
-    md_place_if_any owned_count;
+    md_place owned_count;
     int16_t free;               /* the entry behind those at pivots of hard equality rows */
     md_num scale;               /* of L^-T J^T, for J of the DoF md_direction_of */
     md_num left, owned;         /* squared length free of equality rows, and within their span */
@@ -1984,9 +1996,9 @@ typedef union md_mass {
     const mdyn_user_row *user_row_table; /* NULL: none */ \
     mdyn_row_function row_function;      /* NULL: none */ \
     void *user_data; \
-    int16_t closures, user_rows;
+    md_count closures, user_rows;
 #define MD_BODY_ROW_MEMBERS \
-    int16_t lasting_row_count;            /* rows other than those of contacts */ \
+    md_count lasting_row_count;           /* rows other than those of contacts */ \
     uint8_t friction_stage;               /* of all: md_friction_stage */ \
     md_body_row body_row[MD_ROOM(MDYN_BODY_ROWS_)]; \
     md_num row_jacobian[MIMICDYN_MAX_DOFS];      /* J of the row on bodies at hand */ \
@@ -2032,21 +2044,21 @@ typedef struct mdyn_sim {
     uint8_t kinematics_stale;             /* a call changed q or v; MD_KINEMATICS_OF_STEP */
 
     /* Constants, as those from `model` on: >>build. */
-    int16_t bodies, dofs, coordinates, couplings, drives;
+    md_count bodies, dofs, coordinates, couplings, drives;
     uint8_t has_target_velocity;          /* a hard coupling has a target velocity other than 0 */
     uint8_t has_coupled_bounds;           /* the impulse of a coupling bounds that of another row */
     uint8_t rows_meet;                    /* inequality rows of two vectors share coordinates; of
                                              builds with constant rows: >>plan */
 
     uint8_t forces_wait;                  /* those of eliminated couplings: MDYN_ON_REQUEST */
-    int16_t rows, joint_row_count;        /* all; rows on joints, which come first */
-    int16_t active_count, equality_count; /* rows of this solve; equality rows among them */
-    int16_t tie_count;
-    int16_t G_count;                      /* numbers in use */
-    int16_t substep;                      /* that is being solved, from 0 on */
-    int16_t redundant_count;              /* unbounded rows that depend on earlier ones */
+    md_count rows, joint_row_count;       /* all; rows on joints, which come first */
+    md_count active_count, equality_count; /* rows of this solve; equality rows among them */
+    md_count tie_count;
+    md_count G_count;                     /* numbers in use */
+    md_count substep;                     /* that is being solved, from 0 on */
+    md_count redundant_count;             /* unbounded rows that depend on earlier ones */
     int16_t planned_count;                /* rows of `setup_order` laid out; -1: md_plan_iterated */
-    int16_t plan_entries;                 /* entries that the plan uses */
+    md_count plan_entries;                /* entries that the plan uses */
     int16_t coarse_dof;                   /* whose change of velocity lacks digits; -1: none */
     int32_t entries;                      /* entries in use */
     md_overflow overflow;                 /* of the blocks of md_unit in this solve */
@@ -2111,13 +2123,13 @@ typedef struct mdyn_sim {
 
     /* Small numbers, together: there are no gaps. Plan: >>plan, >>build. `released`, couplings that
        take no part: mdyn_engage, a step in which one breaks. */
-    int16_t L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
+    md_count L_first[MIMICDYN_MAX_DOFS + 1]; /* entry where row k of L begins, with L_kk */
     uint8_t released[MIMICDYN_MAX_COUPLINGS];
     uint8_t eliminated[MIMICDYN_MAX_COUPLINGS];
     md_tie tie[MIMICDYN_MAX_COUPLINGS];   /* each follower after those that it follows */
     md_place_if_any tie_of[MIMICDYN_MAX_DOFS]; /* the tie of a follower; -1: an independent DoF */
-    md_index G_first[MIMICDYN_MAX_DOFS];  /* the numbers of each DoF in G */
-    md_index G_end[MIMICDYN_MAX_DOFS];
+    md_number G_first[MIMICDYN_MAX_DOFS]; /* the numbers of each DoF in G */
+    md_number G_end[MIMICDYN_MAX_DOFS];
     md_place G_y[MDYN_G_SIZE_];           /* independent DoF of a number */
     md_place_if_any y_parent[MIMICDYN_MAX_DOFS]; /* elimination tree of M_y; -1: none */
     md_mass_index mass_place[MDYN_M_SIZE_]; /* where each element of M goes in M_y: md_mass_place */
@@ -3400,7 +3412,10 @@ MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
 MD_INLINE mdyn_wide md_wide_neg(mdyn_wide x) { return md_shift_left(-(x >> 8), 8) | (x & 255); }
 
 /* A mantissa 0 is zero, whatever the exponent. */
-MD_INLINE int md_wide_is_zero(mdyn_wide x) { return x >> 8 == 0; }
+MD_INLINE int md_wide_is_zero(mdyn_wide x)
+{
+    return ((uint32_t)md_high_word(x) | (uint32_t)x >> 8) == 0;
+}
 MD_INLINE int md_wide_is_negative(mdyn_wide x) { return x < 0; }
 
 /* x and n as scalars: a coordinate is rounded to 31 bits, an int32_t is exact. */
@@ -3822,7 +3837,7 @@ MD_INLINE void md_sum_add_velocity(md_sum *s, mdyn_wide c, mdyn_real v)
 }
 
 /* s = x, rounded down to 2^-64, clamped. */
-MD_STATIC void md_sum_set(md_sum *s, mdyn_wide x)
+MD_SHARED void md_sum_set(md_sum *s, mdyn_wide x)
 {
     s->hi = x >> 63;
     s->lo = (uint64_t)(x >> 8);
@@ -3948,7 +3963,7 @@ MD_INLINE md_tail md_to_tail(md_num x) { return (md_tail)md_to_int(md_ldexp(x, 6
 
 /* x + tail = s, exact to 2^-64. Beyond +-2^23, x becomes no number (INT64_MIN) and the tail is
    unchanged. */
-MD_STATIC void md_real_set_sum(mdyn_real *x, md_tail *tail, const md_sum *s)
+MD_SHARED void md_real_set_sum(mdyn_real *x, md_tail *tail, const md_sum *s)
 {
     if (s->hi >= 0x800000 || s->hi < -0x800000) {
         *x = -0x7FFFFFFFFFFFFFFF - 1;
@@ -4691,7 +4706,7 @@ MD_INLINE void md_vec_copy(md_vec *r, const md_vec *a)
 }
 
 /* r = 0 */
-MD_INLINE void md_vec_zero(md_vec *r)
+MD_SHARED void md_vec_zero(md_vec *r)
 {
     r->m[0] = r->m[1] = r->m[2] = 0;
     r->m[3] = MD_ZERO_EXPONENT;
@@ -11112,7 +11127,7 @@ MD_SHARED md_row *md_row_at(const mdyn_sim *sim, int k)
 }
 
 /* The number of a row. */
-MD_INLINE int md_number_of(const mdyn_sim *sim, const md_row *row)
+MD_SHARED int md_number_of(const mdyn_sim *sim, const md_row *row)
 {
     return (int)((const md_row_slot *)(const void *)row - sim->slot);
 }
@@ -11221,7 +11236,7 @@ MD_STATIC void md_find_straight_terms(const mdyn_sim *sim, const md_row *row, md
     c = md_coupling_at(sim, row->index);
     for (j = 0; j < MIMICDYN_MAX_TERMS && k < c->term_count; j++) {
         if (md_wide_is_zero(c->coefficient[j])) continue;
-        t->dof[k] = (int16_t)(md_dof_of(sim, c->body[j]) + (MIMICDYN_TREE ? c->axis[j] : 0));
+        t->dof[k] = (md_count)(md_dof_of(sim, c->body[j]) + (MIMICDYN_TREE ? c->axis[j] : 0));
         t->coefficient[k] = c->coefficient[j];
         t->factor[k++] = md_of_wide(c->coefficient[j]);
     }
@@ -11490,7 +11505,7 @@ MD_INLINE const md_spec *md_spec_of(const mdyn_sim *sim, const md_row *row, md_s
 MD_INLINE int md_is_range(const md_spec *s) { return MD_HAS_RANGES && s->is_range; }
 
 /* The softness of a row; of a drive by the numbers of its joint. */
-MD_STATIC mdyn_softness md_softness_of_row(const mdyn_sim *sim, const md_row *row)
+MD_SHARED mdyn_softness md_softness_of_row(const mdyn_sim *sim, const md_row *row)
 {
     mdyn_softness s;
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->softness;
@@ -11674,7 +11689,7 @@ MD_STATIC void md_find_leaders(mdyn_sim *sim)
 }
 
 /* q of follower k of one leader, all digits of it. */
-MD_INLINE void md_place_follower(mdyn_sim *sim, int k, int leader, mdyn_wide ratio)
+MD_SHARED void md_place_follower(mdyn_sim *sim, int k, int leader, mdyn_wide ratio)
 {
     const int to = md_coordinate_of_dof(sim, k), from = md_coordinate_of_dof(sim, leader);
     md_real_set_product(&sim->q[to], &sim->q_tail[to], ratio, sim->q[from], sim->q_tail[from]);
@@ -13075,7 +13090,7 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
         const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
         md_row_at(sim, at)->kind = MDYN_ROW_CONTACT;
-        md_row_at(sim, at)->index = (int16_t)(3 * i + k);
+        md_row_at(sim, at)->index = (md_count)(3 * i + k);
         md_clear_result(sim, at, sim->step_count - 1);
         if (j < cached)
             sim->row_result[at].warm_start = md_dot(&cache[j].impulse, &to->direction[k]);
@@ -13116,7 +13131,7 @@ MD_STATIC int md_store_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int
 
     /* the next step uses them */
     MD_CONTACTS(sim)->contacts = (int16_t)count;
-    sim->rows = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + 3 * count);
+    sim->rows = (md_count)(MD_BODY_ROWS(sim)->lasting_row_count + 3 * count);
     MD_CONTACTS(sim)->contacts_are_new = 1;
     MD_TREE(sim)->state_is_of_step = 0;
     return MDYN_OK;
@@ -13281,8 +13296,8 @@ MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_nu
 
 /* The stiffness and damping by which the row in sim->row_x, from its entry `first` on, has the
    frequency *a and the damping ratio *b, in their place; both 0 if the row moves no mass. */
-MD_OWN_FRAME void md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
-                                md_num *b)
+MD_STATIC void md_find_gains(const mdyn_sim *sim, const md_row *row, int first, md_num *a,
+                             md_num *b)
 {
     const md_num r = md_row_inverse_mass(sim, row, first);
     const int moves = !md_row_leaves_nothing(sim, row, first);
@@ -13930,7 +13945,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     const int is_turned = direct || md_equality_count(sim) > 0;
     const int first = row->first, end = is_turned ? row->lone : first;
     const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
-    row->owned_count = (md_place_if_any)(end - first);
+    row->owned_count = (md_place)(end - first);
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
     if (!md_is_zero(cfm2)) MD_LASTING(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
@@ -14041,7 +14056,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     row->cfm = MD_K(0);
     if (is_new) {
         /* the vector, turned by the hard equality rows */
-        if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
+        if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (md_count)direction;
         md_whiten_row(sim, row);
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = row->index;
         free = row->first;
@@ -14505,7 +14520,7 @@ MD_FLOAT_INLINE void md_activate_row(mdyn_sim *sim, int k, int direct)
         sim->active[i] = sim->active[i - 1];
     }
     sim->active[i] = (md_place)k;
-    sim->equality_count = (int16_t)(md_equality_count(sim) + direct);
+    sim->equality_count = (md_count)(md_equality_count(sim) + direct);
 }
 
 /* Before the first substep: sim->displacement leads from the middle of the step (MDYN_MIDPOINT)
@@ -14523,7 +14538,7 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
 
 /* Whether row k is the dry friction of an independent joint and stands or, with a tree, another row
    of the joint, as its drive, has just been set up; sets it up, in a tree by the vector of that. */
-MD_OWN_FRAME int md_set_up_friction(mdyn_sim *sim, int k)
+MD_STATIC int md_set_up_friction(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
     if (md_is_follower(sim, row->index) || (MIMICDYN_TREE
@@ -14930,7 +14945,7 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
         md_copy_layout(row, md_ordered_row(sim, i - 1));
         return MDYN_OK;
     }
-    row->first = row->lone = row->shared = row->end = (int16_t)sim->entries;
+    row->first = row->lone = row->shared = row->end = (md_count)sim->entries;
     row->pivot = -1;
     if (md_row_is_eliminated(sim, row)) return MDYN_OK;
     span = md_is_on_same_bodies(sim, i) ? md_mark_fill_in_as_before(sim, i)
@@ -14938,7 +14953,7 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
 
     /* lone: of an equality row the coordinates that no later one touches and, if there are none,
        the shared one with the highest number */
-    row->lone = (int16_t)sim->entries;
+    row->lone = (md_count)sim->entries;
     for (c = span.high; md_is_unbounded(row) && c >= span.low; c--) {
         if (!sim->mark[c] || (c < sim->dofs && sim->last_use[c] > i)) continue;
         md_append_entry(sim, c);
@@ -14950,9 +14965,9 @@ MD_OWN_FRAME int md_plan_row(mdyn_sim *sim, int i)
         row->pivot = (md_place_if_any)c;
     }
 
-    row->shared = (int16_t)sim->entries;
+    row->shared = (md_count)sim->entries;
     md_append_marked(sim, span);
-    row->end = (int16_t)sim->entries;
+    row->end = (md_count)sim->entries;
     return md_check_entries(sim, row);
 }
 
@@ -15014,12 +15029,12 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
             md_copy_layout(row, md_row_at(sim, same));
             continue;
         }
-        row->first = row->lone = row->shared = (int16_t)sim->entries;
+        row->first = row->lone = row->shared = (md_count)sim->entries;
         row->pivot = -1;
         if (k > 0 && md_share_bodies(sim, row, md_row_at(sim, k - 1)))
             md_append_entries_of(sim, md_row_at(sim, k - 1));
         else md_append_marked(sim, md_mark_dofs(sim, k));
-        row->end = (int16_t)sim->entries;
+        row->end = (md_count)sim->entries;
         if (md_check_entries(sim, row) != MDYN_OK) return MDYN_ERR_CAPACITY_ENTRIES;
     }
     return md_check_dantzig_capacity(sim);
@@ -15124,8 +15139,8 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     if (sim->G_count + r->count > MDYN_G_SIZE_) return 0;
 
     /* the numbers of f in G stand behind all others */
-    tie->coupling = (md_index)i;
-    tie->dof = (md_index)dof;
+    tie->coupling = (md_number)i;
+    tie->dof = (md_number)dof;
     sim->tie_inverse[sim->tie_count] = md_inverse(t->factor[k]);
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->is_curved[sim->tie_count] = (uint8_t)curved;
@@ -15133,12 +15148,12 @@ MD_STATIC int md_tie_follower(mdyn_sim *sim, int i, int k, int by_share)
     }
     sim->tie_of[dof] = (md_place_if_any)sim->tie_count++;
     sim->mark[dof] = 1;
-    sim->G_first[dof] = (md_index)sim->G_count;
+    sim->G_first[dof] = (md_number)sim->G_count;
     for (j = 0; j < r->count; j++) {
         sim->G_y[sim->G_count] = (md_place)r->dof[j];
         sim->G[sim->G_count++] = r->factor[j];
     }
-    sim->G_end[dof] = (md_index)sim->G_count;
+    sim->G_end[dof] = (md_number)sim->G_count;
     return 1;
 }
 
@@ -15278,8 +15293,8 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         sim->tie_of[k] = -1;
         sim->dof[k].is_led = 0;
-        sim->G_first[k] = (md_index)k;
-        sim->G_end[k] = (md_index)(k + 1);
+        sim->G_first[k] = (md_number)k;
+        sim->G_end[k] = (md_number)(k + 1);
         sim->G_y[k] = (md_place)k;
         sim->G[k] = MD_K(1);
     }
@@ -15343,7 +15358,7 @@ MD_STATIC void md_find_ties(mdyn_sim *sim)
 }
 
 /* Puts k and i, i < k, onto one path of the elimination tree. */
-MD_INLINE void md_join_path(mdyn_sim *sim, int k, int i)
+MD_SHARED void md_join_path(mdyn_sim *sim, int k, int i)
 {
     /* the parents of DoFs above i are above i, or i */
     while (sim->y_parent[k] >= 0 && sim->y_parent[k] != i) k = sim->y_parent[k];
@@ -15381,12 +15396,12 @@ MD_STATIC int md_plan_factor(mdyn_sim *sim)
     int j, k, n = 0;
     sim->factored = MD_FACTOR_NONE;
     for (k = 0; k < sim->dofs; k++) {
-        sim->L_first[k] = (int16_t)n;
+        sim->L_first[k] = (md_count)n;
         for (j = md_is_follower(sim, k) ? -1 : k; j >= 0; j = md_parent_y(sim, j), n++)
             if (n < MIMICDYN_MAX_ENTRIES) sim->entry_column[n] = (md_place)j;
         if (n > MIMICDYN_MAX_ENTRIES) return md_blame(sim, MDYN_ERR_CAPACITY_ENTRIES, -1);
     }
-    sim->L_first[k] = (int16_t)n;
+    sim->L_first[k] = (md_count)n;
 
     /* where the elements of M go in M_y, whose layout is that of L */
     for (n = 0, k = 0; MD_HAS(ELIMINATED) && k < sim->dofs; k++)
@@ -15429,7 +15444,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     }
     if (!MIMICDYN_EXACT) {
         code = md_plan_iterated(sim);
-        sim->plan_entries = (int16_t)sim->entries;
+        sim->plan_entries = (md_count)sim->entries;
         return code;
     }
 
@@ -15443,7 +15458,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
     /* the order of the entries, which is found next, is that of the first parallel rows */
-    for (k = 0; k < n; k++) md_row_at(sim, k)->first = (int16_t)md_first_parallel(sim, k);
+    for (k = 0; k < n; k++) md_row_at(sim, k)->first = (md_count)md_first_parallel(sim, k);
     md_order_rows(sim, n);
     md_find_last_uses(sim, n);
 
@@ -15463,7 +15478,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
             sim->redundant_count++;
         }
     }
-    sim->plan_entries = (int16_t)sim->entries;
+    sim->plan_entries = (md_count)sim->entries;
     if (MD_HAS_CONSTANT_ROWS && code == MDYN_OK) sim->rows_meet = (uint8_t)md_rows_meet(sim);
     return code == MDYN_OK ? md_check_dantzig_capacity(sim) : code;
 }
@@ -15694,7 +15709,7 @@ MD_STATIC int md_exchange_rows(mdyn_sim *sim, int i, int j)
 {
     const md_place k = sim->setup_order[i];
     sim->entries = md_ordered_row(sim, i)->first;
-    sim->equality_count = (int16_t)(sim->equality_count - (j + 1 - i));
+    sim->equality_count = (md_count)(sim->equality_count - (j + 1 - i));
     sim->active_count = sim->equality_count;
     sim->setup_order[i] = sim->setup_order[j];
     sim->setup_order[j] = k;
@@ -16000,8 +16015,8 @@ MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owne
    little of a row, what they ask for may be far beyond the block. A row that its bounds keep below
    1/4 of the block, or a leader, then needs no larger one: it is at the bound to which the clamped
    number asks it, or its impulse does not fit the block either. */
-MD_OWN_FRAME void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
-                                       enum md_bias_mode bias)
+MD_STATIC void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
+                                    enum md_bias_mode bias)
 {
     md_num owned = MD_K(0);
     if (MIMICDYN_EXACT && row->owned_count > 0)
@@ -16142,7 +16157,7 @@ MD_INLINE md_unit md_last_change(const md_iteration *i, md_unit largest)
 }
 
 /* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
-MD_ALWAYS_INLINE md_unit md_note_visit(const md_row *row, md_unit old, md_iteration *i)
+MD_SHARED md_unit md_note_visit(const md_row *row, md_unit old, md_iteration *i)
 {
     const md_unit change = md_unit_sub(row->u_lambda, old);
     const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
@@ -18623,7 +18638,7 @@ MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room,
     for (substep = 1; substep < substeps; substep++) {
         md_solve_pass(sim, mode, e);
         if (md_has_overflowed(sim->overflow)) return e; /* without a dv, to be repeated */
-        sim->substep = (int16_t)substep;
+        sim->substep = (md_count)substep;
         md_end_substep(sim, 0);
         if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
         e = md_begin_substep(sim, e, room);
@@ -18853,8 +18868,8 @@ MD_INLINE void md_report_counts(mdyn_sim *sim)
 
     /* not converged with position bias in the targets: see the next step's md_solve_pass */
     sim->was_unconverged = sim->unconverged && md_position_error(sim);
-    sim->report.entries = md_iterates_equalities(sim) && sim->entries < sim->plan_entries
-        ? sim->plan_entries : (int16_t)sim->entries;
+    sim->report.entries = (int16_t)(md_iterates_equalities(sim) && sim->entries < sim->plan_entries
+        ? sim->plan_entries : sim->entries);
 }
 
 /* The outcome of eliminated couplings: they hold, so flags and residual are 0. The impulse of
@@ -20963,7 +20978,7 @@ MD_STATIC void md_weld(mdyn_sim *sim, int i)
     md_weld_pitch(sim, link);
     for (j = 0; j < sim->bodies && !l->alone; j++)
         if (MD_BODY(&sim->link[j])->alone > count) count = MD_BODY(&sim->link[j])->alone;
-    if (!l->alone) l->alone = (md_index)(count + 1);
+    if (!l->alone) l->alone = (md_number)(count + 1);
     MD_TREE(sim)->alone[l->alone - 1] = alone;
 }
 
@@ -21045,15 +21060,15 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
     link->parent = (md_index)b->parent;
     link->joint = (uint8_t)b->joint;
     link->dofs = (uint8_t)dofs;
-    link->dof = (md_index)sim->dofs;
-    link->coordinate = (md_index)sim->coordinates;
+    link->dof = (md_number)sim->dofs;
+    link->coordinate = (md_number)sim->coordinates;
     link->table_sum = md_sum_body(b);
     if (!md_is_welded(link)) md_copy_values(md_values_of_body(sim, i), b);
-    sim->dofs = (int16_t)(sim->dofs + dofs);
-    sim->coordinates = (int16_t)(sim->coordinates + md_joint_coordinates(b->joint));
+    sim->dofs = (md_count)(sim->dofs + dofs);
+    sim->coordinates = (md_count)(sim->coordinates + md_joint_coordinates(b->joint));
 
     for (k = 0; k < dofs; k++, d++) {
-        d->body = (int16_t)i;
+        d->body = (md_count)i;
         d->coordinate = (int16_t)(dofs == 1 ? link->coordinate : -1);
         d->kind = md_dof_kind(b->joint, k);
     }
@@ -21174,7 +21189,7 @@ MD_STATIC void md_note_coupling(mdyn_sim *sim)
 MD_STATIC void md_add_row(mdyn_sim *sim, int kind, int index)
 {
     sim->slot[sim->rows].row.kind = (uint8_t)kind;
-    sim->slot[sim->rows++].row.index = (int16_t)index;
+    sim->slot[sim->rows++].row.index = (md_count)index;
 }
 
 /* Whether body b asks for a row of this kind at each of its DoFs. */
@@ -21193,7 +21208,7 @@ MD_STATIC void md_build_rows(mdyn_sim *sim)
     int kind, k;
     for (k = 0; k < sim->couplings; k++) {
         md_row_at(sim, k)->kind = MDYN_ROW_COUPLING;
-        md_row_at(sim, k)->index = (int16_t)k;
+        md_row_at(sim, k)->index = (md_count)k;
     }
     for (k = 0; k < sim->couplings; k++)
         if (md_has_efficiency(md_coupling_at(sim, k))) md_add_row(sim, MDYN_ROW_LOSS, k);
@@ -21363,7 +21378,7 @@ MD_OWN_FRAME int md_find_graver(const mdyn_sim *sim, int gravest, int *index)
    Writes the workspaces of the solve. O(r^2 + r n + n c^2) for c couplings. */
 MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 {
-    const int16_t rows = sim->rows;
+    const md_count rows = sim->rows;
     int k, mode, code, gravest = MDYN_OK, index = -1;
     if (!MIMICDYN_WARNINGS) return md_blame(sim, MDYN_OK, -1);
 
@@ -21445,11 +21460,11 @@ MD_STATIC void md_point_to_tables(mdyn_sim *sim, const mdyn_model *model)
 MD_STATIC void md_take_tables(mdyn_sim *sim, const mdyn_model *model)
 {
     md_point_to_tables(sim, model);
-    sim->bodies = (int16_t)model->body_count;
-    sim->couplings = sim->rows = (int16_t)model->coupling_count;
+    sim->bodies = (md_count)model->body_count;
+    sim->couplings = sim->rows = (md_count)model->coupling_count;
     if (MD_HAS_BODY_ROWS) {
-        MD_BODY_ROWS(sim)->closures = (int16_t)model->closure_count;
-        MD_BODY_ROWS(sim)->user_rows = (int16_t)model->user_row_count;
+        MD_BODY_ROWS(sim)->closures = (md_count)model->closure_count;
+        MD_BODY_ROWS(sim)->user_rows = (md_count)model->user_row_count;
     }
 
     /* the values; the sums are of the tables as they were at init */
@@ -21779,10 +21794,11 @@ MD_STATIC void md_shift_rows(mdyn_sim *sim, int at, int by)
     }
 
     /* the counts, and leaders that are named by row */
-    sim->rows = (int16_t)(sim->rows + by);
-    sim->joint_row_count = (int16_t)(sim->joint_row_count + by);
+    sim->rows = (md_count)(sim->rows + by);
+    sim->joint_row_count = (md_count)(sim->joint_row_count + by);
     if (MD_HAS_BODY_ROWS)
-        MD_BODY_ROWS(sim)->lasting_row_count = (int16_t)(MD_BODY_ROWS(sim)->lasting_row_count + by);
+        MD_BODY_ROWS(sim)->lasting_row_count =
+            (md_count)(MD_BODY_ROWS(sim)->lasting_row_count + by);
     for (k = 0; MD_HAS_BODY_ROWS && k < sim->rows - sim->joint_row_count; k++) {
         int16_t *leader = &MD_BODY_ROWS(sim)->body_row[k].leader;
         if (*leader >= 0) *leader = (int16_t)(*leader + by);
@@ -21797,7 +21813,7 @@ MD_STATIC void md_insert_row(mdyn_sim *sim, int kind, int index)
            || (md_row_at(sim, at)->kind == kind && md_row_at(sim, at)->index < index))) at++;
     md_shift_rows(sim, at, 1);
     md_row_at(sim, at)->kind = (uint8_t)kind;
-    md_row_at(sim, at)->index = (int16_t)index;
+    md_row_at(sim, at)->index = (md_count)index;
     md_clear_result(sim, at, 0);
 }
 
@@ -21817,7 +21833,7 @@ MD_STATIC int md_change_rows(mdyn_sim *sim, int i, const md_joint_values *from,
                 if (!changed) md_clear_solve(sim);
                 changed = 1;
 
-                if (kind == MDYN_ROW_DRIVE) sim->drives = (int16_t)(sim->drives + (has ? 1 : -1));
+                if (kind == MDYN_ROW_DRIVE) sim->drives = (md_count)(sim->drives + (has ? 1 : -1));
                 if (has) md_insert_row(sim, kind, k);
                 else md_shift_rows(sim, md_find_row(sim, (mdyn_row_kind)kind, k), -1);
             }
@@ -23242,7 +23258,6 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
             && sim->dof[k].is_led == (tie >= 0 && sim->tie[tie].leader >= 0)
             && md_is_between(0, sim->G_first[k], sim->G_end[k])
             && sim->G_end[k] <= sim->G_count && md_is_between(-1, parent, k - 1)
-            && sim->L_first[k] >= 0
             && length == (tie >= 0 ? 0
                           : 1 + (parent < 0 ? 0 : md_L_length(sim, parent)));
     }
@@ -23295,7 +23310,7 @@ MD_STATIC int md_row_is_known(const mdyn_sim *sim, int k)
         return 0;
 
     /* the index is one of its kind */
-    if (row->index < 0 || (row->kind <= MDYN_ROW_LIMIT) != (k < sim->joint_row_count)) return 0;
+    if ((row->kind <= MDYN_ROW_LIMIT) != (k < sim->joint_row_count)) return 0;
     if (row->kind == MDYN_ROW_LOSS) return row->index < sim->couplings;
     if (row->kind <= MDYN_ROW_LIMIT)
         return row->index < sim->dofs && md_body_has_row(md_values_of_dof(sim, row->index),
@@ -23315,7 +23330,7 @@ MD_STATIC int md_rows_are_valid(const mdyn_sim *sim)
     int k, e, ok = 1;
     for (k = 0; k < MIMICDYN_MAX_ROWS && k < sim->rows; k++) { /* the first: for -Warray-bounds */
         const md_row *row = md_row_at(sim, k);
-        ok &= md_row_is_known(sim, k) && 0 <= row->first && row->first <= row->lone
+        ok &= md_row_is_known(sim, k) && row->first <= row->lone
             && row->lone <= row->shared
             && md_is_between(row->shared, row->end, MIMICDYN_MAX_ENTRIES)
             && md_is_between(-1, row->pivot, MDYN_WHITENED_SIZE_ - 1)
