@@ -1271,7 +1271,7 @@ typedef enum mdyn_array {
 typedef struct mdyn_culprit {
     int16_t code;   /* mdyn_code of the last call that returned an error or a warning */
     int16_t index;  /* body, coupling, closure, user row, contact, DoF or coordinate, depending on
-                       the code and the call; -1: none */
+                       the code and the call; k of a missing MDYN_HAS_... = 2^k; -1: none */
     uint8_t sticky; /* MDYN_ROW_... of all rows of all steps since mdyn_init or mdyn_reset, and
                        MDYN_SINGULAR if a step returned MDYN_ERR_SINGULAR */
     uint8_t array;  /* mdyn_array of the last MDYN_ERR_STATE or MDYN_ERR_BEYOND */
@@ -2443,7 +2443,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
 MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
 
 /* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 240
-   characters. Body rows and dantzig are left out if the model needs none.
+   characters. Body rows, dantzig and curves are left out if the model needs none, contacts always.
    Errors: MDYN_ERR_NULL, MDYN_ERR_ROOM if the text does not fit into `size` bytes. O(1) */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size);
 
@@ -2806,8 +2806,9 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration);
    q'' = G y'' + g with g = G' y' (0: couplings are linear), and
       M_y y'' + C_y = G^T tau,     M_y = G^T M G,     C_y = G^T (C + M g)
    Eliminated are hard couplings of positions with default softness whose force has no bound, unless
-   they are redundant or released. A coupling that stays a row, and a closure, is no part of the
-   reduced system: its joints are independent, and its force acts like tau.
+   redundant, released, or of three joints and more with only one left to follow whose
+   coefficient/sqrt(M_kk) is below a fifth of the largest. The joints of one that stays a row, or of
+   a closure, are independent in the reduced system, and its force acts like tau.
    Vectors y have m elements, in the order of the DoFs; y of the state are the elements of q and v
    that belong to these DoFs. mdyn_engage and mdyn_set_coupling may choose other ones.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 3.2.
@@ -13869,9 +13870,9 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
    those rows' directions. If little was left of an earlier row j, its direction has few significant
    digits, and passes on the error (x/R_jj)^2 times the rounding of row j: an absolute rounding plus
    one that is relative to the length of row j. J of a body row is a sum, so its rounding is
-   relative to its summands (md_body_row_max_length2). In fixed point the absolute one is 128
-   roundings of a body row: the reflections of four closed loops add up 33
-   (robot_pr2_gripper.c). It is 4 of others, which need no more where R_jj is not small. */
+   relative to its summands (md_body_row_max_length2). In fixed point the absolute one is 1024
+   roundings of a body row: the reflections of four loops on a free wrist add up 285
+   (test_gripper.c). It is 4 of others, which need no more where R_jj is not small. */
 MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md_num owned)
 {
     const md_num relative = MD_K(16 * MD_EPSILON / MD_RANK_TOLERANCE);
@@ -13881,7 +13882,7 @@ MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row,
     if (row->owned_count == 0) return sum;
 
     /* what the rounding of each owner adds */
-    rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 7 : 2), MD_K(MD_RANK_TOLERANCE));
+    rounding = md_div(md_of_unit(MD_U_ROUNDING, is_body_row ? 10 : 2), MD_K(MD_RANK_TOLERANCE));
     for (e = row->first; e < row->first + row->owned_count; e++) {
         const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         md_num x = md_of_unit(sim->shared.entry[e], 0);
