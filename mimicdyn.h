@@ -14039,6 +14039,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
     row->cfm = MD_K(0);
+    row->u_lambda = MD_U(0);
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
