@@ -14452,15 +14452,21 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
     const int side = row->last_side, at_lower = side > 0;
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
-    md_num zero = MD_K(0), inside, velocity, stopped = zero;
-    if (side != 0) stopped = md_abs(md_div(last_impulse, md_mul(row->scale, row->scale)));
+    md_num zero = MD_K(0), inside, velocity, scale;
+    int e;
     md_look_at_row(sim, row);
 
     /* active so far: does it stay? */
     if (side != 0) {
+        scale = row->scale; /* of a row that stands it stays */
+        md_whiten_row(sim, row);
+        last_impulse = md_mul(last_impulse, md_row_inverse_mass(sim, row, row->first));
+        row->scale = scale;
+        for (e = row->first; e < row->end; e++)
+            MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         inside = md_distance_inside(sim, at_lower ? s->lower : s->upper, at_lower);
         velocity = at_lower ? row->Jv : md_neg(row->Jv);
-        velocity = md_sub(velocity, md_mul(MD_K(64 * MD_EPSILON), stopped));
+        velocity = md_sub(velocity, md_mul(MD_K(64 * MD_EPSILON), md_abs(last_impulse)));
         if (!(md_less(zero, inside) && md_less(zero, velocity) && (side > 1 || side < -1)))
             return (int8_t)(at_lower ? 2 : -2);
     }
