@@ -14039,7 +14039,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
     row->cfm = MD_K(0);
-    row->u_lambda = MD_U(0);
+    row->u_lambda = MD_U(0); /* also of one that takes no part: md_follow_direction */
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (int16_t)direction;
@@ -14458,7 +14458,9 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
 
     /* active so far: does it stay? */
     if (side != 0) {
-        scale = row->scale; /* of a row that stands it stays */
+        /* that velocity, by the mass matrix at hand: what the last step knew of the row may be
+           gone; but of a row that stands the scale stays */
+        scale = row->scale;
         md_whiten_row(sim, row);
         last_impulse = md_mul(last_impulse, md_row_inverse_mass(sim, row, row->first));
         row->scale = scale;
@@ -16084,8 +16086,8 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
-    /* no impulse changes nothing; where no rows meet, any impulse will do that leaves the motion
-       its digits */
+    /* no impulse changes nothing, and what the block does not hold was of no use in a coarser one;
+       where no rows meet, any impulse will do that leaves the motion its digits */
     if (md_unit_is_zero(start) || md_has_overflowed(md_overflow_of(start))
         || (!sim->active_rows_meet && md_outweighs_motion(sim, row, start))) return 0;
     cost = sim->active_rows_meet ? md_warm_start_cost(sim, row, start) : 0;
