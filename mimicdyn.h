@@ -14055,6 +14055,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     int has_force, is_independent, free = -1;
     row->in_inequality = row->in_equality = row->is_spring = 0;
     row->cfm = MD_K(0);
+    row->u_lambda = MD_U(0); /* also of one that takes no part: md_follow_direction */
     if (is_new) {
         /* the vector, turned by the hard equality rows */
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = (md_count)direction;
@@ -14467,15 +14468,23 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
     const int side = row->last_side, at_lower = side > 0;
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
-    md_num zero = MD_K(0), inside, velocity, stopped = zero;
-    if (side != 0) stopped = md_abs(md_div(last_impulse, md_mul(row->scale, row->scale)));
+    md_num zero = MD_K(0), inside, velocity, scale;
+    int e;
     md_look_at_row(sim, row);
 
     /* active so far: does it stay? */
     if (side != 0) {
+        /* that velocity, by the mass matrix at hand: what the last step knew of the row may be
+           gone; but of a row that stands the scale stays */
+        scale = row->scale;
+        md_whiten_row(sim, row);
+        last_impulse = md_mul(last_impulse, md_row_inverse_mass(sim, row, row->first));
+        row->scale = scale;
+        for (e = row->first; e < row->end; e++)
+            MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         inside = md_distance_inside(sim, at_lower ? s->lower : s->upper, at_lower);
         velocity = at_lower ? row->Jv : md_neg(row->Jv);
-        velocity = md_sub(velocity, md_mul(MD_K(64 * MD_EPSILON), stopped));
+        velocity = md_sub(velocity, md_mul(MD_K(64 * MD_EPSILON), md_abs(last_impulse)));
         if (!(md_less(zero, inside) && md_less(zero, velocity) && (side > 1 || side < -1)))
             return (int8_t)(at_lower ? 2 : -2);
     }
@@ -16092,9 +16101,11 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
-    /* no impulse changes nothing; where no rows meet, any impulse will do that leaves the motion
-       its digits; constant rows that contradict each other leave larger ones */
+    /* no impulse changes nothing, and what the block does not hold was of no use in a coarser one */
     if (md_unit_is_zero(start) || md_has_overflowed(md_overflow_of(start))) return 0;
+
+    /* where no rows meet, any impulse will do that leaves the motion its digits; constant rows that
+       contradict each other leave larger ones */
     if (MD_PRODUCTS_ARE_CHEAP || sim->active_rows_meet)
         velocity = md_row_dot(sim, row, MD_SOLVE(sim)->du);
     if ((MD_HAS_CONSTANT_ROWS || !sim->active_rows_meet)

@@ -651,6 +651,43 @@ static void test_bound_that_is_new(void) {
     CHECK_NEAR(of_wide(report.impulse), 0.1 * 0.001, 1e-9);
 }
 
+/* Nearly dependent couplings lock three wheels: impulses far larger than the motion stop it, and
+   are the warm start of the next step, which has no use for them. It gains no energy. */
+static void test_lock_without_use(void) {
+    for (int n = 0; n < 60; n++) {
+        double inertia[3], J[3][3], before = HUGE_VAL;
+        random_seed((uint64_t)(3375 + n));
+        wheels(3, 0, 0.0007);
+        for (int i = 0; i < 3; i++) {
+            inertia[i] = random_in(0.02, i < 2 ? 0.03 : 1);
+            body[i].armature = wide(inertia[i]);
+        }
+        for (int i = 0; i < 3; i++) {
+            for (int k = 0; k < 3; k++) {
+                J[i][k] = i < 2 ? random_in(0.5, 3) : J[0][k] - J[1][k] + random_in(-0.3, 0.3);
+            }
+            couple(0, J[i][0], 1, J[i][1])->terms[2].body = 2;
+            coupling[i].terms[2].coefficient = wide(J[i][2]);
+        }
+        coupling[1].level = MDYN_VELOCITY;
+        model.solver.equality = MDYN_ITERATED;
+        model.solver.iterations = 400;
+        CHECK(mdyn_init(&sim, &model) >= 0);
+        for (int i = 0; i < 3; i++) {
+            sim.v[i] = real(random_in(-3, 3));
+        }
+        for (int step = 0; step < 5; step++) {
+            double energy = 0;
+            CHECK(mdyn_step(&sim) >= 0);
+            for (int i = 0; i < 3; i++) {
+                energy += inertia[i] * of_real(sim.v[i]) * of_real(sim.v[i]);
+            }
+            CHECK(sqrt(energy) < (1 + BY_SCALAR(1e-12, 1e-5, 1e-6)) * before + 1e-6);
+            before = sqrt(energy);
+        }
+    }
+}
+
 /* Two wheels that two couplings of nearly the same ratio lock stay at rest: what is rounded in C is
    no velocity, though it would be one 70 times as large as that of a single coupling. */
 static void test_nearly_parallel(void) {
@@ -757,7 +794,8 @@ int main(int argc, char **argv) {
         test_solve_are_steps, test_solve_converge, test_relax, test_relaxed_spring,
         test_trains_stay, test_parts_are_solved, test_solved_or_told,
         test_parts_are_told, test_units_of_rows, test_load_that_is_gone,
-        test_bound_that_is_new, test_nearly_parallel, test_nearly_parallel_impulses
+        test_bound_that_is_new, test_nearly_parallel, test_nearly_parallel_impulses,
+        test_lock_without_use
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
