@@ -14458,6 +14458,22 @@ MD_INLINE md_num md_distance_inside(const mdyn_sim *sim, mdyn_wide bound, int is
     return is_lower ? x : md_neg(x);
 }
 
+/* The velocity of a row that an impulse of the last step has stopped, by the mass matrix at hand:
+   what that step knew of the row may be gone. Of a row that stands the scale stays. Reads
+   sim->terms. */
+MD_STATIC md_num md_stopped_velocity(mdyn_sim *sim, md_row *row, md_num impulse)
+{
+    const md_num scale = row->scale;
+    md_num velocity;
+    int e;
+    md_whiten_row(sim, row);
+    velocity = md_abs(md_mul(impulse, md_row_inverse_mass(sim, row, row->first)));
+    row->scale = scale;
+    for (e = row->first; e < row->end; e++)
+        MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
+    return velocity;
+}
+
 /* The active side of a limit or range in this step: 1 in the first step at its lower bound, then 2;
    -1 and -2 at its upper bound; 0 if inactive. A side is activated when its bound is violated. It
    becomes inactive after at least two steps, when C lies inside and C' points inwards by more than
@@ -14468,23 +14484,14 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
     const int side = row->last_side, at_lower = side > 0;
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
-    md_num zero = MD_K(0), inside, velocity, scale;
-    int e;
+    md_num zero = MD_K(0), inside, velocity;
     md_look_at_row(sim, row);
 
     /* active so far: does it stay? */
     if (side != 0) {
-        /* that velocity, by the mass matrix at hand: what the last step knew of the row may be
-           gone; but of a row that stands the scale stays */
-        scale = row->scale;
-        md_whiten_row(sim, row);
-        last_impulse = md_mul(last_impulse, md_row_inverse_mass(sim, row, row->first));
-        row->scale = scale;
-        for (e = row->first; e < row->end; e++)
-            MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         inside = md_distance_inside(sim, at_lower ? s->lower : s->upper, at_lower);
-        velocity = at_lower ? row->Jv : md_neg(row->Jv);
-        velocity = md_sub(velocity, md_mul(MD_K(64 * MD_EPSILON), md_abs(last_impulse)));
+        velocity = md_mul(MD_K(64 * MD_EPSILON), md_stopped_velocity(sim, row, last_impulse));
+        velocity = md_sub(at_lower ? row->Jv : md_neg(row->Jv), velocity);
         if (!(md_less(zero, inside) && md_less(zero, velocity) && (side > 1 || side < -1)))
             return (int8_t)(at_lower ? 2 : -2);
     }
@@ -16022,9 +16029,9 @@ MD_INLINE md_unit md_free_target(const md_row *row, md_num velocity, md_num owne
 
 /* u_lo, u_hi: the target velocities, less J v before the solve and less what the coordinates
    owned by equality rows contribute, which no inequality row changes. Where equality rows leave
-   little of a row, what they ask for may be far beyond the block. A row that its bounds keep below
-   1/4 of the block, or a leader, then needs no larger one: it is at the bound to which the clamped
-   number asks it, or its impulse does not fit the block either. */
+   little of a row, that part, and what it leaves of the target, may be far beyond the block. A row
+   that its bounds keep below 1/4 of the block, or a leader, then needs no larger one: it is at the
+   bound to which the clamped number asks it, or its impulse does not fit the block either. */
 MD_STATIC void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
                                     enum md_bias_mode bias)
 {
@@ -16036,7 +16043,7 @@ MD_STATIC void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
     if (md_has_two_targets(row))
         row->u_hi = md_free_target(row, md_target_hi(row, bias), owned, e);
 
-    if (!md_is_zero(owned) && !md_has_leader(sim, row)
+    if (md_has_overflowed(md_overflow_of(md_unit_of(owned, e))) && !md_has_leader(sim, row)
         && !(md_unit_less(MD_U(-0.25), row->u_lambda_min)
              && md_unit_less(row->u_lambda_max, MD_U(0.25)))) {
         if (md_unit_less(MD_U(0), row->u_lo)) sim->overflow |= md_overflow_of(row->u_lo);
@@ -16101,7 +16108,7 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     if (md_unit_less(start, row->u_lambda_min)) start = row->u_lambda_min;
     if (md_unit_less(row->u_lambda_max, start)) start = row->u_lambda_max;
 
-    /* no impulse changes nothing, and what the block does not hold was of no use in a coarser one */
+    /* no impulse changes nothing; what the block does not hold was of no use in a coarser one */
     if (md_unit_is_zero(start) || md_has_overflowed(md_overflow_of(start))) return 0;
 
     /* where no rows meet, any impulse will do that leaves the motion its digits; constant rows that

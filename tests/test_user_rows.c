@@ -147,16 +147,16 @@ static void rows_of_no_stiffness(void) {
 
 /* x' = 1, z >= 0, y' = 1 of a free body. */
 static void corner_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
-    mdyn_body_term *t = &row->terms[0];
+    mdyn_body_term *term = &row->terms[0];
     CHECK(user == NULL);
-    t->body = 0;
+    term->body = 0;
     if (index == 1) {
-        t->linear.z = wide(1);
+        term->linear.z = wide(1);
         row->value = wide(of_real(s->q[2]));
         row->upper = MDYN_UNLIMITED;
         return;
     }
-    *(index == 0 ? &t->linear.x : &t->linear.y) = wide(1);
+    *(index == 0 ? &term->linear.x : &term->linear.y) = wide(1);
     row->level = MDYN_VELOCITY;
     row->target_velocity = wide(1);
     row->force_min = wide(-0x1p14);

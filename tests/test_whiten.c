@@ -29,7 +29,7 @@ static void random_row(double *j) {
         while (j[dof] != 0) {
             dof = random_int(TREE_DOFS);
         }
-        terms.dof[k] = (int16_t)dof;
+        terms.dof[k] = (md_count)dof;
         terms.coefficient[k] = wide(random_in(1, 2) * (random_int(2) ? 1 : -1)
                                     * pow(10, random_in(-2, 2)));
         terms.factor[k] = md_of_wide(terms.coefficient[k]);
