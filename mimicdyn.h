@@ -14495,6 +14495,8 @@ MD_STATIC int8_t md_find_active_side(mdyn_sim *sim, md_row *row, md_num last_imp
         if (!(md_less(zero, inside) && md_less(zero, velocity) && (side > 1 || side < -1)))
             return (int8_t)(at_lower ? 2 : -2);
     }
+
+    /* inactive: is a bound violated? */
     if (md_has_lower(s->lower) && md_less(md_distance_inside(sim, s->lower, 1), zero)) return 1;
     if (md_has_upper(s->upper) && md_less(md_distance_inside(sim, s->upper, 0), zero)) return -1;
     return 0;
@@ -14656,6 +14658,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     if (engages && md_row_activates(sim, row)) {
         row->active_side = md_find_active_side(sim, row, last_impulse);
         if (row->active_side) return 0;
+        /* joined to none: md_visit_run would take it for the next active row */
         if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
         return sim->has_inactive = 1;
     }
@@ -16111,8 +16114,9 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
     /* no impulse changes nothing; what the block does not hold was of no use in a coarser one */
     if (md_unit_is_zero(start) || md_has_overflowed(md_overflow_of(start))) return 0;
 
-    /* where no rows meet, any impulse will do that leaves the motion its digits; constant rows that
-       contradict each other leave larger ones */
+    /* Where no rows meet, any impulse will do that leaves the motion its digits. Of rows that meet
+       the cost decides below; but constant rows that contradict each other leave impulses beside
+       which it has no digits either. */
     if (MD_PRODUCTS_ARE_CHEAP || sim->active_rows_meet)
         velocity = md_row_dot(sim, row, MD_SOLVE(sim)->du);
     if ((MD_HAS_CONSTANT_ROWS || !sim->active_rows_meet)
@@ -19267,7 +19271,8 @@ MD_STATIC void md_open_momenta(mdyn_sim *sim)
     MD_MOMENTA(sim)->momentum_is_known = 1;
 }
 
-/* Whether sim->displacement moves the tree of root i. */
+/* Whether sim->displacement moves the tree of root i. Errors of other trees may have been corrected
+   alone, and then the mass center of this one goes by its momentum, as ever. */
 MD_STATIC int md_tree_is_displaced(const mdyn_sim *sim, int i)
 {
     int k;
