@@ -2052,8 +2052,9 @@ typedef struct mdyn_sim {
 
     uint8_t forces_wait;                  /* those of eliminated couplings: MDYN_ON_REQUEST */
     md_count rows, joint_row_count;       /* all; rows on joints, which come first */
-    md_count active_count, equality_count; /* rows of this solve; equality rows among them */
-    md_count tie_count;
+    int16_t active_count, equality_count; /* rows of this solve; equality rows among them. (Of an
+                                             unsigned count of an array of 1 gcc warns.) */
+    int16_t tie_count;
     md_count G_count;                     /* numbers in use */
     md_count substep;                     /* that is being solved, from 0 on */
     md_count redundant_count;             /* unbounded rows that depend on earlier ones */
@@ -14539,7 +14540,7 @@ MD_FLOAT_INLINE void md_activate_row(mdyn_sim *sim, int k, int direct)
         sim->active[i] = sim->active[i - 1];
     }
     sim->active[i] = (md_place)k;
-    sim->equality_count = (md_count)(md_equality_count(sim) + direct);
+    sim->equality_count = (int16_t)(md_equality_count(sim) + direct);
 }
 
 /* Before the first substep: sim->displacement leads from the middle of the step (MDYN_MIDPOINT)
@@ -15729,7 +15730,7 @@ MD_STATIC int md_exchange_rows(mdyn_sim *sim, int i, int j)
 {
     const md_place k = sim->setup_order[i];
     sim->entries = md_ordered_row(sim, i)->first;
-    sim->equality_count = (md_count)(sim->equality_count - (j + 1 - i));
+    sim->equality_count = (int16_t)(sim->equality_count - (j + 1 - i));
     sim->active_count = sim->equality_count;
     sim->setup_order[i] = sim->setup_order[j];
     sim->setup_order[j] = k;

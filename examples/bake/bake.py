@@ -264,8 +264,9 @@ def reachable(structs, name, into):
 
 # Types of one size on all processors; fields of other types, enums, are set by statements.
 SIZED = {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
-         "md_num", "md_unit", "md_scale", "md_place", "md_place_if_any", "md_index",
-         "md_mass_index", "md_overflow", "md_tail", "md_traits", "mdyn_wide", "mdyn_real"}
+         "md_num", "md_unit", "md_scale", "md_place", "md_place_if_any", "md_index", "md_number",
+         "md_count", "md_mass_index", "md_overflow", "md_tail", "md_traits", "mdyn_wide",
+         "mdyn_real"}
 
 
 def write_visitors(structs, out):
