@@ -2,9 +2,8 @@
 # header.sh COMPILER STANDARD BUILD [ROOT]: the header by itself: interface, implementation, the
 # smallest ones, for all scalars, warnings are errors; and what is said of a configuration that
 # cannot be. What does not depend on the standard is asked in the first one of a compiler, c99 or
-# c++11: most of what can be left out, the header twice, before and behind the implementation, the
-# implementation of static functions, and, of g++, what only its optimizer warns of (of gcc:
-# symbols.sh; clang's warnings are its front end's).
+# c++11: the header twice, before and behind the implementation, the implementation of static
+# functions, and, of gcc, what only its optimizer warns of (clang's warnings are its front end's).
 # Exit 77: there is no such compiler.
 . "$(dirname "$0")/common.sh"
 compiler=$1
@@ -54,12 +53,12 @@ smallest="$small -DMIMICDYN_EXACT=0 -DMIMICDYN_WARM=0 -DMIMICDYN_CHECKS=0"
 check interface $look "$include"
 check implementation $look "$implement" "$include"
 check bodies "$look $every" "$implement" "$include"
+check pure "$look -DMIMICDYN_LCP=0" "$implement" "$include"
+check small "$small -DMIMICDYN_QUATERNIONS=0 -DMIMICDYN_WRENCHES=0" "$implement" "$include"
+check smallest "$smallest -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
+check rotors "$small -DMIMICDYN_TREE=0" "$implement" "$include"
 check couplings "$smallest -DMIMICDYN_TREE=0" "$implement" "$include"
 if [ $first = yes ]; then
-    check pure "$look -DMIMICDYN_LCP=0" "$implement" "$include"
-    check small "$small -DMIMICDYN_QUATERNIONS=0 -DMIMICDYN_WRENCHES=0" "$implement" "$include"
-    check smallest "$smallest -DMIMICDYN_QUATERNIONS=0" "$implement" "$include"
-    check rotors "$small -DMIMICDYN_TREE=0" "$implement" "$include"
     check twice $look "$include" "$include"
     check late $look "$include" "$implement" "$include"
     # as when a header of the user includes it too
@@ -67,7 +66,7 @@ if [ $first = yes ]; then
     case $compiler in
     gcc | g++) # an unused function is seen only when code is made
         check static "-O0 -DMIMICDYN_STATIC=1" "$implement" "$include" # nobody calls any of them
-        [ "$compiler" = gcc ] || check optimized "-O2 $every" "$implement" "$include" ;;
+        check optimized "-O2 $every" "$implement" "$include" ;;
     *) check static "$look -DMIMICDYN_STATIC=1" "$implement" "$include" ;; # cross: firmware/
     esac
 fi
