@@ -1296,8 +1296,9 @@ typedef enum mdyn_row_kind {
 
 enum {
     MDYN_ROW_SATURATED = 1,     /* the impulse is at its bound, in one substep at least */
-    MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows, of a closure on its others,
-                                   and carries no impulse; never set with MDYN_ITERATED */
+    MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows, of a closure on its others, and
+                                   carries no impulse, but that of friction and of bounded rows of
+                                   velocities that slip; never set with MDYN_ITERATED */
     MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others: see
                                    `error`, and `residual` of a velocity */
     MDYN_ROW_RELEASED = 8,      /* a coupling that was released, or has broken */
@@ -13838,8 +13839,8 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 
 /* The part of the vector of length 1 in sim->shared.entry that an inequality row is, such that its
    square plus that of cfm is 1. row->inverse_rest = 1/length before scaling. Returns 0 if the row
-   depends on earlier ones. What is left of such a row may be rounding; a soft one has it where that
-   is below 1/1000 of cfm, and does not decide the impulse. */
+   depends on earlier ones; it is not scaled then. What is left of such a row may be rounding; a
+   soft one has it where that is below 1/1000 of cfm, and does not decide the impulse. */
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
     const md_vector *vector = MD_VECTOR(sim);
@@ -13859,7 +13860,11 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
         row->along = md_unit_of_product(along, s, 0);
         row->beside = md_unit_of_product(cfm2, md_mul(s, s), 0);
     }
-    if (md_is_dependent(left, vector->owned)) return 0;
+    if (md_is_dependent(left, vector->owned)) {
+        row->inverse_rest = MD_K(1);
+        row->length = md_inverse(row->scale);
+        return 0;
+    }
 
     row->inverse_rest = s;
     row->length = md_sqrt_over(left, s, row->scale);
@@ -14355,6 +14360,12 @@ MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
     }
 }
 
+/* The impulse of an inequality row that depends on equality rows, as a factor of its entries. */
+MD_INLINE md_num md_dependent_impulse(const md_row *row)
+{
+    return md_mul(row->impulse.lambda, md_mul(row->length, row->inverse_rest));
+}
+
 /* The impulses of the equality rows, R lambda = y, where y is the change of du at the pivots (from
    row->u_hi) less what the inequality rows' impulses contribute there. They may be far larger than
    the velocities, so they have a block of their own, of scale e + room. */
@@ -14364,6 +14375,11 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
     int k, room = 0, tries = 0;
     md_row *row;
     md_unit d;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        row = md_active_row(sim, k);
+        if (!row->in_inequality && row->standing & MD_STANDS_REDUNDANT)
+            room = md_scale_to_hold((md_scale)(e + room), md_dependent_impulse(row), 0) - e;
+    }
     do {
         md_overflow_reset(&sim->overflow, before);
 
@@ -14378,8 +14394,11 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
         }
         for (; k < md_active_count(sim); k++) {
             row = md_active_row(sim, k);
-            if (!row->in_inequality) continue;
-            d = md_unit_mul_num(row->u_lambda, md_ldexp(row->inverse_rest, -room));
+            if (row->in_inequality)
+                d = md_unit_mul_num(row->u_lambda, md_ldexp(row->inverse_rest, -room));
+            else if (row->standing & MD_STANDS_REDUNDANT)
+                d = md_unit_of(md_dependent_impulse(row), e + room);
+            else continue;
             md_axpy_owned(sim, row, md_unit_neg(d), MD_SCRATCH(sim));
         }
         md_back_substitute(sim, (md_scale)(e + room));
@@ -17829,6 +17848,35 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
                 : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
+/* Sets lambda of an inequality row that is in no system. One that depends on equality rows changes
+   no velocity, only their impulses. One of velocities, as dry friction, has the bound that pulls
+   towards its target, if that is finite, and none where they meet it: to rounding of the velocity,
+   and of C in a step. One of positions has none: exact rows that agree with it do so to the errors
+   of positions only. */
+MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
+{
+    md_num miss, slack, bound;
+    row->impulse.lambda = row->warm_start = MD_K(0);
+    if (md_equality_count(sim) == 0 || !(row->standing & MD_STANDS_REDUNDANT)
+        || md_has_two_targets(row) || !md_row_is_of_velocity(sim, row)) return;
+
+    if (md_has_leader(sim, row)) {
+        md_follow_leader(sim, row, e);
+        md_store_bound(sim, row, e);
+    }
+    miss = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
+    miss = md_add(row->velocity_given,
+                  md_mul(miss, md_mul(row->length, row->inverse_rest)));
+    miss = md_sub(row->v_lo, miss);
+    slack = md_add(md_mul(MD_K(4 * MD_EPSILON), sim->inverse_dt),
+                   md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_abs(row->velocity_given)));
+    bound = md_less(miss, MD_K(0)) ? row->lambda_min : row->lambda_max;
+    if (!md_less(slack, md_abs(miss)) || md_is_zero(bound) || !md_less(md_abs(bound), MD_NO_MAX))
+        return;
+    row->impulse.lambda = bound;
+    row->flags |= MDYN_ROW_SATURATED;
+}
+
 /* Sets lambda of all active rows; also warm_start unless it is `saved`. */
 MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
 {
@@ -17836,7 +17884,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) {
-            row->impulse.lambda = row->warm_start = MD_K(0);
+            md_set_dependent_impulse(sim, row, e);
             continue;
         }
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
@@ -17937,7 +17985,7 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
     MD_BODY_ROWS(sim)->friction_stage = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        if (!row->in_inequality || !md_is_body_row(row) || !md_has_leader(sim, row)) continue;
+        if (!md_is_body_row(row) || !md_has_leader(sim, row)) continue;
         md_follow_leader(sim, row, e);
         md_save_bound(sim, row);
         md_store_bound(sim, row, e);

@@ -1,5 +1,6 @@
 /* Coulomb friction of user rows and contacts: in two stages against the dense solution of
-   truth_step.h; on an incline, and of a cone, in closed form. */
+   truth_step.h; on an incline, and of a cone, in closed form. Dry friction and bounded rows where
+   exact rows alone decide the motion. */
 #include "knobs.h"
 #include "check.h"
 #include "truth.h"
@@ -148,8 +149,57 @@ static void driven_slide(double yield) {
     }
 }
 
+/* ---- prescribed motion ---- */
+
+/* Joint 0 is prescribed; q_0 = 2 q_1 and q_2 = -3 q_0. Their friction is what drives them at a
+   constant speed, opposes each direction, and is none at rest. */
+static void prescribed(void) {
+    static const double speed[] = { 1, 1, 1, -1, -1, -1, 0.5, 0.5, 0, 0 };
+    static const double friction[] = { 1, 2, 0.5 }, rate[] = { 1, 0.5, -3 };
+    const double total = 1 + 2 * 0.5 + 0.5 * 3, inertia = 0.01 * (1 + 0.25 + 9);
+    double at = 0, before = 0;
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < 3; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_REVOLUTE;
+        mech.body[i].axis.z = wide(1);
+        mech.body[i].armature = wide(0.01);
+        mech.body[i].friction = wide(friction[i]);
+    }
+    mech.coupling[0] = (mdyn_coupling)MDYN_PRESCRIBED(0);
+    mech.coupling[1] = (mdyn_coupling)MDYN_GEAR(0, 1, 1, -2, 0);
+    mech.coupling[2] = (mdyn_coupling)MDYN_GEAR(2, 1, 0, 3, 0);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 3;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 3;
+    mech.model.dt = wide(0x1p-10);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (unsigned n = 0; n < sizeof speed / sizeof speed[0]; n++) {
+        const double v = speed[n], sign = (v > 0) - (v < 0), accelerates = (v - before) * 0x1p10;
+        mdyn_row_report row;
+        mdyn_wide force;
+        at += v * 0x1p-10;
+        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(at), real(v)), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &force), MDYN_OK);
+        CHECK_NEAR(of_wide(force), sign * total + inertia * accelerates,
+                   BY_SCALAR(1e-11, 1e-3, 3e-6));
+        for (int i = 0; i < 3; i++) {
+            CHECK_NEAR(of_real(sim.v[i]), v * rate[i], BY_SCALAR(1e-13, 1e-5, 5e-8));
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_FRICTION, i, &row), MDYN_OK);
+            CHECK_NEAR(of_wide(row.impulse), sign * (rate[i] < 0 ? 1 : -1) * friction[i] * 0x1p-10,
+                       1e-10);
+            CHECK_EQUAL(row.flags, MDYN_ROW_REDUNDANT | (v != 0 ? MDYN_ROW_SATURATED : 0));
+        }
+        before = v;
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    prescribed();
+    driven_slide(0);
     driven_slide(1e-2);
     driven_slide(1e-3);
     two_stages(MDYN_PGS);
