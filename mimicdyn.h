@@ -1412,7 +1412,11 @@ typedef int8_t md_index;
 typedef uint8_t md_number;
 #else
 typedef int16_t md_index;
+#if MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) <= 32767
 typedef md_count md_number;
+#else
+typedef int32_t md_number;
+#endif
 #endif
 
 /* A place in M. */
@@ -2055,7 +2059,7 @@ typedef struct mdyn_sim {
     int16_t active_count, equality_count; /* rows of this solve; equality rows among them. (Of an
                                              unsigned count of an array of 1 gcc warns.) */
     int16_t tie_count;
-    md_count G_count;                     /* numbers in use */
+    md_number G_count;                    /* numbers in use */
     md_count substep;                     /* that is being solved, from 0 on */
     md_count redundant_count;             /* unbounded rows that depend on earlier ones */
     int16_t planned_count;                /* rows of `setup_order` laid out; -1: md_plan_iterated */
