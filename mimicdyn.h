@@ -1413,7 +1413,11 @@ typedef int8_t md_index;
 typedef uint8_t md_number;
 #else
 typedef int16_t md_index;
+#if MIMICDYN_MAX_DOFS + MIMICDYN_MAX_COUPLINGS * (MIMICDYN_MAX_TERMS - 1) <= 32767
 typedef md_count md_number;
+#else
+typedef int32_t md_number;
+#endif
 #endif
 
 /* A place in M. */
@@ -2056,7 +2060,7 @@ typedef struct mdyn_sim {
     int16_t active_count, equality_count; /* rows of this solve; equality rows among them. (Of an
                                              unsigned count of an array of 1 gcc warns.) */
     int16_t tie_count;
-    md_count G_count;                     /* numbers in use */
+    md_number G_count;                    /* numbers in use */
     md_count substep;                     /* that is being solved, from 0 on */
     md_count redundant_count;             /* unbounded rows that depend on earlier ones */
     int16_t planned_count;                /* rows of `setup_order` laid out; -1: md_plan_iterated */
@@ -3049,15 +3053,14 @@ MDYN_API int mdyn_lcp_pgs(const mdyn_lcp *problem, const mdyn_solver *solver, md
 
    Each class is kept for a figure: what another class in its place would cost. Instructions of a
    step on x86-64 at -O2 (hand of 20 joints, train of 32 gears; gcc 12); flash of mdyn_init and
-   mdyn_step at -Os and stack of mdyn_step, FIXED without a tree on Cortex-M0, 53400 and 628 bytes,
-   716 bytes at -O2 (gcc 12).
-      MD_ALWAYS_INLINE as MD_INLINE    -Os: flash +3.4 %, stack 660 bytes
+   mdyn_step at -Os and stack of mdyn_step, FIXED without a tree on Cortex-M0 (gcc 12).
+      MD_ALWAYS_INLINE as MD_INLINE    -Os: flash +3.4 %, stack +32 bytes
       MD_INLINE as MD_STATIC           F64: +9.8 %, +7.1 % instructions; FIXED: +2.5 %, +2.0 %
       MD_SHARED as MD_INLINE           -Os: flash +1.8 %
       MD_SHARED as MD_OWN_FRAME        FIXED: +6.9 %, +5.5 % instructions
-      MD_STATIC as MD_INLINE           -O2: stack 1116 bytes
-      MD_STATIC as MD_OWN_FRAME        FIXED: +2.8 %, +2.7 % instructions; -O2: stack 772 bytes
-      MD_OWN_FRAME as MD_STATIC        stack 1564 bytes at -O2, 1260 at -Os
+      MD_STATIC as MD_INLINE           -O2: stack +400 bytes
+      MD_STATIC as MD_OWN_FRAME        FIXED: +2.8 %, +2.7 % instructions; -O2: stack +56 bytes
+      MD_OWN_FRAME as MD_STATIC        stack +848 bytes at -O2, +632 at -Os
       MD_OWN_FRAME as MD_NOINLINE      F64: +3.3 %, +2.9 % instructions
       MD_FLOAT_INLINE as MD_OWN_FRAME  F64: +2.1 %, +0 % instructions
    At -O0 nothing is inlined: that halves the object, and the time to compile it.
@@ -7047,16 +7050,11 @@ MD_INLINE int md_eliminates(const mdyn_sim *sim)
     return md_uses_midpoint(sim) && md_uses_relaxation(sim) && !md_iterates_equalities(sim);
 }
 
-/* Whether a step stores its impulses for the next one. */
-MD_INLINE int md_stores_warm_start(const mdyn_sim *sim)
-{
-    return MIMICDYN_WARM && !MD_SETTING_IS(sim, start, MDYN_COLD);
-}
-
 /* Whether iterations begin at the stored impulses; Dantzig's pivoting begins at 0. */
 MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
 {
-    return md_stores_warm_start(sim) && !MD_SETTING_IS(sim, method, MDYN_DANTZIG);
+    return MIMICDYN_WARM && !MD_SETTING_IS(sim, start, MDYN_COLD)
+        && !MD_SETTING_IS(sim, method, MDYN_DANTZIG);
 }
 
 /* ========================================================================== // >>kinematics
@@ -9301,11 +9299,6 @@ MD_INLINE int md_is_deep(const mdyn_sim *sim)
         && sim->L_first[sim->dofs] >= MD_PLACES_OF_W * sim->dofs;
 }
 
-MD_INLINE int md_factor_deep(mdyn_sim *sim, md_num dt)
-{
-    return md_aba_factor(sim, dt, NULL);
-}
-
 /* u = L^-T f and sim->dv = L^-1 u by articulated bodies, whose numbers may have any magnitude: the
    scale of u, which is returned, follows from the result. */
 MD_STATIC md_scale md_solve_deep_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
@@ -9371,7 +9364,7 @@ MD_STATIC int md_factor_LtL(mdyn_sim *sim, md_num dt)
     if (code != MDYN_OK) return code;
     if (md_has_curved_ties(sim)) md_update_G(sim);
 
-    code = md_is_deep(sim) ? md_factor_deep(sim, dt) : md_factor_rows(sim, dt);
+    code = md_is_deep(sim) ? md_aba_factor(sim, dt, NULL) : md_factor_rows(sim, dt);
     if (code == MDYN_OK) sim->factored = kind;
     return code;
 }
@@ -17889,8 +17882,8 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         }
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
         md_recover_impulse(row, e);
-        row->warm_start = !md_stores_warm_start(sim) ? MD_K(0)
-            : saved ? md_unless_tiny(row->warm_start, row->impulse.lambda) : row->impulse.lambda;
+        row->warm_start = saved ? md_unless_tiny(row->warm_start, row->impulse.lambda)
+                                : row->impulse.lambda;
     }
     if (md_equality_count(sim) > 0) md_recover_equality_impulses(sim, e);
 }
@@ -18872,23 +18865,11 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
     }
 }
 
-/* J v' of the last step. */
-MD_INLINE md_num md_body_row_velocity(const mdyn_sim *sim, const md_row *row)
-{
-    return md_body_row_at(sim, row)->velocity_after;
-}
-
 /* The change of J within the second half of a midpoint step, times v'. */
 MD_INLINE md_num md_body_row_turn(const mdyn_sim *sim, const md_row *row)
 {
     if (!md_uses_midpoint(sim)) return MD_K(0);
     return md_mul(md_mul(MD_K(0.5), sim->dt), md_body_row_at(sim, row)->spec.bias_acceleration);
-}
-
-/* value = C after the step */
-MD_INLINE void md_set_value_after(const mdyn_sim *sim, const md_row *row, md_value *value)
-{
-    md_sum_set(&value->sum, md_to_wide(md_body_row_at(sim, row)->value_after));
 }
 
 /* Checks that arrays over DoF are 0 beyond the model's, and that the targets of drives are in
@@ -23142,13 +23123,14 @@ MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 
 /* ---- rows ---- */
 
-/* J v of row k at the present v; rows on bodies have J of their last set-up. */
+/* J v of row k at the present v; of rows on bodies J v' of the last step. */
 MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
 {
+    const md_row *row = md_row_at(sim, k);
     md_terms t;
-    if (md_is_body_row(md_row_at(sim, k))) return md_body_row_velocity(sim, md_row_at(sim, k));
-    md_find_step_terms(sim, md_row_at(sim, k), &t);
-    return md_row_velocity(sim, md_row_at(sim, k), &t);
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->velocity_after;
+    md_find_step_terms(sim, row, &t);
+    return md_row_velocity(sim, row, &t);
 }
 
 /* The error of a row in the present state; for a range, how far outside it. */
@@ -23157,21 +23139,21 @@ MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
     md_terms t;
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
-    md_value C;
+    md_sum C;
     md_num above, below;
     if (s->level == MDYN_VELOCITY) return MD_K(0);
 
     /* C at the present state */
     if (md_is_body_row(row)) {
-        md_set_value_after(sim, row, &C);
+        md_sum_set(&C, md_to_wide(md_body_row_at(sim, row)->value_after));
     } else {
         md_find_row_terms(sim, row, &t);
-        md_sum_position(sim, row, &t, &C.sum);
+        md_sum_position(sim, row, &t, &C);
     }
 
     /* beyond the bounds of its range */
-    below = md_sum_minus(&C.sum, s->lower);
-    above = md_sum_minus(&C.sum, s->upper);
+    below = md_sum_minus(&C, s->lower);
+    above = md_sum_minus(&C, s->upper);
     if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
     return md_has_upper(s->upper) && md_less(MD_K(0), above) ? above : MD_K(0);
 }

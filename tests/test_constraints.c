@@ -486,6 +486,72 @@ static void test_engagement(void) {
     }
 }
 
+/* The rule of (4.32), for random walks of C about a bound of 0.25, given the engagement so far, 0 to
+   2 steps: on when C is beyond the bound where it is looked at; off when it is within, moves
+   inwards, and has been on for two steps. */
+static int engagement_after(int engaged, double inside, double inwards) {
+    if (engaged == 2 && inside > 0 && inwards > 0) return 0;
+    if (engaged > 0) return 2;
+    return inside < 0;
+}
+
+/* What a step does to C, by the rule: an engaged row stops C' (4.24), and what lies beyond the bound
+   by more than the deadband is set back at once (4.29), so far as C' does not bring it back; where
+   it is idle nothing acts. All numbers are short in binary, also where C is at its bound and where
+   C' is 0. */
+static void test_engagement_walks(void) {
+    static const mdyn_row_kind kinds[] = { MDYN_ROW_LIMIT, MDYN_ROW_COUPLING, MDYN_ROW_USER };
+    const double inertia[] = { 1, 1 }, dt = 0x1p-10, deadband = 0x1p-6, bound = 0.25;
+    int steps_of[3] = { 0 }; /* idle, in the first step, later */
+    for (int n = 0; n < 120; n++) {
+        const int midpoint = n % 2, kind = n / 2 % 3, upper = n / 6 % 2, sign = upper ? -1 : 1;
+        const mdyn_wide low = wide(upper ? -64 : bound), high = wide(upper ? -bound : 64);
+        int engaged = 0;
+        shafts(2, inertia, dt);
+        if (kinds[kind] == MDYN_ROW_LIMIT) {
+            mech.body[0].lower = low;
+            mech.body[0].upper = high;
+        } else {
+            tie(kinds[kind] == MDYN_ROW_USER, 1, low, high, MDYN_POSITION);
+        }
+        mech.model.solver.limits = MDYN_ENGAGED;
+        mech.model.solver.deadband = wide(deadband);
+        mech.model.solver.method = n / 12 % 2 ? MDYN_DANTZIG : MDYN_PGS;
+        mech.model.solver.scheme = midpoint ? MDYN_MIDPOINT : MDYN_EXPLICIT;
+        CHECK(but_for_start(mdyn_init(&sim, &mech.model)) >= 0);
+        for (int s = 0; s < 40; s++) {
+            const double C = bound + 0x1p-7 * (random_int(9) - 5), rate = (random_int(9) - 4) / 8.0;
+            const double force = random_int(9) - 4, half = midpoint ? dt / 2 * rate : 0;
+            const double exact = random_int(4) ? C : bound - half; /* where it is looked at */
+            const double inside = exact + half - bound, freely = rate + dt * force;
+            engaged = engagement_after(engaged, inside, rate);
+            steps_of[engaged]++;
+            sim.q[0] = real(sign * exact);
+            sim.v[0] = real(sign * rate);
+            sim.tau[0] = real(sign * force);
+            sim.q[1] = sim.v[1] = real(0);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+
+            const mdyn_row_report r = row(kinds[kind], 0);
+            const int side = upper ? MDYN_ROW_AT_UPPER : MDYN_ROW_AT_LOWER;
+            const double share = kind == 0 ? 0 : 1; /* that the other shaft has in C */
+            const double after = sign * (of_real(sim.v[0]) - share * of_real(sim.v[1]));
+            const double place = sign * (of_real(sim.q[0]) - share * of_real(sim.q[1]));
+            const double wanted = engaged ? fmax(freely, 0) : freely;
+            const double back = engaged ? fmax(0, -inside - deadband - dt * wanted) : 0;
+            const double drift = midpoint ? dt / 2 * (rate + wanted) : dt * wanted;
+            if (!CHECK_EQUAL(r.flags & (MDYN_ROW_AT_LOWER | MDYN_ROW_AT_UPPER),
+                             engaged ? side : 0)) {
+                CHECK_NOTE("walk %d, step %d: inside %g, rate %g\n", n, s, inside, rate);
+            }
+            CHECK(engaged || of_wide(r.impulse) == 0);
+            CHECK_NEAR(after, wanted, BY_SCALAR(1e-15, 1e-6, 1e-8));
+            CHECK_NEAR(place, exact + drift + back, BY_SCALAR(1e-15, 1e-6, 1e-8));
+        }
+    }
+    CHECK(steps_of[0] > 500 && steps_of[1] > 500 && steps_of[2] > 1000);
+}
+
 /* What lies outside by more than the deadband is moved back at once, and leaves no speed; in the
    metric of the masses: two shafts tied by 2 : 1 share the way by their inertias. */
 static void test_deadband(void) {
@@ -898,7 +964,7 @@ int main(int argc, char **argv) {
         test_one_way, test_floating_base, test_engagement, test_deadband, test_engaged_stop,
         test_nearest_angle, test_dependent_ratio, test_loss_ends, test_closures_are_no_couplings,
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
-        test_rows_are_passive, test_idle_range
+        test_rows_are_passive, test_idle_range, test_engagement_walks
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

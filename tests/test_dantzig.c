@@ -138,23 +138,26 @@ static void random_state(void) {
     }
 }
 
-/* Up to 30 bounded rows: all steps are solved, and no row is off. */
+/* Up to 30 bounded rows: all steps are solved, and no row is off; in the first state and in others,
+   in which other rows are at a bound. */
 static void test_conditions(void) {
     int told = 0;
     for (int n = 0; n < 400; n++) {
         bounded_everywhere(n);
         CHECK(init_explicit(&sim, &mech.model) >= 0);
-        random_state();
-        const int code = step();
-        told += code == MDYN_WARN_DIGITS;
-        CHECK(code == MDYN_OK || code == MDYN_WARN_DIGITS);
-        CHECK(sim.report.unsolved == 0 && sim.report.iterations == 0);
-        CHECK(sim.report.pivots <= 8 * want.rows);
-        if (!CHECK_NEAR(violation(), 0, CONDITIONS)) {
-            CHECK_NOTE("mechanism %d, %d pivots\n", n, sim.report.pivots);
+        for (int again = 0; again < (n % 2 ? 1 : 3); again++) {
+            random_state();
+            const int code = step();
+            told += code == MDYN_WARN_DIGITS;
+            CHECK(code == MDYN_OK || code == MDYN_WARN_DIGITS);
+            CHECK(sim.report.unsolved == 0 && sim.report.iterations == 0);
+            CHECK(sim.report.pivots <= 8 * want.rows);
+            if (!CHECK_NEAR(violation(), 0, CONDITIONS)) {
+                CHECK_NOTE("mechanism %d, state %d, %d pivots\n", n, again, sim.report.pivots);
+            }
         }
     }
-    CHECK(told <= BY_SCALAR(0, 0, 4));
+    CHECK(told <= BY_SCALAR(0, 0, 8));
 }
 
 /* Couplings with losses, and one whose bound is the force of another; no bounds of positions are
