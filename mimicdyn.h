@@ -6268,16 +6268,23 @@ MD_INLINE void md_cross3(md_num *y, const md_num *a, const md_num *b)
     y[2] = md_det2(a[0], b[1], a[1], b[0]);
 }
 
-/* x = A^-1 b for the columns of A, by Cramer's rule. */
+/* x = A^-1 b for the columns of an inertia A, if with gyroscopic terms, by elimination: A x is b to
+   rounding also where a body is much longer than thick. Overwrites A. */
 MD_OWN_FRAME void md_solve3(md_num *x, md_num (*A)[3], const md_num *b)
 {
-    md_num n[3], inverse = MD_K(0);
-    int k;
+    int i, j, k;
+    for (k = 0; k < 3; k++) x[k] = b[k];
     for (k = 0; k < 3; k++) {
-        md_cross3(n, A[(k + 1) % 3], A[(k + 2) % 3]);
-        if (k == 0)
-            inverse = md_inverse(md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
-        x[k] = md_mul(inverse, md_sum3(n[0], b[0], n[1], b[1], n[2], b[2]));
+        A[k][k] = md_inverse(A[k][k]);
+        for (i = k + 1; i < 3; i++) {
+            const md_num f = md_mul(A[k][i], A[k][k]);
+            for (j = k + 1; j < 3; j++) A[j][i] = md_sub(A[j][i], md_mul(f, A[j][k]));
+            x[i] = md_sub(x[i], md_mul(f, x[k]));
+        }
+    }
+    for (k = 2; k >= 0; k--) {
+        for (j = k + 1; j < 3; j++) x[k] = md_sub(x[k], md_mul(A[j][k], x[j]));
+        x[k] = md_mul(x[k], A[k][k]);
     }
 }
 

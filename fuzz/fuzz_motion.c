@@ -1378,16 +1378,20 @@ static int same_reports(const mdyn_sim *a, const mdyn_sim *b)
            a->culprit.sticky == b->culprit.sticky;
 }
 
-/* Whether M leaves a DoF no digits: what is free of M_kk beside the other DoF, 1/(M^-1)_kk, is within
-   16 roundings of M_kk. */
+/* Whether M leaves a DoF no digits: what is free of it beside the other DoF, 1/(M^-1)_kk, is within
+   16 roundings of M_kk; of one of three axes, of the sum of all three, since the inertia of a body
+   may be found in axes of its own. */
 static int loses_rank(const specimen *s, const mdyn_sim *sim)
 {
     int lost = !evaluate_scheme(s, sim, sim);
-    for (int k = 0; k < t.dofs && !lost; k++) {
-        double unit[RN] = { 0 };
-        unit[k] = 1;
-        lost = 16 * check_epsilon * t.r.M[k][k] * rigid_inverse_mass(&t.r, unit) > 1;
-    }
+    for (int i = 0; i < t.r.bodies; i++)
+        for (int k = 0; k < t.r.body[i].dofs && !lost; k++) {
+            const int axes = t.r.body[i].dofs == 1 ? 1 : 3, dof = t.r.body[i].dof + k;
+            double unit[RN] = { 0 }, size = 0;
+            for (int j = dof - k % axes; j < dof - k % axes + axes; j++) size += t.r.M[j][j];
+            unit[dof] = 1;
+            lost = 16 * check_epsilon * size * rigid_inverse_mass(&t.r, unit) > 1;
+        }
     return lost;
 }
 
