@@ -19052,7 +19052,7 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
 {
     const md_body_row *r = md_body_row_at(sim, row);
     int p, k;
-    if (row->kind == MDYN_ROW_CLOSURE && r->term_count == 2
+    if (row->kind != MDYN_ROW_USER && r->term_count == 2
         && md_root_of(sim, r->body[0]) == md_root_of(sim, r->body[1])) return;
     for (p = 0; p < r->term_count; p++) {
         const md_link *link = &sim->link[r->body[p]];
@@ -19184,8 +19184,8 @@ MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
         md_add_displacement(sim, md_mul(part, md_sub(sim->h, sim->dt)));
 }
 
-/* Adds the impulses of rows to the momenta of floating trees. A loop within one tree does not
-   change the momentum of the tree. */
+/* Adds the impulses of rows to the momenta of floating trees. A loop or a contact within one tree
+   does not change the momentum of the tree. */
 MD_OWN_FRAME void md_add_row_impulses(mdyn_sim *sim)
 {
     int j, k;

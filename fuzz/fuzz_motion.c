@@ -1121,6 +1121,16 @@ static void check_momentum(const specimen *s, const mdyn_sim *before, int conver
         for (int k = 0; k < t.r.dofs; k++) t.row[i].speed += t.row[i].J[k] * t.v_after[k];
 }
 
+/* Whether a row acts between two bodies of one tree, with a force and its opposite. */
+static int is_internal(const specimen *s, const row *r)
+{
+    const int contact = r->kind == MDYN_ROW_CONTACT ? r->index / 3 : 0;
+    const int a = r->kind == MDYN_ROW_CLOSURE ? s->closure.a : s->contact[contact].a;
+    const int b = r->kind == MDYN_ROW_CLOSURE ? s->closure.b : s->contact[contact].b;
+    return (r->kind == MDYN_ROW_CLOSURE || r->kind == MDYN_ROW_CONTACT) && b >= 0 &&
+           t.r.body[a].root == t.r.body[b].root;
+}
+
 /* Force and moment about `at`, times dt, of all that acts on the tree of root b from outside. */
 static void impulse_on_tree(const specimen *s, const mdyn_sim *before, int b, const double *at,
                             double P[3], double L[3], double *size)
@@ -1133,9 +1143,7 @@ static void impulse_on_tree(const specimen *s, const mdyn_sim *before, int b, co
         g[j] = dt * clamped_tau(&s->body[b], of_real(before->tau[k]));
         g[j] -= t.damping[k] * (t.theta[k] * t.v_after[k] + (1 - t.theta[k]) * t.r.v[k]);
         for (int i = 0; i < t.rows; i++) {
-            const int loop = t.row[i].kind == MDYN_ROW_CLOSURE && s->closure.b >= 0 &&
-                             t.r.body[s->closure.a].root == t.r.body[s->closure.b].root;
-            if (!loop) g[j] += t.row[i].J[k] * t.row[i].lambda;
+            if (!is_internal(s, &t.row[i])) g[j] += t.row[i].J[k] * t.row[i].lambda;
             *size += fabs(t.row[i].J[k] * t.row[i].lambda);
         }
         *size += fabs(g[j]);
@@ -1500,6 +1508,8 @@ static void give_contacts(input *in, specimen *s)
         c->point = take_real3(in, 0.5);
         c->normal = take_real3(in, 1);
         c->normal.z = real(1.5);
+        if (fabs(of_real(c->normal.x)) == fabs(of_real(c->normal.y))) /* rounding would decide */
+            c->normal.y = real(0.999 * of_real(c->normal.y));
         c->depth = real(s->theme == FRESH_KEYS ? 0 : take_double(in, -0.002, 0.004));
         c->mu = take_wide(in, 0.01, 1);
         if (s->theme != FRESH_KEYS && one_in(in, 3)) take_softness(in, &c->softness);
