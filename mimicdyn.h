@@ -6272,16 +6272,23 @@ MD_INLINE void md_cross3(md_num *y, const md_num *a, const md_num *b)
     y[2] = md_det2(a[0], b[1], a[1], b[0]);
 }
 
-/* x = A^-1 b for the columns of A, by Cramer's rule. */
+/* x = A^-1 b for the columns of an inertia A, if with gyroscopic terms, by elimination: A x is b to
+   rounding also where a body is much longer than thick. Overwrites A. */
 MD_OWN_FRAME void md_solve3(md_num *x, md_num (*A)[3], const md_num *b)
 {
-    md_num n[3], inverse = MD_K(0);
-    int k;
+    int i, j, k;
+    for (k = 0; k < 3; k++) x[k] = b[k];
     for (k = 0; k < 3; k++) {
-        md_cross3(n, A[(k + 1) % 3], A[(k + 2) % 3]);
-        if (k == 0)
-            inverse = md_inverse(md_sum3(A[0][0], n[0], A[0][1], n[1], A[0][2], n[2]));
-        x[k] = md_mul(inverse, md_sum3(n[0], b[0], n[1], b[1], n[2], b[2]));
+        A[k][k] = md_inverse(A[k][k]);
+        for (i = k + 1; i < 3; i++) {
+            const md_num f = md_mul(A[k][i], A[k][k]);
+            for (j = k + 1; j < 3; j++) A[j][i] = md_sub(A[j][i], md_mul(f, A[j][k]));
+            x[i] = md_sub(x[i], md_mul(f, x[k]));
+        }
+    }
+    for (k = 2; k >= 0; k--) {
+        for (j = k + 1; j < 3; j++) x[k] = md_sub(x[k], md_mul(A[j][k], x[j]));
+        x[k] = md_mul(x[k], A[k][k]);
     }
 }
 
@@ -13614,7 +13621,7 @@ MD_OWN_FRAME md_num md_compliance_square(mdyn_sim *sim, md_row *row)
    Writes:  shared.entry (the part of the rows), sim->du, sim->dv, sim->scratch, sim->row_x,
             sim->overflow; of each row in_equality, in_inequality, owned_count, inverse_rest,
             length, scale, along, beside, u_lo, u_hi, u_lambda, lambda, warm_start,
-            inactive, standing, flags, Jv; vector; lambda_sum; term_count of rows within a weld.
+            inactive, standing, flags, Jv; vector; lambda_sum.
 
    Without a tree M and J are constant, and a row is set up once: it stands (row->standing). Then a
    step finds its targets only.
@@ -13833,7 +13840,7 @@ MD_STATIC md_num md_shared_inverse_mass(const mdyn_sim *sim, const md_row *row)
 /* The part of the vector of length 1 in sim->shared.entry that an inequality row is, such that its
    square plus that of cfm is 1. row->inverse_rest = 1/length before scaling. Returns 0 if the row
    depends on earlier ones; it is not scaled then. What is left of such a row may be rounding; a
-   soft one has it where that is below 1/1000 of cfm, and does not decide the impulse. */
+   soft one takes part where that is below 1/1000 of cfm, and does not decide the impulse. */
 MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
 {
     const md_vector *vector = MD_VECTOR(sim);
@@ -13845,9 +13852,9 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
     row->beside = MD_U(0);
     if (md_row_is_soft(row)) {
         cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
-        along = md_mul(left, s);
         if (md_is_dependent(left, vector->owned) && md_less(md_mul(MD_K(1e-3), cfm2), left))
-            left = along = MD_K(0);
+            return 0;
+        along = md_mul(left, s);
         left = md_add(left, cfm2);
         s = md_rsqrt(left);
         row->along = md_unit_of_product(along, s, 0);
@@ -13955,45 +13962,44 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
-/* Takes its terms from a closure or contact within a weld whose J is 0: its impulse, however large,
-   acts on nothing. Returns whether it is one. */
-MD_STATIC int md_drop_terms_within_weld(mdyn_sim *sim, const md_row *row)
+/* Whether J of a closure, or of a contact within a weld, is 0: its impulse, however large, acts on
+   nothing, nor does friction that follows it. */
+MD_STATIC int md_acts_on_nothing(const mdyn_sim *sim, const md_row *row)
 {
-    md_body_row *r = md_body_row_of(sim, row);
-    if (row->kind == MDYN_ROW_USER || !md_is_zero(r->max_length2) || !md_is_within_weld(sim, r))
-        return 0;
-    r->term_count = 0;
-    return 1;
+    const md_body_row *r = md_body_row_at(sim, row);
+    return md_is_zero(r->max_length2)
+        && (row->kind == MDYN_ROW_CLOSURE
+            || (row->kind == MDYN_ROW_CONTACT && md_is_within_weld(sim, r)));
 }
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
    finds the small rest, which keeps its digits even if cfm is far above the inverse mass. (Without
    a bound, alone means without the hard rows too: what they leave of a row may be so little that
-   its impulse were far above all others.) So does that of a closure or contact within a weld, of
+   its impulse were far above all others.) So does that of a row on bodies that acts on nothing, of
    which nothing is left to the block. */
 MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
 {
     md_num lambda;
-    int within_weld, is_scaled, in_equality;
+    int is_idle, is_scaled, in_equality;
     row->lambda_given = MD_K(0);
     row->velocity_given = row->Jv;
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row)) return;
-    within_weld = md_is_body_row(row) && md_drop_terms_within_weld(sim, row);
-    if (!within_weld && (!md_uses_midpoint(sim) || md_has_two_targets(row))) return;
-    if (!within_weld && !row->unbounded && !MD_ROW_IS(row, DRIVE)
+    is_idle = md_is_body_row(row) && md_acts_on_nothing(sim, row);
+    if (!is_idle && (!md_uses_midpoint(sim) || md_has_two_targets(row))) return;
+    if (!is_idle && !row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
 
     lambda = md_sub(row->v_lo, row->Jv);
-    if (within_weld) lambda = md_max(row->v_lo, md_min(row->v_hi, MD_K(0)));
+    if (is_idle) lambda = md_max(row->v_lo, md_min(row->v_hi, MD_K(0)));
     /* of an inequality row of which no other owns a part, scale^2 = 1/(r + cfm) */
     is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
     in_equality = MD_HAS(EXACT) && row->in_equality;
     if (in_equality || is_scaled) lambda = md_mul(md_mul(lambda, row->scale), row->scale);
     if (in_equality) lambda = md_div(lambda, row->length);
     else if (!is_scaled)
-        lambda = md_div(lambda, within_weld ? row->cfm : md_add(row->cfm, *md_soft_mass(sim, row)));
+        lambda = md_div(lambda, is_idle ? row->cfm : md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
@@ -17842,7 +17848,7 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
 }
 
 /* Sets lambda of an inequality row that is in no system. One that depends on equality rows changes
-   no velocity, only their impulses. One of velocities, as dry friction, has the bound that pulls
+   no velocity, only their impulses. A hard one of velocities, as dry friction, has the bound that pulls
    towards its target, if that is finite, and none where they meet it: to rounding of the velocity,
    and of C in a step. One of positions has none: exact rows that agree with it do so to the errors
    of positions only. */
@@ -17851,7 +17857,8 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
     md_num miss, slack, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
     if (md_equality_count(sim) == 0 || !(row->standing & MD_STANDS_REDUNDANT)
-        || md_has_two_targets(row) || !md_row_is_of_velocity(sim, row)) return;
+        || md_has_two_targets(row) || md_row_is_soft(row)
+        || !md_row_is_of_velocity(sim, row)) return;
 
     if (md_has_leader(sim, row)) {
         md_follow_leader(sim, row, e);
@@ -18500,12 +18507,12 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
     return -1;
 }
 
-/* f += J^T s of a row on bodies */
+/* f += J^T s of a row on bodies. Where J is 0 its rounding adds nothing. */
 MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
 {
     const md_body_row *r = md_body_row_at(sim, row);
     int p, i, k;
-    for (p = 0; p < r->term_count; p++) {
+    for (p = 0; p < r->term_count && !md_is_zero(r->max_length2); p++) {
         const md_link *link = &sim->link[r->body[p]];
         md_force f = r->wrench[p];
 
@@ -19075,7 +19082,7 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
 {
     const md_body_row *r = md_body_row_at(sim, row);
     int p, k;
-    if (row->kind == MDYN_ROW_CLOSURE && r->term_count == 2
+    if (row->kind != MDYN_ROW_USER && r->term_count == 2
         && md_root_of(sim, r->body[0]) == md_root_of(sim, r->body[1])) return;
     for (p = 0; p < r->term_count; p++) {
         const md_link *link = &sim->link[r->body[p]];
@@ -19207,8 +19214,8 @@ MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
         md_add_displacement(sim, md_mul(part, md_sub(sim->h, sim->dt)));
 }
 
-/* Adds the impulses of rows to the momenta of floating trees. A loop within one tree does not
-   change the momentum of the tree. */
+/* Adds the impulses of rows to the momenta of floating trees. A loop or a contact within one tree
+   does not change the momentum of the tree. */
 MD_OWN_FRAME void md_add_row_impulses(mdyn_sim *sim)
 {
     int j, k;

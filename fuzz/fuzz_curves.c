@@ -279,6 +279,21 @@ static void find_candidates(const double *q_m, const double *v, double dt) {
     }
 }
 
+/* to[k] := what the curvatures of eliminated couplings take up of the velocity of joint k, of
+   followers of followers too: dt/2 J' v, in the ratio of their velocities. */
+static void find_turns(const double *u, const double *q_m, double dt, double *to) {
+    memset(to, 0, RN * sizeof *to);
+    for (int i = 0; i < sim.tie_count; i++) {
+        const equation e = equation_of(sim.tie[i].coupling, q_m, u);
+        const int follower = sim.tie[i].dof;
+        double sum = fabs(dt / 2 * e.rate);
+        for (int k = 0; k < r.dofs; k++) {
+            sum += fabs(e.J[k]) * to[k];
+        }
+        to[follower] = sum / fabs(e.J[follower]);
+    }
+}
+
 /* to[k] := what rounding may be a part of in the equation of joint k. Eliminated couplings add to
    what an equation is made of: the velocity dt/2 J' v that their curvature takes up is a part of
    v' - v, of which the rest may cancel most; and the equation of a follower is satisfied by the
@@ -288,20 +303,8 @@ static void find_candidates(const double *q_m, const double *v, double dt) {
    equations in fixed point, 1 of 2500 in F32, none in F64. */
 static void find_passed_on(const double *u, const double *q_m, double dt, const double *size,
                            double *to) {
-    double turn[RN] = { 0 }, passed[RN], M[RN][RN], largest = 0, whitened = 0;
-    equation e[COUPLINGS];
-
-    /* what the curvatures take up, of followers of followers too */
-    for (int i = 0; i < sim.tie_count; i++) {
-        const int follower = sim.tie[i].dof;
-        double sum;
-        e[i] = equation_of(sim.tie[i].coupling, q_m, u);
-        sum = fabs(dt / 2 * e[i].rate);
-        for (int k = 0; k < r.dofs; k++) {
-            sum += fabs(e[i].J[k]) * turn[k];
-        }
-        turn[follower] = sum / fabs(e[i].J[follower]);
-    }
+    double turn[RN], passed[RN], M[RN][RN], largest = 0, whitened = 0;
+    find_turns(u, q_m, dt, turn);
     memcpy(M, r.M, sizeof M);
     for (int k = 0; k < r.dofs; k++) {
         passed[k] = size[k];
@@ -312,9 +315,10 @@ static void find_passed_on(const double *u, const double *q_m, double dt, const 
 
     /* no earlier coupling has this follower among its joints */
     for (int i = sim.tie_count - 1; i >= 0; i--) {
+        const equation e = equation_of(sim.tie[i].coupling, q_m, u);
         const int f = sim.tie[i].dof;
         for (int k = 0; k < r.dofs; k++) {
-            const double ratio = k == f ? 0 : -e[i].J[k] / e[i].J[f];
+            const double ratio = k == f ? 0 : -e.J[k] / e.J[f];
             passed[k] += fabs(ratio) * passed[f];
             for (int j = 0; j < r.dofs; j++) {
                 M[k][j] += ratio * M[f][j];
@@ -381,7 +385,7 @@ static double check_step(const double *q, const double *v, double dt) {
 
     for (int i = 0; i < model.coupling_count; i++) {
         const equation end = equation_of(i, q_after, v_after), e = equation_of(i, q_m, v);
-        double Jv = 0, Jv_size = 1, lowest = HUGE_VAL, highest = -HUGE_VAL;
+        double Jv = 0, Jv_size = 1, lowest = HUGE_VAL, highest = -HUGE_VAL, turned = 0;
         mdyn_row_report report;
         if (mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &report) != MDYN_OK) {
             fail("report", i, 1, 0);
@@ -398,13 +402,21 @@ static double check_step(const double *q, const double *v, double dt) {
         }
         require("position", i, end.C, PLACE * end.C_size);
 
-        /* J v' is -dt/2 J' v of one of the candidates, or of a velocity between two */
+        /* J v' is -dt/2 J' v of one of the candidates, or of a velocity between two; the curvatures
+           along a chain of followers may take up far more of v' than is left of it */
         for (int c = 0; c < CANDIDATES; c++) {
             const double turn = -dt / 2 * equation_of(i, q_m, candidate[c]).rate;
+            double turns[RN], sum = 0;
+            find_turns(candidate[c], q_m, dt, turns);
+            for (int k = 0; k < n; k++) {
+                sum += fabs(e.J[k]) * turns[k];
+            }
             lowest = fmin(lowest, turn);
             highest = fmax(highest, turn);
+            turned = fmax(turned, sum);
         }
-        require("velocity", i, Jv - fmin(fmax(Jv, lowest), highest), SPEED * Jv_size);
+        require("velocity", i, Jv - fmin(fmax(Jv, lowest), highest),
+                SPEED * Jv_size + PASSED_ON * turned);
     }
 
     double excess = HUGE_VAL;

@@ -292,29 +292,46 @@ static void test_articulated(void) {
 
 /* ---- small matrices, numbers, arrays ---- */
 
+/* A x of the solution is b: of a dominant diagonal, and of the inertia 1 - (1 - thin) u u^T of a
+   body that is long along u. */
+static void solve3(double a[3][3], const double *b) {
+    md_num A[3][3], B[3], X[3];
+    for (int k = 0; k < 9; k++) {
+        A[k / 3][k % 3] = num(a[k / 3][k % 3]);
+        B[k % 3] = num(b[k % 3]);
+    }
+    md_solve3(X, A, B);
+    for (int i = 0; i < 3; i++) {
+        double r = 0;
+        for (int k = 0; k < 3; k++) {
+            r += a[k][i] * number(X[k]);
+        }
+        CHECK_NEAR(r, b[i], SOLVED);
+    }
+}
+
 static void test_solve3(void) {
     for (int n = 0; n < REPEATS; n++) {
-        double a[3][3], b[3], x[3], r[3] = { 0 };
-        md_num A[3][3], B[3], X[3];
+        double a[3][3], b[3], u[3], x[3], thin = pow(10, random_in(-5, -1));
         random_vector(b, 3, 1);
-        for (int k = 0; k < 3; k++) { /* columns; diagonally dominant */
+        for (int k = 0; k < 3; k++) {
             random_vector(a[k], 3, 1);
             a[k][k] += 4;
-            B[k] = num(b[k]);
-            for (int i = 0; i < 3; i++) {
-                A[k][i] = num(a[k][i]);
-            }
         }
-        md_solve3(X, A, B);
-        for (int k = 0; k < 3; k++) {
-            x[k] = number(X[k]);
-            for (int i = 0; i < 3; i++) {
-                r[i] += a[k][i] * x[k];
-            }
-        }
+        solve3(a, b);
+
+        random_vector(u, 3, 1);
+        random_vector(x, 3, 1);
         for (int i = 0; i < 3; i++) {
-            CHECK_NEAR(r[i], b[i], SOLVED);
+            b[i] = 0;
+            for (int k = 0; k < 3; k++) {
+                const double part = u[i] * u[k] / (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+                a[k][i] = of_wide(wide((i == k) - (1 - thin) * part));
+                b[i] += a[k][i] * x[k];
+            }
+            b[i] = of_wide(wide(b[i]));
         }
+        solve3(a, b);
     }
 }
 
