@@ -1194,7 +1194,8 @@ typedef struct mdyn_model {
     x(ERR_TERM_TWICE, -39, "two terms of a coupling name the same DoF", \
       "add up their coefficients in one term") \
     x(ERR_CAPACITY_BODY_ROWS, -40, "there are more constraint rows on bodies, or contacts, than " \
-      "the sim holds", "raise MIMICDYN_MAX_BODY_ROWS or MIMICDYN_MAX_CONTACTS") \
+      "the sim holds", "raise MIMICDYN_MAX_CONTACTS or MIMICDYN_MAX_BODY_ROWS; mdyn_required " \
+      "tells the latter") \
     x(ERR_CLOSURE, -41, "a closure names a body that does not exist or the same body twice, or " \
       "its distance, an axis or the rotation has no length", \
       "name two bodies, or one and MDYN_WORLD; lengths above 1e-6") \
@@ -1206,7 +1207,7 @@ typedef struct mdyn_model {
       "target_velocity: see culprit.array", "index these arrays by mdyn_first_dof, not by body; " \
       "or use mdyn_set_tau and its like") \
     x(ERR_CAPACITY_DANTZIG, -44, "MDYN_DANTZIG has more rows with a bound than the sim holds", \
-      "raise MIMICDYN_MAX_DANTZIG, or use MDYN_PGS") \
+      "raise MIMICDYN_MAX_DANTZIG, mdyn_required tells to how much; or use MDYN_PGS") \
     x(ERR_BUSY, -45, "another call is changing the sim: this one comes from a row's callback or " \
       "from an interrupt", "call it between steps; nothing was done") \
     x(ERR_FROZEN, -46, "parent, joint type, axis, pitch, position or rotation of the body differ " \
@@ -1243,7 +1244,7 @@ typedef struct mdyn_model {
       "the limits of its joint, at culprit.place", "let another joint be the first term: it " \
       "follows the others; or narrow the limits") \
     x(ERR_CAPACITY_CURVES, -58, "more terms of couplings name a curve than the sim holds", \
-      "raise MIMICDYN_MAX_CURVES") \
+      "raise MIMICDYN_MAX_CURVES; mdyn_required tells to how much") \
     x(ERR_CURVED, -59, "a coupling has a curve at this joint: whole turns would change its C", \
       "rebase joints without curves") \
     x(ERR_RESULT, -53, "a result is beyond the range of its numbers", \
@@ -2375,7 +2376,7 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    longjmp stays busy until its memory is zeroed and mdyn_init called.
    Errors of every call: MDYN_ERR_NULL for a pointer that may not be NULL, MDYN_ERR_NOT_READY,
    MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE. Of calls that name a body,
-   DoF, row or term: MDYN_ERR_INDEX. */
+   DoF, row or term, and for a negative count: MDYN_ERR_INDEX. */
 
 #if MIMICDYN_STATIC && defined(__GNUC__)
 #define MDYN_API static __attribute__((unused))
@@ -2787,7 +2788,8 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
 
 /* Integers of sensors and actuators; any value is accepted. O(1)
    mdyn_of_counts   counts times `unit`, the value of one count: MDYN_C(6.283185307179586 / 4096)
-   mdyn_to_counts   x over `unit`, rounded to nearest, clamped to 32 bits; 0 if unit is 0
+   mdyn_to_counts   x over `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit is 0, or
+                    one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
                     whose lowest `bits` (1 to 32) are the register's reading `raw` */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
@@ -5274,15 +5276,16 @@ MD_INLINE mdyn_real md_to_real(md_num x) { return MD_RAW(x); }
 #define MD_K(x) md_of_wide(MDYN_C(x))
 #define MD_RATIO(a, b) MD_K(1.0 * (a) / (b))
 
-/* The integer nearest to x, halves away from zero, clamped to +-(2^31 - 1); 0 for NaN. `max` is the
-   largest float below 2^31. */
+/* The integer nearest to x, halves away from zero, clamped to +-(2^31 - 1); 0 for NaN. The
+   remainder is exact, which x + 0.5 is not. */
 MD_INLINE int32_t md_to_int(md_num x)
 {
-    const mdyn_real max = 2147483520;
-    mdyn_real y = MD_RAW(x), half = (mdyn_real)(y < 0 ? -0.5 : 0.5);
-    if (y >= max) return 0x7FFFFFFF;
+    const mdyn_real max = (mdyn_real)2147483647.0, y = MD_RAW(x);
+    int32_t n;
+    if (!(y < max)) return y != y ? 0 : 0x7FFFFFFF;
     if (y <= -max) return -0x7FFFFFFF;
-    return y != y ? 0 : (int32_t)(y + half);
+    n = (int32_t)y;
+    return n + (y - (mdyn_real)n >= (mdyn_real)0.5) - ((mdyn_real)n - y >= (mdyn_real)0.5);
 }
 
 /* The processor's operations. Division by 0 gives infinity, no trap; comparisons with NaN are
@@ -19809,8 +19812,7 @@ MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
     if (!MD_HAS_CLOSURES) return 0;
 
     /* counts before pointers before elements, so that nothing is read that is not there */
-    if (model->closure_count < 0 || model->user_row_count < 0
-        || model->closure_count > MIMICDYN_MAX_BODY_ROWS || n > MIMICDYN_MAX_BODY_ROWS)
+    if (model->closure_count > MIMICDYN_MAX_BODY_ROWS || n > MIMICDYN_MAX_BODY_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
     if ((model->closure_count > 0 && !model->closures)
         || (n > 0 && !model->user_rows && !model->row_function))
@@ -19893,10 +19895,11 @@ MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
     /* counts and pointers */
     if (model->body_count < 1 || model->body_count > MIMICDYN_MAX_BODIES)
         return md_blame(sim, MDYN_ERR_CAPACITY_BODIES, -1);
-    if (model->coupling_count < 0 || model->coupling_count > MIMICDYN_MAX_COUPLINGS)
+    if (model->coupling_count < 0 || model->closure_count < 0 || model->user_row_count < 0
+        || model->curve_count < 0 || model->curve_count > 255)
+        return md_blame(sim, MDYN_ERR_INDEX, -1);
+    if (model->coupling_count > MIMICDYN_MAX_COUPLINGS)
         return md_blame(sim, MDYN_ERR_CAPACITY_COUPLINGS, -1);
-    if (model->curve_count < 0 || model->curve_count > 255)
-        return md_blame(sim, MDYN_ERR_CAPACITY_CURVES, -1);
     if (!model->bodies || (model->coupling_count > 0 && !model->couplings)
         || (model->curve_count > 0 && !model->curves))
         return md_blame(sim, MDYN_ERR_NULL, -1);
@@ -24654,7 +24657,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
 {
     int code = md_enter(sim);
     if (code != MDYN_OK) return code;
-    if (count < 0 || count > MIMICDYN_MAX_CONTACTS)
+    if (count < 0) return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, -1));
+    if (count > MIMICDYN_MAX_CONTACTS)
         return md_leave(sim, md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1));
     if (count > 0 && !contacts) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, -1));
     if (MD_HAS_CONTACTS) code = md_store_contacts(sim, contacts, count);
@@ -25102,10 +25106,11 @@ MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit)
     return md_real_of_counts(counts, unit);
 }
 
-/* A unit of 0, say of an encoder that is not configured yet, gives 0 counts: no division by 0. */
+/* A unit of 0, say of an encoder that is not configured yet, gives 0 counts: no division by 0. So
+   does NaN, for which floats need no test. */
 MDYN_API int32_t mdyn_to_counts(mdyn_real x, mdyn_wide unit)
 {
-    if (md_wide_is_zero(unit)) return 0;
+    if (md_wide_is_zero(unit) || x == md_no_number()) return 0;
     return md_to_int(md_div(md_of_real(x), md_of_wide(unit)));
 }
 

@@ -683,7 +683,7 @@ static void test_refused(void) {
     m.curves = NULL;
     CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_NULL);
     m.curve_count = 256;
-    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CAPACITY_CURVES);
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_INDEX);
 }
 
 /* ---- the place at which a slope vanishes ---- */
