@@ -1740,9 +1740,10 @@ typedef struct md_pivoting {
    last two in the last step. All but `slope` contain the coefficient. */
 typedef struct md_bend { md_num value, slope, rate, step_slope, step_rate; } md_bend;
 
-/* What >>curves works with. Tables and `first` are constants, set by >>build. */
+/* What >>curves works with. What comes before `bend` is constant, set by >>build. */
 typedef struct md_curves {
     const mdyn_curve *table;
+    uint32_t table_sum;                         /* without the knots that it names */
     int16_t count;                              /* curves in the table */
     int16_t first[MIMICDYN_MAX_COUPLINGS + 1];  /* in `bend`, of the curves of each coupling */
     md_bend bend[MD_ROOM(MIMICDYN_MAX_CURVES)];
@@ -2358,16 +2359,17 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    not ready.
    Tables: what a step uses of bodies, couplings, gravity, dt and settings stands in the sim. The
    mdyn_set_... calls change it; an edit of the tables themselves has no effect, and mdyn_verify
-   reports it. Closures and user rows are read from their tables in each step, and checked: an edit
-   is in force from then on, or the step is refused until it is undone. If a joint's axis is not x,
-   y or z, queries and rows on bodies read it from the table too: an edit turns the axes in which
-   the body's points are given, but not its motion. mdyn_explain reads the names. Whatever is
-   edited, except a name, calls stay within their memory and return finite numbers.
+   reports it. Closures, user rows and curves are read from their tables in each step, and checked:
+   an edit is in force from then on, or the step is refused until it is undone. If a joint's axis is
+   not x, y or z, queries and rows on bodies read it from the table too: an edit turns the axes in
+   which the body's points are given, but not its motion. mdyn_explain reads the names. Whatever is
+   edited, except a name and of a curve its kind, addresses and knot_count, calls stay within their
+   memory and return finite numbers; mdyn_verify and mdyn_save do so in any case.
    Re-entry: while a call changes the sim, another call may come from a row's callback or from an
    interrupt. If it would change the sim too (even one number, as mdyn_set_q and mdyn_set_tau do),
    or use its workspaces, it returns MDYN_ERR_BUSY and does nothing, not even to sim->culprit.
-   Calls whose sim is const may be made at any time; from a callback also mdyn_pose, mdyn_velocity
-   and mdyn_jacobian.
+   Calls whose sim is const, but for mdyn_save and mdyn_has, may be made at any time; from a row's
+   callback also mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
    An interrupt may read q, v, tau, targets, culprit and report at any time. During a step, q may be
    that of its middle, and v of a free joint may be in axes that have turned since its start. A
    processor of 32 bits may read one half of a 64-bit element before a change and the other half
@@ -2600,11 +2602,11 @@ MDYN_API int mdyn_step(mdyn_sim *sim);
    configuration, CRCs of model and sim, then the sim. mdyn_restore refuses what does not fit;
    otherwise the sim continues bit for bit, with the tables of `model`, wherever these stand. It
    needs no mdyn_init, and `bytes` of any alignment. Only the same build of the header reads them.
-   Errors, and nothing is written: MDYN_ERR_ROOM; MDYN_ERR_SAVED, MDYN_ERR_SAVED_BUILD,
-   MDYN_ERR_SAVED_MODEL, those of the counts of a model in mdyn_required. MDYN_ERR_MEMORY: by their
-   CRC the bytes are as they were saved, but they hold no sim that mdyn_verify passes; the sim is
-   not ready then. A CRC does not protect against forgery: restore no bytes from a source that you
-   do not trust.
+   Errors, and nothing is written: MDYN_ERR_ROOM; MDYN_ERR_TABLES of a sim with edited tables, whose
+   CRC would not be that of its model; MDYN_ERR_SAVED, MDYN_ERR_SAVED_BUILD, MDYN_ERR_SAVED_MODEL,
+   those of the counts of a model in mdyn_required. MDYN_ERR_MEMORY: by their CRC the bytes are as
+   they were saved, but they hold no sim that mdyn_verify passes; the sim is not ready then. A CRC
+   does not protect against forgery: restore no bytes from a source that you do not trust.
    O(sizeof(mdyn_sim) + size of the tables) */
 #define MDYN_SAVED_SIZE (24 + MDYN_CAST_(int32_t, sizeof(mdyn_sim)))
 MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size);
@@ -20812,7 +20814,14 @@ MD_STATIC uint8_t md_sum_body(const mdyn_body *b)
     return (uint8_t)(md_sum_bytes(b, sizeof *b, 0) & 255u);
 }
 
-/* The sum of the model and of all its tables, whose bytes must not change while the sim is used. */
+/* The sum of the curves, without their knots. */
+MD_INLINE uint32_t md_sum_curve_tables(const md_curves *curves)
+{
+    return md_sum_bytes(curves->table, (size_t)curves->count * sizeof *curves->table, 5000);
+}
+
+/* The sum of the model and of all its tables, whose bytes must not change while the sim is used.
+   The knots of curves that were edited are not read: there may be fewer. */
 MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
 {
     const mdyn_model *m = sim->model;
@@ -20831,9 +20840,10 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
     }
     if (MD_HAS_CURVES && MD_CURVES(sim)->count > 0) {
         const md_curves *curves = MD_CURVES(sim);
+        const uint32_t own = md_sum_curve_tables(curves);
         int k;
-        sum += md_sum_bytes(curves->table, (size_t)curves->count * sizeof *m->curves, 5000);
-        for (k = 0; k < curves->count; k++) {
+        sum += own;
+        for (k = 0; own == curves->table_sum && k < curves->count; k++) {
             const mdyn_curve *c = &curves->table[k];
             if (c->kind != MDYN_CURVE_SPLINE || !c->knots) continue;
             sum += md_sum_bytes(c->knots, (size_t)c->knot_count * sizeof *c->knots, 6000);
@@ -21480,6 +21490,7 @@ MD_STATIC void md_point_to_tables(mdyn_sim *sim, const mdyn_model *model)
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->table = model->curves;
         MD_CURVES(sim)->count = (int16_t)model->curve_count;
+        MD_CURVES(sim)->table_sum = md_sum_curve_tables(MD_CURVES(sim));
     }
 }
 
@@ -24690,6 +24701,7 @@ MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size)
     if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!bytes) return MDYN_ERR_NULL;
     if (size < MDYN_SAVED_SIZE) return MDYN_ERR_ROOM;
+    if (md_sum_tables(sim) != sim->table_sum) return MDYN_ERR_TABLES;
     md_make_saved_words(word, md_crc_of_model(sim->model), sim);
     md_copy_bytes(bytes, word, sizeof word);
     md_copy_bytes((unsigned char *)bytes + sizeof word, sim, sizeof *sim);
