@@ -1379,6 +1379,7 @@ typedef struct md_motion { md_vec ang, lin; } md_motion; /* angular, linear of t
 typedef struct md_force { md_vec ang, lin; } md_force;   /* moment about the origin, force */
 typedef struct md_momentum { /* of a floating tree, about its mass center; world axes */
     md_num ang[3], lin[3];
+    md_num rest[3]; /* of lin, below its digits: gravity adds the same in every step */
     md_vec com;    /* from the root's origin to the mass center */
     md_num travel[3]; /* of the mass center in this step */
 } md_momentum;
@@ -8265,6 +8266,7 @@ MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
     for (k = 0; k < 3; k++) {
         p->ang[k] = md_vec_get(&f.ang, k);
         p->lin[k] = md_vec_get(&f.lin, k);
+        p->rest[k] = MD_K(0);
     }
 }
 
@@ -8324,7 +8326,8 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
 
     md_solve3(w, A, deficit);
     for (k = 0; k < 3; k++)
-        deficit[k] = md_div(md_sub(p->lin[k], md_vec_get(&f.lin, k)), in->mass);
+        deficit[k] = md_div(md_add(md_sub(p->lin[k], md_vec_get(&f.lin, k)), p->rest[k]),
+                            in->mass);
     md_vec_set(&turn, w[0], w[1], w[2]);
     md_vec_set(&shift, deficit[0], deficit[1], deficit[2]);
     md_vec_add_cross(&shift, &com, &turn);
@@ -19242,15 +19245,18 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         md_tree_com(sim, i, &com);
         md_force_to_point(MD_WRENCH(sim, i), &com);
         for (c = 0; c < 3; c++) {
+            const md_num before = p->lin[c];
             md_num pull = md_mul(md_mul(sim->dt, MD_STAGE(sim, i)->momentum.composite.mass),
                                  md_of_wide((&g->x)[c]));
             pull = md_add(pull, md_vec_get(&MD_WRENCH(sim, i)->lin, c));
 
-            /* path dt (p + dp/2)/m, then p += dp, L += dL */
-            p->travel[c] = md_mul(sim->dt, md_div(md_add(p->lin[c], md_mul(MD_K(0.5), pull)),
+            /* path dt (p + dp/2)/m, then p += dp by compensated summation, L += dL */
+            p->travel[c] = md_mul(sim->dt, md_div(md_add(before, md_mul(MD_K(0.5), pull)),
                                                   MD_STAGE(sim, i)->momentum.composite.mass));
             p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WRENCH(sim, i)->ang, c));
-            p->lin[c] = md_add(p->lin[c], pull);
+            pull = md_add(pull, p->rest[c]);
+            p->lin[c] = md_add(before, pull);
+            p->rest[c] = md_sub(pull, md_sub(p->lin[c], before));
         }
     }
 }
@@ -23436,8 +23442,8 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 
     for (i = 0; MD_FLOATING_TREES && i < MIMICDYN_MAX_DOFS / 6; i++) {
         const md_momentum *m = &MD_MOMENTA(sim)->momentum[i];
-        ok &= MD_ARE_NUMS(m->ang) && MD_ARE_NUMS(m->lin) && md_are_vecs(&m->com, 1)
-            && MD_ARE_NUMS(m->travel);
+        ok &= MD_ARE_NUMS(m->ang) && MD_ARE_NUMS(m->lin) && MD_ARE_NUMS(m->rest)
+            && md_are_vecs(&m->com, 1) && MD_ARE_NUMS(m->travel);
     }
     return ok;
 }
