@@ -1194,7 +1194,8 @@ typedef struct mdyn_model {
     x(ERR_TERM_TWICE, -39, "two terms of a coupling name the same DoF", \
       "add up their coefficients in one term") \
     x(ERR_CAPACITY_BODY_ROWS, -40, "there are more constraint rows on bodies, or contacts, than " \
-      "the sim holds", "raise MIMICDYN_MAX_BODY_ROWS or MIMICDYN_MAX_CONTACTS") \
+      "the sim holds", "raise MIMICDYN_MAX_CONTACTS or MIMICDYN_MAX_BODY_ROWS; mdyn_required " \
+      "tells the latter") \
     x(ERR_CLOSURE, -41, "a closure names a body that does not exist or the same body twice, or " \
       "its distance, an axis or the rotation has no length", \
       "name two bodies, or one and MDYN_WORLD; lengths above 1e-6") \
@@ -1206,7 +1207,7 @@ typedef struct mdyn_model {
       "target_velocity: see culprit.array", "index these arrays by mdyn_first_dof, not by body; " \
       "or use mdyn_set_tau and its like") \
     x(ERR_CAPACITY_DANTZIG, -44, "MDYN_DANTZIG has more rows with a bound than the sim holds", \
-      "raise MIMICDYN_MAX_DANTZIG, or use MDYN_PGS") \
+      "raise MIMICDYN_MAX_DANTZIG, mdyn_required tells to how much; or use MDYN_PGS") \
     x(ERR_BUSY, -45, "another call is changing the sim: this one comes from a row's callback or " \
       "from an interrupt", "call it between steps; nothing was done") \
     x(ERR_FROZEN, -46, "parent, joint type, axis, pitch, position or rotation of the body differ " \
@@ -1243,7 +1244,7 @@ typedef struct mdyn_model {
       "the limits of its joint, at culprit.place", "let another joint be the first term: it " \
       "follows the others; or narrow the limits") \
     x(ERR_CAPACITY_CURVES, -58, "more terms of couplings name a curve than the sim holds", \
-      "raise MIMICDYN_MAX_CURVES") \
+      "raise MIMICDYN_MAX_CURVES; mdyn_required tells to how much") \
     x(ERR_CURVED, -59, "a coupling has a curve at this joint: whole turns would change its C", \
       "rebase joints without curves") \
     x(ERR_RESULT, -53, "a result is beyond the range of its numbers", \
@@ -1379,6 +1380,7 @@ typedef struct md_motion { md_vec ang, lin; } md_motion; /* angular, linear of t
 typedef struct md_force { md_vec ang, lin; } md_force;   /* moment about the origin, force */
 typedef struct md_momentum { /* of a floating tree, about its mass center; world axes */
     md_num ang[3], lin[3];
+    md_num rest[3]; /* of lin, below its digits: gravity adds the same in every step */
     md_vec com;    /* from the root's origin to the mass center */
     md_num travel[3]; /* of the mass center in this step */
 } md_momentum;
@@ -1744,9 +1746,10 @@ typedef struct md_pivoting {
    last two in the last step. All but `slope` contain the coefficient. */
 typedef struct md_bend { md_num value, slope, rate, step_slope, step_rate; } md_bend;
 
-/* What >>curves works with. Tables and `first` are constants, set by >>build. */
+/* What >>curves works with. What comes before `bend` is constant, set by >>build. */
 typedef struct md_curves {
     const mdyn_curve *table;
+    uint32_t table_sum;                         /* without the knots that it names */
     int16_t count;                              /* curves in the table */
     int16_t first[MIMICDYN_MAX_COUPLINGS + 1];  /* in `bend`, of the curves of each coupling */
     md_bend bend[MD_ROOM(MIMICDYN_MAX_CURVES)];
@@ -2362,16 +2365,17 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    not ready.
    Tables: what a step uses of bodies, couplings, gravity, dt and settings stands in the sim. The
    mdyn_set_... calls change it; an edit of the tables themselves has no effect, and mdyn_verify
-   reports it. Closures and user rows are read from their tables in each step, and checked: an edit
-   is in force from then on, or the step is refused until it is undone. If a joint's axis is not x,
-   y or z, queries and rows on bodies read it from the table too: an edit turns the axes in which
-   the body's points are given, but not its motion. mdyn_explain reads the names. Whatever is
-   edited, except a name, calls stay within their memory and return finite numbers.
+   reports it. Closures, user rows and curves are read from their tables in each step, and checked:
+   an edit is in force from then on, or the step is refused until it is undone. If a joint's axis is
+   not x, y or z, queries and rows on bodies read it from the table too: an edit turns the axes in
+   which the body's points are given, but not its motion. mdyn_explain reads the names. Whatever is
+   edited, except a name and of a curve its kind, addresses and knot_count, calls stay within their
+   memory and return finite numbers; mdyn_verify and mdyn_save do so in any case.
    Re-entry: while a call changes the sim, another call may come from a row's callback or from an
    interrupt. If it would change the sim too (even one number, as mdyn_set_q and mdyn_set_tau do),
    or use its workspaces, it returns MDYN_ERR_BUSY and does nothing, not even to sim->culprit.
-   Calls whose sim is const may be made at any time; from a callback also mdyn_pose, mdyn_velocity
-   and mdyn_jacobian.
+   Calls whose sim is const, but for mdyn_save and mdyn_has, may be made at any time; from a row's
+   callback also mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
    An interrupt may read q, v, tau, targets, culprit and report at any time. During a step, q may be
    that of its middle, and v of a free joint may be in axes that have turned since its start. A
    processor of 32 bits may read one half of a 64-bit element before a change and the other half
@@ -2380,7 +2384,7 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    longjmp stays busy until its memory is zeroed and mdyn_init called.
    Errors of every call: MDYN_ERR_NULL for a pointer that may not be NULL, MDYN_ERR_NOT_READY,
    MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE. Of calls that name a body,
-   DoF, row or term: MDYN_ERR_INDEX. */
+   DoF, row or term, and for a negative count: MDYN_ERR_INDEX. */
 
 #if MIMICDYN_STATIC && defined(__GNUC__)
 #define MDYN_API static __attribute__((unused))
@@ -2604,11 +2608,11 @@ MDYN_API int mdyn_step(mdyn_sim *sim);
    configuration, CRCs of model and sim, then the sim. mdyn_restore refuses what does not fit;
    otherwise the sim continues bit for bit, with the tables of `model`, wherever these stand. It
    needs no mdyn_init, and `bytes` of any alignment. Only the same build of the header reads them.
-   Errors, and nothing is written: MDYN_ERR_ROOM; MDYN_ERR_SAVED, MDYN_ERR_SAVED_BUILD,
-   MDYN_ERR_SAVED_MODEL, those of the counts of a model in mdyn_required. MDYN_ERR_MEMORY: by their
-   CRC the bytes are as they were saved, but they hold no sim that mdyn_verify passes; the sim is
-   not ready then. A CRC does not protect against forgery: restore no bytes from a source that you
-   do not trust.
+   Errors, and nothing is written: MDYN_ERR_ROOM; MDYN_ERR_TABLES of a sim with edited tables, whose
+   CRC would not be that of its model; MDYN_ERR_SAVED, MDYN_ERR_SAVED_BUILD, MDYN_ERR_SAVED_MODEL,
+   those of the counts of a model in mdyn_required. MDYN_ERR_MEMORY: by their CRC the bytes are as
+   they were saved, but they hold no sim that mdyn_verify passes; the sim is not ready then. A CRC
+   does not protect against forgery: restore no bytes from a source that you do not trust.
    O(sizeof(mdyn_sim) + size of the tables) */
 #define MDYN_SAVED_SIZE (24 + MDYN_CAST_(int32_t, sizeof(mdyn_sim)))
 MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size);
@@ -2792,7 +2796,8 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
 
 /* Integers of sensors and actuators; any value is accepted. O(1)
    mdyn_of_counts   counts times `unit`, the value of one count: MDYN_C(6.283185307179586 / 4096)
-   mdyn_to_counts   x over `unit`, rounded to nearest, clamped to 32 bits; 0 if unit is 0
+   mdyn_to_counts   x over `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit is 0, or
+                    one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
                     whose lowest `bits` (1 to 32) are the register's reading `raw` */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
@@ -5278,15 +5283,16 @@ MD_INLINE mdyn_real md_to_real(md_num x) { return MD_RAW(x); }
 #define MD_K(x) md_of_wide(MDYN_C(x))
 #define MD_RATIO(a, b) MD_K(1.0 * (a) / (b))
 
-/* The integer nearest to x, halves away from zero, clamped to +-(2^31 - 1); 0 for NaN. `max` is the
-   largest float below 2^31. */
+/* The integer nearest to x, halves away from zero, clamped to +-(2^31 - 1); 0 for NaN. The
+   remainder is exact, which x + 0.5 is not. */
 MD_INLINE int32_t md_to_int(md_num x)
 {
-    const mdyn_real max = 2147483520;
-    mdyn_real y = MD_RAW(x), half = (mdyn_real)(y < 0 ? -0.5 : 0.5);
-    if (y >= max) return 0x7FFFFFFF;
+    const mdyn_real max = (mdyn_real)2147483647.0, y = MD_RAW(x);
+    int32_t n;
+    if (!(y < max)) return y != y ? 0 : 0x7FFFFFFF;
     if (y <= -max) return -0x7FFFFFFF;
-    return y != y ? 0 : (int32_t)(y + half);
+    n = (int32_t)y;
+    return n + (y - (mdyn_real)n >= (mdyn_real)0.5) - ((mdyn_real)n - y >= (mdyn_real)0.5);
 }
 
 /* The processor's operations. Division by 0 gives infinity, no trap; comparisons with NaN are
@@ -8266,6 +8272,7 @@ MD_OWN_FRAME void md_store_momentum(mdyn_sim *sim, int i)
     for (k = 0; k < 3; k++) {
         p->ang[k] = md_vec_get(&f.ang, k);
         p->lin[k] = md_vec_get(&f.lin, k);
+        p->rest[k] = MD_K(0);
     }
 }
 
@@ -8325,7 +8332,8 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
 
     md_solve3(w, A, deficit);
     for (k = 0; k < 3; k++)
-        deficit[k] = md_div(md_sub(p->lin[k], md_vec_get(&f.lin, k)), in->mass);
+        deficit[k] = md_div(md_add(md_sub(p->lin[k], md_vec_get(&f.lin, k)), p->rest[k]),
+                            in->mass);
     md_vec_set(&turn, w[0], w[1], w[2]);
     md_vec_set(&shift, deficit[0], deficit[1], deficit[2]);
     md_vec_add_cross(&shift, &com, &turn);
@@ -19273,15 +19281,18 @@ MD_OWN_FRAME void md_advance_momenta(mdyn_sim *sim)
         md_tree_com(sim, i, &com);
         md_force_to_point(MD_WRENCH(sim, i), &com);
         for (c = 0; c < 3; c++) {
+            const md_num before = p->lin[c];
             md_num pull = md_mul(md_mul(sim->dt, MD_STAGE(sim, i)->momentum.composite.mass),
                                  md_of_wide((&g->x)[c]));
             pull = md_add(pull, md_vec_get(&MD_WRENCH(sim, i)->lin, c));
 
-            /* path dt (p + dp/2)/m, then p += dp, L += dL */
-            p->travel[c] = md_mul(sim->dt, md_div(md_add(p->lin[c], md_mul(MD_K(0.5), pull)),
+            /* path dt (p + dp/2)/m, then p += dp by compensated summation, L += dL */
+            p->travel[c] = md_mul(sim->dt, md_div(md_add(before, md_mul(MD_K(0.5), pull)),
                                                   MD_STAGE(sim, i)->momentum.composite.mass));
             p->ang[c] = md_add(p->ang[c], md_vec_get(&MD_WRENCH(sim, i)->ang, c));
-            p->lin[c] = md_add(p->lin[c], pull);
+            pull = md_add(pull, p->rest[c]);
+            p->lin[c] = md_add(before, pull);
+            p->rest[c] = md_sub(pull, md_sub(p->lin[c], before));
         }
     }
 }
@@ -19845,8 +19856,7 @@ MD_STATIC int md_check_body_rows(mdyn_sim *sim, const mdyn_model *model)
     if (!MD_HAS_CLOSURES) return 0;
 
     /* counts before pointers before elements, so that nothing is read that is not there */
-    if (model->closure_count < 0 || model->user_row_count < 0
-        || model->closure_count > MIMICDYN_MAX_BODY_ROWS || n > MIMICDYN_MAX_BODY_ROWS)
+    if (model->closure_count > MIMICDYN_MAX_BODY_ROWS || n > MIMICDYN_MAX_BODY_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
     if ((model->closure_count > 0 && !model->closures)
         || (n > 0 && !model->user_rows && !model->row_function))
@@ -19929,10 +19939,11 @@ MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
     /* counts and pointers */
     if (model->body_count < 1 || model->body_count > MIMICDYN_MAX_BODIES)
         return md_blame(sim, MDYN_ERR_CAPACITY_BODIES, -1);
-    if (model->coupling_count < 0 || model->coupling_count > MIMICDYN_MAX_COUPLINGS)
+    if (model->coupling_count < 0 || model->closure_count < 0 || model->user_row_count < 0
+        || model->curve_count < 0 || model->curve_count > 255)
+        return md_blame(sim, MDYN_ERR_INDEX, -1);
+    if (model->coupling_count > MIMICDYN_MAX_COUPLINGS)
         return md_blame(sim, MDYN_ERR_CAPACITY_COUPLINGS, -1);
-    if (model->curve_count < 0 || model->curve_count > 255)
-        return md_blame(sim, MDYN_ERR_CAPACITY_CURVES, -1);
     if (!model->bodies || (model->coupling_count > 0 && !model->couplings)
         || (model->curve_count > 0 && !model->curves))
         return md_blame(sim, MDYN_ERR_NULL, -1);
@@ -20845,7 +20856,14 @@ MD_STATIC uint8_t md_sum_body(const mdyn_body *b)
     return (uint8_t)(md_sum_bytes(b, sizeof *b, 0) & 255u);
 }
 
-/* The sum of the model and of all its tables, whose bytes must not change while the sim is used. */
+/* The sum of the curves, without their knots. */
+MD_INLINE uint32_t md_sum_curve_tables(const md_curves *curves)
+{
+    return md_sum_bytes(curves->table, (size_t)curves->count * sizeof *curves->table, 5000);
+}
+
+/* The sum of the model and of all its tables, whose bytes must not change while the sim is used.
+   The knots of curves that were edited are not read: there may be fewer. */
 MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
 {
     const mdyn_model *m = sim->model;
@@ -20864,9 +20882,10 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
     }
     if (MD_HAS_CURVES && MD_CURVES(sim)->count > 0) {
         const md_curves *curves = MD_CURVES(sim);
+        const uint32_t own = md_sum_curve_tables(curves);
         int k;
-        sum += md_sum_bytes(curves->table, (size_t)curves->count * sizeof *m->curves, 5000);
-        for (k = 0; k < curves->count; k++) {
+        sum += own;
+        for (k = 0; own == curves->table_sum && k < curves->count; k++) {
             const mdyn_curve *c = &curves->table[k];
             if (c->kind != MDYN_CURVE_SPLINE || !c->knots) continue;
             sum += md_sum_bytes(c->knots, (size_t)c->knot_count * sizeof *c->knots, 6000);
@@ -21513,6 +21532,7 @@ MD_STATIC void md_point_to_tables(mdyn_sim *sim, const mdyn_model *model)
     if (MD_HAS_CURVES) {
         MD_CURVES(sim)->table = model->curves;
         MD_CURVES(sim)->count = (int16_t)model->curve_count;
+        MD_CURVES(sim)->table_sum = md_sum_curve_tables(MD_CURVES(sim));
     }
 }
 
@@ -23459,8 +23479,8 @@ MD_STATIC int md_body_numbers_are_valid(const mdyn_sim *sim)
 
     for (i = 0; MD_FLOATING_TREES && i < MIMICDYN_MAX_DOFS / 6; i++) {
         const md_momentum *m = &MD_MOMENTA(sim)->momentum[i];
-        ok &= MD_ARE_NUMS(m->ang) && MD_ARE_NUMS(m->lin) && md_are_vecs(&m->com, 1)
-            && MD_ARE_NUMS(m->travel);
+        ok &= MD_ARE_NUMS(m->ang) && MD_ARE_NUMS(m->lin) && MD_ARE_NUMS(m->rest)
+            && md_are_vecs(&m->com, 1) && MD_ARE_NUMS(m->travel);
     }
     return ok;
 }
@@ -24691,7 +24711,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
 {
     int code = md_enter(sim);
     if (code != MDYN_OK) return code;
-    if (count < 0 || count > MIMICDYN_MAX_CONTACTS)
+    if (count < 0) return md_leave(sim, md_blame(sim, MDYN_ERR_INDEX, -1));
+    if (count > MIMICDYN_MAX_CONTACTS)
         return md_leave(sim, md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1));
     if (count > 0 && !contacts) return md_leave(sim, md_blame(sim, MDYN_ERR_NULL, -1));
     if (MD_HAS_CONTACTS) code = md_store_contacts(sim, contacts, count);
@@ -24723,6 +24744,7 @@ MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size)
     if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!bytes) return MDYN_ERR_NULL;
     if (size < MDYN_SAVED_SIZE) return MDYN_ERR_ROOM;
+    if (md_sum_tables(sim) != sim->table_sum) return MDYN_ERR_TABLES;
     md_make_saved_words(word, md_crc_of_model(sim->model), sim);
     md_copy_bytes(bytes, word, sizeof word);
     md_copy_bytes((unsigned char *)bytes + sizeof word, sim, sizeof *sim);
@@ -25139,10 +25161,11 @@ MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit)
     return md_real_of_counts(counts, unit);
 }
 
-/* A unit of 0, say of an encoder that is not configured yet, gives 0 counts: no division by 0. */
+/* A unit of 0, say of an encoder that is not configured yet, gives 0 counts: no division by 0. So
+   does NaN, for which floats need no test. */
 MDYN_API int32_t mdyn_to_counts(mdyn_real x, mdyn_wide unit)
 {
-    if (md_wide_is_zero(unit)) return 0;
+    if (md_wide_is_zero(unit) || x == md_no_number()) return 0;
     return md_to_int(md_div(md_of_real(x), md_of_wide(unit)));
 }
 

@@ -173,7 +173,9 @@ static void test_mistakes_of_rows_on_bodies(void) {
 }
 
 static void test_mistakes_of_couplings(void) {
-    REFUSED(MDYN_ERR_CAPACITY_COUPLINGS, -1, model.coupling_count = -1);
+    REFUSED(MDYN_ERR_INDEX, -1, model.coupling_count = -1);
+    REFUSED(MDYN_ERR_INDEX, -1, model.closure_count = -1);
+    REFUSED(MDYN_ERR_INDEX, -1, model.curve_count = -1);
     REFUSED(MDYN_ERR_CAPACITY_COUPLINGS, -1, model.coupling_count = MIMICDYN_MAX_COUPLINGS + 1);
     REFUSED(MDYN_ERR_TERM, 0, coupling[0].terms[0].body = -1);
     REFUSED(MDYN_ERR_TERM, 0, coupling[0].terms[1].body = BODIES);
@@ -1080,6 +1082,7 @@ static void test_texts(void) {
         const char *say = mdyn_text(codes[i].code), *help = mdyn_remedy(codes[i].code);
         CHECK(say != NULL && strlen(say) > 5);
         CHECK(help != NULL && strlen(help) > 4);
+        CHECK(!strstr(codes[i].name, "CAPACITY") || strstr(help, "mdyn_required"));
         for (int j = 0; j < i; j++) {
             CHECK(codes[i].code != codes[j].code);
             CHECK(strcmp(say, mdyn_text(codes[j].code)) != 0);

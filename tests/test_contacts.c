@@ -450,7 +450,7 @@ static void refused_contacts(void) {
     CHECK_EQUAL(mdyn_set_contacts(NULL, &good, 1), MDYN_ERR_NULL);
     CHECK_EQUAL(mdyn_set_contacts(&sim, NULL, 1), MDYN_ERR_NULL);
     CHECK_EQUAL(mdyn_set_contacts(&sim, NULL, 0), MDYN_OK);
-    CHECK_EQUAL(mdyn_set_contacts(&sim, &good, -1), MDYN_ERR_CAPACITY_BODY_ROWS);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, &good, -1), MDYN_ERR_INDEX);
     CHECK_EQUAL(mdyn_set_contacts(&sim, &good, MIMICDYN_MAX_CONTACTS + 1),
                 MDYN_ERR_CAPACITY_BODY_ROWS);
     c = good; c.a = 2; refused_contact(c, MDYN_ERR_CONTACT);

@@ -619,6 +619,19 @@ static void test_save(void) {
     CHECK_EQUAL(mdyn_verify(&other), MDYN_OK);
     table[3].value = wide(7);
     CHECK_EQUAL(mdyn_verify(&other), MDYN_ERR_TABLES);
+    table[3] = knots[3];
+    CHECK_EQUAL(mdyn_verify(&other), MDYN_OK);
+
+    /* more knots than there are: none is read */
+    static const int counts[] = { INT32_MAX, 4096, 0, -1 };
+    for (int i = 0; i < 4; i++) {
+        copy[1].knot_count = counts[i];
+        CHECK_EQUAL(mdyn_verify(&other), MDYN_ERR_TABLES);
+        CHECK_EQUAL(mdyn_save(&other, bytes, MDYN_SAVED_SIZE), MDYN_ERR_TABLES);
+    }
+    copy[1] = curves[1];
+    copy[1].knots = table;
+    table[3].value = wide(7);
     CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
 }
 
@@ -683,7 +696,7 @@ static void test_refused(void) {
     m.curves = NULL;
     CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_NULL);
     m.curve_count = 256;
-    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CAPACITY_CURVES);
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_INDEX);
 }
 
 /* ---- the place at which a slope vanishes ---- */

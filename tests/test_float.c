@@ -26,6 +26,7 @@ TOLERANCE(LARGE_INCREMENT,   1e-3,            0.3, 0);
 TOLERANCE(SUM_OF_INCREMENTS, 1e-14,           2e-6, 0);
 TOLERANCE(BACK_AGAIN,        1e-16,           1e-8, 0);
 TOLERANCE(FAR,               1e6 + 1.0 / 3,   1e6, 0);
+TOLERANCE(LARGEST_COUNT,     2147483646.0,    2147483520.0, 0);
 TOLERANCE(TAIL,              1e-12,           1e-4, 0);
 TOLERANCE(SUM_OF_TAILS,      4e-14,           5e-7, 0);
 
@@ -277,6 +278,34 @@ static void test_quotients(void) {
     }
 }
 
+/* ---- counts ---- */
+
+/* Floats from 2^23 on have no digit for a half: x + 0.5 is another integer for every second one.
+   Below 1/2 it may be 1. */
+static void test_counts(void) {
+    const int32_t largest = (int32_t)LARGEST_COUNT;
+    const mdyn_wide one = MDYN_C(1);
+    for (int32_t n = 1; n < largest - n; n += n / 2 + 1) {
+        for (int32_t d = 0; d < 3; d++) {
+            mdyn_real x = (mdyn_real)(n + d);
+            CHECK_EQUAL(mdyn_to_counts(x, one), (int32_t)x);
+            CHECK_EQUAL(mdyn_to_counts(-x, one), -(int32_t)x);
+        }
+    }
+    for (int n = -5; n <= 5; n++) {
+        mdyn_real half = (mdyn_real)(n + 0.5), part = (mdyn_real)(1 - check_epsilon);
+        CHECK_EQUAL(mdyn_to_counts(half, one), n < 0 ? n : n + 1);
+        CHECK_EQUAL(mdyn_to_counts(half * part, one), n < 0 ? n + 1 : n);
+    }
+    CHECK_EQUAL(mdyn_to_counts(real(LARGEST_COUNT), one), largest);
+    CHECK_EQUAL(mdyn_to_counts(-real(LARGEST_COUNT), one), -largest);
+    CHECK_EQUAL(mdyn_to_counts(real(2147483648.0), one), INT32_MAX);
+    CHECK_EQUAL(mdyn_to_counts(real(-1e30), one), -INT32_MAX);
+    CHECK_EQUAL(mdyn_to_counts(real(1), MDYN_C(0)), 0);
+    CHECK_EQUAL(mdyn_to_counts((mdyn_real)NAN, one), 0);
+    CHECK_EQUAL(mdyn_to_counts(real(1), (mdyn_wide)NAN), 0);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_roots();
@@ -286,5 +315,6 @@ int main(int argc, char **argv) {
     test_sum_product();
     test_decimal();
     test_quotients();
+    test_counts();
     return check_end();
 }

@@ -435,6 +435,7 @@ static void mass_center(double at[3], double rate[3]) {
 TOLERANCE(STONE_LINEAR,  6e-15, 6e-6, 1.5e-7); /* m/s */
 TOLERANCE(STONE_ANGULAR, 4e-14, 3e-6, 6e-8);   /* of its size */
 TOLERANCE(STONE_PATH,    3e-15, 3e-6, 5e-8);   /* m */
+TOLERANCE(FALL,          3e-13, 3e-5, 1e-6);   /* of 29 m/s */
 TOLERANCE(STONE_PARTS,   1e-14, 3e-6, 5e-7);   /* of 1 m, of 14 rad/s */
 
 /* A second of 1 ms steps at 10 to 14 rad/s: momentum, angular momentum about the mass center, the
@@ -508,6 +509,20 @@ static void test_tree_beside_slider(void) {
         CHECK_NEAR(end[k] - at[k] - 0x1p-4 * rate[k], 0, TREE_PATH);
     }
     CHECK(of_real(sim.q[10]) > -0.1);
+}
+
+/* A floating tree falls: the rounding of one pull is not that of 3000 times the same pull. */
+static void test_falling_tree(void) {
+    double at[3], rate[3];
+    begin(0.001);
+    floating_tree();
+    mech.model.gravity = wide3(0, 0, -9.81);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    run(3000);
+    mass_center(at, rate);
+    CHECK_NEAR(rate[0], 0, FALL);
+    CHECK_NEAR(rate[1], 0, FALL);
+    CHECK_NEAR(rate[2] - 3000 * of_wide(mech.model.dt) * of_wide(mech.model.gravity.z), 0, FALL);
 }
 
 /* External forces change the momentum of a floating tree by their impulse. */
@@ -1117,7 +1132,7 @@ int main(int argc, char **argv) {
     }
     static void (*const tests[])(void) = {
         test_order,      test_damping,     test_free_body,     test_stone,
-        test_floating_tree, test_tree_beside_slider,
+        test_floating_tree, test_falling_tree, test_tree_beside_slider,
         test_pushed_tree, test_top,        test_whirl,         test_gyroscopic_mode,
         test_long_step,  test_stops,
         test_one_stop,   test_springs,     test_frequency,     test_statics,

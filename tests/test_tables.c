@@ -361,6 +361,7 @@ static void test_edits(void) {
         char *at;
         size_t size;
     } parts[4];
+    static char saved[MDYN_SAVED_SIZE];
     parts[0].at = (char *)body;
     parts[0].size = 5 * sizeof *body;
     parts[1].at = (char *)coupling;
@@ -382,6 +383,7 @@ static void test_edits(void) {
             mdyn_real4 r;
             char before = parts[p].at[k];
             parts[p].at[k] = (char)(before ^ (1 << k % 8));
+            CHECK_EQUAL(mdyn_save(&s, saved, (int32_t)sizeof saved), MDYN_ERR_TABLES);
             CHECK_EQUAL(mdyn_verify(&s), MDYN_ERR_TABLES);
             CHECK_EQUAL(s.culprit.index, p == 0 ? (int)(k / sizeof *body) : -1);
             CHECK_EQUAL(mdyn_step(&s), MDYN_OK);

@@ -477,7 +477,7 @@ static void refused_rows(void) {
     mech.model.user_row_count = USER_ROWS + 1;
     refused_model(MDYN_ERR_CAPACITY_BODY_ROWS, -1);
     mech.model.user_row_count = -1;
-    refused_model(MDYN_ERR_CAPACITY_BODY_ROWS, -1);
+    refused_model(MDYN_ERR_INDEX, -1);
 }
 
 static void texts(void) {
