@@ -17856,10 +17856,10 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
 }
 
 /* Sets lambda of an inequality row that is in no system. One that depends on equality rows changes
-   no velocity, only their impulses. A hard one of velocities, as dry friction, has the bound that pulls
-   towards its target, if that is finite, and none where they meet it: to rounding of the velocity,
-   and of C in a step. One of positions has none: exact rows that agree with it do so to the errors
-   of positions only. */
+   no velocity, only their impulses. A hard one of velocities, as dry friction, has the bound that
+   pulls towards its target, if that is finite, and none where they meet it: to rounding of the
+   velocity, and of C in a step. One of positions has none: exact rows that agree with it do so to
+   the errors of positions only. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num miss, slack, bound;
