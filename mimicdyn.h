@@ -15346,7 +15346,7 @@ MD_STATIC void md_clear_ties(mdyn_sim *sim)
         sim->G[k] = MD_K(1);
     }
     md_copy_bytes(sim->y_parent, sim->dof_parent, (size_t)sim->dofs * sizeof *sim->y_parent);
-    sim->G_count = sim->dofs;
+    sim->G_count = (md_number)sim->dofs;
 }
 
 /* Tears the couplings that may be eliminated: sim->tie and G, by M of the last factor. */

@@ -486,8 +486,8 @@ static void test_engagement(void) {
     }
 }
 
-/* The rule of (4.32), for random walks of C about a bound of 0.25, given the engagement so far, 0 to
-   2 steps: on when C is beyond the bound where it is looked at; off when it is within, moves
+/* The rule of (4.32), for random walks of C about a bound of 0.25, given the engagement so far, 0
+   to 2 steps: on when C is beyond the bound where it is looked at; off when it is within, moves
    inwards, and has been on for two steps. */
 static int engagement_after(int engaged, double inside, double inwards) {
     if (engaged == 2 && inside > 0 && inwards > 0) return 0;
@@ -495,10 +495,10 @@ static int engagement_after(int engaged, double inside, double inwards) {
     return inside < 0;
 }
 
-/* What a step does to C, by the rule: an engaged row stops C' (4.24), and what lies beyond the bound
-   by more than the deadband is set back at once (4.29), so far as C' does not bring it back; where
-   it is idle nothing acts. All numbers are short in binary, also where C is at its bound and where
-   C' is 0. */
+/* What a step does to C, by the rule: an engaged row stops C' (4.24), and what lies beyond the
+   bound by more than the deadband is set back at once (4.29), so far as C' does not bring it back;
+   where it is idle nothing acts. All numbers are short in binary, also where C is at its bound and
+   where C' is 0. */
 static void test_engagement_walks(void) {
     static const mdyn_row_kind kinds[] = { MDYN_ROW_LIMIT, MDYN_ROW_COUPLING, MDYN_ROW_USER };
     const double inertia[] = { 1, 1 }, dt = 0x1p-10, deadband = 0x1p-6, bound = 0.25;
@@ -520,7 +520,8 @@ static void test_engagement_walks(void) {
         mech.model.solver.scheme = midpoint ? MDYN_MIDPOINT : MDYN_EXPLICIT;
         CHECK(but_for_start(mdyn_init(&sim, &mech.model)) >= 0);
         for (int s = 0; s < 40; s++) {
-            const double C = bound + 0x1p-7 * (random_int(9) - 5), rate = (random_int(9) - 4) / 8.0;
+            const double C = bound + 0x1p-7 * (random_int(9) - 5);
+            const double rate = (random_int(9) - 4) / 8.0;
             const double force = random_int(9) - 4, half = midpoint ? dt / 2 * rate : 0;
             const double exact = random_int(4) ? C : bound - half; /* where it is looked at */
             const double inside = exact + half - bound, freely = rate + dt * force;

@@ -1,9 +1,8 @@
-/* Many steps of one sim in which something happens: joints are thrown against their limits, commands
+/* Many steps of one sim in which something happens: joints are thrown against limits, commands
    and targets jump, couplings are released, engaged and replaced, lose and get losses, warm starts
-   go on or are forgotten. After each step, whatever has been before, the impulses and velocities
-   that the sim reports have to meet the conditions of every row, worked out in long double from the
-   tables (truth_step.h). A row that is left out, or that has something left from another step, does
-   not. */
+   go on or are forgotten. After each step the impulses and velocities that the sim reports have to
+   meet the conditions of every row, worked out in long double from the tables (truth_step.h). A row
+   that is left out, or that has something left from another step, does not. */
 #include "knobs.h"
 #include "check.h"
 #include "explicit.h"

@@ -18,7 +18,9 @@ static mdyn_sim sim;
 static mdyn_body body[LEADERS + FOLLOWERS];
 static mdyn_coupling coupling[FOLLOWERS];
 
-static double ratio(int follower, int leader) { return follower % LEADERS == leader ? 1 : 1.0 / 64; }
+static double ratio(int follower, int leader) {
+    return follower % LEADERS == leader ? 1 : 1.0 / 64;
+}
 
 /* v_f = sum of ratios v_l for all 1 kg m^2, under 1 N m at each leader: by d'Alembert the impulse
    of each leader's torque is the change of v_l + sum of ratios v_f. */
