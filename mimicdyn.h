@@ -6283,14 +6283,14 @@ MD_INLINE void md_cross3(md_num *y, const md_num *a, const md_num *b)
 MD_OWN_FRAME void md_solve3(md_num *x, md_num (*A)[3], const md_num *b)
 {
     int i, j, k;
-    for (k = 0; k < 3; k++) x[k] = b[k];
-    for (k = 0; k < 3; k++) {
-        A[k][k] = md_inverse(A[k][k]);
-        for (i = k + 1; i < 3; i++) {
+    for (i = 0; i < 3; i++) {
+        x[i] = b[i];
+        for (k = 0; k < i; k++) {
             const md_num f = md_mul(A[k][i], A[k][k]);
             for (j = k + 1; j < 3; j++) A[j][i] = md_sub(A[j][i], md_mul(f, A[j][k]));
             x[i] = md_sub(x[i], md_mul(f, x[k]));
         }
+        A[i][i] = md_inverse(A[i][i]);
     }
     for (k = 2; k >= 0; k--) {
         for (j = k + 1; j < 3; j++) x[k] = md_sub(x[k], md_mul(A[j][k], x[j]));
@@ -13975,9 +13975,8 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
 MD_STATIC int md_acts_on_nothing(const mdyn_sim *sim, const md_row *row)
 {
     const md_body_row *r = md_body_row_at(sim, row);
-    return md_is_zero(r->max_length2)
-        && (row->kind == MDYN_ROW_CLOSURE
-            || (row->kind == MDYN_ROW_CONTACT && md_is_within_weld(sim, r)));
+    return row->kind != MDYN_ROW_USER && md_is_zero(r->max_length2)
+        && (row->kind == MDYN_ROW_CLOSURE || md_is_within_weld(sim, r));
 }
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
