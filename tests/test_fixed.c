@@ -295,8 +295,8 @@ static void test_counts(void) {
     CHECK_EQUAL(mdyn_to_counts(real(1e6), wide(1e-9)), INT32_MAX);
     CHECK_EQUAL(mdyn_to_counts(real(-1e6), wide(1e-9)), -INT32_MAX);
     CHECK_EQUAL(mdyn_to_counts(real(1), wide(0)), 0);
-    CHECK_EQUAL(mdyn_to_counts(mdyn_real_from(NAN), line), 0);
-    CHECK_EQUAL(mdyn_to_counts(real(1), mdyn_wide_from(NAN)), 0);
+    CHECK_EQUAL(mdyn_to_counts(mdyn_real_from((double)NAN), line), 0);
+    CHECK_EQUAL(mdyn_to_counts(real(1), mdyn_wide_from((double)NAN)), 0);
     CHECK(mdyn_of_counts(INT32_MAX, wide(1)) == INT64_MAX);
     CHECK(mdyn_of_counts(-INT32_MAX, wide(1e9)) == -INT64_MAX);
     CHECK(mdyn_of_counts(1 << 25, MDYN_C(281474976710656.0)) == INT64_MAX);

@@ -182,7 +182,7 @@ static void test_ranges(void) {
     }
     CHECK(md_surely_stays_in_range(real(1e6), real(-1e6), MD_K(10)));
     CHECK(!md_surely_stays_in_range(real(1), real(4e6), MD_K(4e6)));
-    CHECK(!md_surely_stays_in_range(real(NAN), real(0), MD_K(0)));
+    CHECK(!md_surely_stays_in_range(real((double)NAN), real(0), MD_K(0)));
 }
 
 /* ---- sums that keep their digits ---- */
