@@ -17858,14 +17858,14 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
    no velocity, only their impulses. A hard one of velocities, as dry friction, has the bound that
    pulls towards its target, if that is finite, and none where they meet it: to rounding of the
    velocity, and of C in a step. One of positions has none: exact rows that agree with it do so to
-   the errors of positions only. */
+   the errors of positions only; nor a tangent of a cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num miss, slack, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
     if (md_equality_count(sim) == 0 || !(row->standing & MD_STANDS_REDUNDANT)
-        || md_has_two_targets(row) || md_row_is_soft(row)
-        || !md_row_is_of_velocity(sim, row)) return;
+        || md_has_two_targets(row) || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
+        || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
 
     if (md_has_leader(sim, row)) {
         md_follow_leader(sim, row, e);
