@@ -17861,7 +17861,7 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
    the errors of positions only; nor a tangent of a cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
-    md_num miss, slack, bound;
+    md_num change, miss, slack, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
     if (md_equality_count(sim) == 0 || !(row->standing & MD_STANDS_REDUNDANT)
         || md_has_two_targets(row) || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
@@ -17871,10 +17871,9 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
         md_follow_leader(sim, row, e);
         md_store_bound(sim, row, e);
     }
-    miss = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
-    miss = md_add(row->velocity_given,
-                  md_mul(miss, md_mul(row->length, row->inverse_rest)));
-    miss = md_sub(row->v_lo, miss);
+    change = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
+    change = md_mul(change, md_mul(row->length, row->inverse_rest));
+    miss = md_sub(row->v_lo, md_add(row->velocity_given, change));
     slack = md_add(md_mul(MD_K(4 * MD_EPSILON), sim->inverse_dt),
                    md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_abs(row->velocity_given)));
     bound = md_less(miss, MD_K(0)) ? row->lambda_min : row->lambda_max;

@@ -113,18 +113,15 @@ static int depends(int k) {
 
 /* The largest violation of a row's conditions, or of momentum, as a part of the speeds. */
 static double violation(void) {
-    ld v[TN];
-    double worst = 0, size;
-    for (int i = 0; i < t.dofs; i++) {
-        v[i] = (ld)of_real(sim.v[i]);
-    }
-    size = norm_speed(&t, want.free) + norm_speed(&t, t.v) + norm_speed(&t, v);
+    const double size = truth_step_taken(&want, &t, &sim);
+    double worst = 0;
     for (int k = 0; k < want.rows; k++) {
         truth_row *r = &want.row[k];
         const mdyn_row_report report = report_of(r);
-        const ld lambda = (ld)of_wide(report.impulse), inertia = want.A[k][k] + r->cfm;
-        if (report.flags & MDYN_ROW_REDUNDANT) {
-            CHECK(depends(k) && lambda == 0);
+        const ld lambda = (ld)of_wide(report.impulse);
+        CHECK(!(report.flags & MDYN_ROW_REDUNDANT) || depends(k));
+        if (report.flags & MDYN_ROW_REDUNDANT && !(report.flags & MDYN_ROW_SATURATED)) {
+            CHECK(lambda == 0);
             continue;
         }
         if (r->leader >= 0) {
@@ -132,17 +129,12 @@ static double violation(void) {
             r->most = fminl(r->most, r->mu * fabsl((ld)of_wide(leader.impulse)));
             r->least = -r->most;
         }
-        const ld w = t_row_speed(r, v, t.dofs) + r->cfm * lambda;
-        const double miss = (double)(t_violation(r, lambda, w, inertia) / sqrtl(inertia));
-        worst = worse(worst, miss / size);
-        for (int i = 0; i < t.dofs; i++) {
-            want.free[i] += want.B[k][i] * lambda;
-        }
+        worst = worse(worst, truth_step_miss(&want, &t, k, lambda) / size);
     }
     for (int i = 0; i < t.dofs; i++) {
-        v[i] -= want.free[i];
+        want.v[i] -= want.free[i];
     }
-    return worse(worst, norm_speed(&t, v) / size);
+    return worse(worst, norm_speed(&t, want.v) / size);
 }
 
 /* ---- mechanisms and events ---- */

@@ -411,4 +411,23 @@ static inline double truth_step_gain(truth_step *s, truth *t, const mdyn_model *
     return norm_speed(t, t->v) / norm_speed(t, s->free) - 1;
 }
 
+/* Takes the speeds of the step from the sim that has done it. Returns truth_step_size. */
+static inline double truth_step_taken(truth_step *s, const truth *t, const mdyn_sim *sim) {
+    for (int i = 0; i < t->dofs; i++) {
+        s->v[i] = (ld)of_real(sim->v[i]);
+    }
+    return truth_step_size(s, t);
+}
+
+/* By how much row k violates its conditions with the impulse lambda at the speeds s->v, as a speed.
+   What lambda does is added to s->free. */
+static inline double truth_step_miss(truth_step *s, const truth *t, int k, ld lambda) {
+    const truth_row *r = &s->row[k];
+    const ld inertia = s->A[k][k] + r->cfm, speed = t_row_speed(r, s->v, t->dofs);
+    for (int i = 0; i < t->dofs; i++) {
+        s->free[i] += s->B[k][i] * lambda;
+    }
+    return (double)(t_violation(r, lambda, speed + r->cfm * lambda, inertia) / sqrtl(inertia));
+}
+
 #endif
