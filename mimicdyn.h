@@ -19620,28 +19620,31 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
    them before it changes the sim. The capacities that a model needs (mdyn_required) are counted
    here too, without a sim. */
 
-/* Whether m = (xx, yy, zz, xy, xz, yz) is positive semi-definite: diagonal, 2x2 principal minors
-   and determinant are at least -1e-5. */
+/* Whether the matrix m = (xx, yy, zz, xy, xz, yz) has no eigenvalue below -1e-5: the pivots of
+   m + 1e-5, the largest first, are positive. */
 MD_NOINLINE int md_is_semidefinite(const md_num *m)
 {
-    const md_num slack = MD_K(-1e-5);
-    md_num det;
-    int k;
-    for (k = 0; k < 3; k++)
-        if (md_less(m[k], slack)) return 0;
+    md_num a[6];
+    int left = 7, i, j, k;
+    for (i = 0; i < 6; i++) a[i] = i < 3 ? md_add(m[i], MD_K(1e-5)) : m[i];
+    while (left) {
+        for (k = -1, i = 0; i < 3; i++)
+            if (left >> i & 1 && (k < 0 || md_less(a[k], a[i]))) k = i;
+        if (!md_less(MD_K(0), a[k])) return 0;
 
-    /* det = xx (yy zz - yz yz) - xy (xy zz - yz xz) + xz (xy yz - yy xz) */
-    if (md_less(md_det2(m[0], m[1], m[3], m[3]), slack)
-        || md_less(md_det2(m[0], m[2], m[4], m[4]), slack)) return 0;
-    det = md_det2(m[1], m[2], m[5], m[5]);
-    if (md_less(det, slack)) return 0;
-    det = md_sub(md_mul(m[0], det), md_mul(m[3], md_det2(m[3], m[2], m[5], m[4])));
-    det = md_add(det, md_mul(m[4], md_det2(m[3], m[5], m[1], m[4])));
-    return !md_less(det, slack);
+        left -= 1 << k;
+        for (i = 0; i < 3; i++)
+            for (j = i; left >> i & 1 && j < 3; j++) {
+                md_num *at = a + (i == j ? i : i + j + 2);
+                if (left >> j & 1)
+                    *at = md_sub(*at, md_div(md_mul(a[i + k + 2], a[j + k + 2]), a[k]));
+            }
+    }
+    return 1;
 }
 
 /* MDYN_OK, or the code of the rule that an inertia breaks by more than rounding in the tables
-   (1e-5, with the trace scaled to 1). MDYN_ERR_INERTIA: it is not positive semi-definite.
+   (1e-5 of its trace). MDYN_ERR_INERTIA: it is not positive semi-definite.
    MDYN_ERR_TRIANGLE: a principal moment exceeds the sum of the others. In other words, the second
    moments trace/2 1 - I, the integral of r r^T dm, are not positive semi-definite.
 

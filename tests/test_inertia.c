@@ -79,7 +79,7 @@ static void test_excess(void) {
     random_seed(1);
     for (int i = 0; i < 3000; i++) {
         const double size = pow(10, random_in(-9, 6)), a = random_in(0, 1), b = random_in(0, 1);
-        const double more = i % 3 == 0 ? -random_in(0.001, fmin(a, b)) : random_in(0.001, 2);
+        const double more = i % 3 == 0 ? -fmin(a, b) * random_in(0.01, 1) : random_in(0.001, 2);
         const double moment[3] = { size * a, size * b, size * (a + b + more) };
         double turn[3][3];
         mdyn_inertia in, valid;
@@ -112,6 +112,31 @@ static void test_excess(void) {
     }
 }
 
+/* In any axes the bound is an eigenvalue of -1e-5 of the trace, of the inertia or of the second
+   moments, which are half the trace less the inertia. */
+static void test_threshold(void) {
+    TOLERANCE(near, 1e-9, 0.03, 1e-3);
+    random_seed(2);
+    for (int i = 0; i < 3000; i++) {
+        const int outside = i % 2, triangle = i / 2 % 2;
+        const double under = outside ? -1e-5 * (1 + near) : -1e-5 * (1 - near);
+        const double share = triangle ? random_in(0.01, 1) * (i % 3 ? 1 : 1e-3) : 0.5;
+        const double rest = (triangle ? 0.5 : 1) - under;
+        double moment[3] = { under, share * rest, (1 - share) * rest }, turn[3][3];
+        mdyn_inertia in;
+        for (int k = 0; triangle && k < 3; k++) {
+            moment[k] = 0.5 - moment[k];
+        }
+        random_turn(turn);
+        inertia_of(moment, turn, &in);
+        if (of_wide(in.xx) < 0 || of_wide(in.yy) < 0 || of_wide(in.zz) < 0) {
+            continue; /* wrong however little */
+        }
+        CHECK_EQUAL(init_with(&in, 0),
+                    !outside ? MDYN_OK : triangle ? MDYN_ERR_TRIANGLE : MDYN_ERR_INERTIA);
+    }
+}
+
 /* Rods and discs stand at the bound, and rounding in a table of five digits is accepted. */
 static void test_bound(void) {
     const double valid[][3] = { { 0, 1, 1 }, { 1, 1, 2 }, { 0, 0, 0 }, { 0.3, 0.7, 1 },
@@ -138,6 +163,7 @@ static void test_bound(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_excess();
+    test_threshold();
     test_bound();
     return check_end();
 }
