@@ -20336,7 +20336,6 @@ typedef struct md_preimage {
     md_num lo, hi;
     md_num wanted;        /* of the intervals of such places, the one nearest to this place */
     md_num first, last;   /* the nearest so far, if found */
-    md_num distance;
     int found;
 } md_preimage;
 
@@ -20364,15 +20363,13 @@ MD_STATIC md_num md_find_side(const md_preimage *s, md_num from, md_num to)
     return side ? from : to;
 }
 
-/* Takes the interval [first, last] if it is nearer to the place wanted than that before. */
+/* Takes the interval [first, last] if it is nearer to the place wanted than that before, which lies
+   below it. */
 MD_STATIC void md_take_interval(md_preimage *s, md_num first, md_num last)
 {
-    /* 0 within it */
-    const md_num distance = md_max(md_max(md_sub(first, s->wanted), md_sub(s->wanted, last)),
-                                   MD_K(0));
-    if (s->found && !md_less(distance, s->distance)) return;
+    if (s->found && md_less(s->wanted, first)
+        && !md_less(md_sub(first, s->wanted), md_sub(s->wanted, s->last))) return;
     s->found = 1;
-    s->distance = distance;
     s->first = first;
     s->last = last;
 }

@@ -1139,6 +1139,30 @@ static void test_open_ranges(void) {
     CHECK(open > 50 && narrowed > 200);
 }
 
+/* Two ranges that lie closer together than floats of 2^23, where the places without a limit end: f =
+   10000 (q - 1)^2 from 1 to 4, so that q is 1 +- 0.01 to 0.02. */
+static void test_ranges_side_by_side(void) {
+    static const mdyn_curve parabola = MDYN_POLYNOMIAL(1, 0, 0, 10000, 0, 0);
+    mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
+    mdyn_model m = planar2g;
+    mdyn_body limited[2];
+    memcpy(limited, rods, sizeof limited);
+    m.bodies = limited;
+    m.couplings = &c;
+    m.curves = &parabola;
+    m.curve_count = 1;
+    limited[1].lower = wide(1);
+    limited[1].upper = wide(4);
+    CHECK(mdyn_init(&other, &m) >= 0);
+    for (int side = -1; side <= 1; side += 2) {
+        mdyn_wide lower, upper;
+        other.q[0] = real(1 + 3 * side);
+        CHECK_EQUAL(mdyn_range(&other, 0, &lower, &upper), MDYN_OK);
+        CHECK_NEAR(of_wide(lower), side < 0 ? 0.98 : 1.01, BY_SCALAR(1e-14, 1e-6, 1e-8));
+        CHECK_NEAR(of_wide(upper), side < 0 ? 0.99 : 1.02, BY_SCALAR(1e-14, 1e-6, 1e-8));
+    }
+}
+
 /* Texts, capacity, and a curve that takes the place of another while the mechanism moves. */
 static void test_texts(void) {
     char text[200];
@@ -1183,7 +1207,7 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request
+        test_polycoef, test_on_request, test_ranges_side_by_side
     };
     check_begin(argc, argv);
     fill_tables();
