@@ -9929,9 +9929,10 @@ MD_STATIC void md_integrate_v(mdyn_sim *sim, const md_num *dv)
 
 #define MD_LCP_FRICTION_SOLVED 2048
 
-/* A solution x so many times larger than the present x and b does not count as one: F32 17,
-   F64 9e9, FIXED 2e3. */
+/* A solution x so many times larger than b does not count as one (F32 17, F64 9e9, FIXED 2e3), nor
+   one so many times larger than the present x, which solves all rows but one. */
 #define MD_LCP_FAR (1 / (500000 * MD_EPSILON))
+#define MD_LCP_FAR_FROM_X (MD_LCP_FAR < 1000 ? MD_LCP_FAR : 1000)
 
 /* Bits of md_lcp_work.state. */
 enum {
@@ -10637,12 +10638,12 @@ MD_STATIC int md_lcp_is_noise(const md_lcp_work *s, md_num w, md_num size, md_nu
 /* Whether row i, which is driven without end, proves that there is no solution. It moves along a d
    that meets no bound, with b.d > 0 and, but for rounding, A d = 0. Every solution x has
    b.d <= x.(A d), so |x|_1 >= b.d / max_k |(A d)_k|. The proof is accepted if that is MD_LCP_FAR
-   times the largest |x_k| and |b_k|; a rounding error of its terms is added to each (A d)_k. A d
-   with a friction row is no proof: the row has a bound once x of its normal row is 0. Writes u
-   and v. */
+   times the largest |b_k| and MD_LCP_FAR_FROM_X times the largest |x_k|; a rounding error of its
+   terms is added to each (A d)_k. A d with a friction row is no proof: the row has a bound once x
+   of its normal row is 0. Writes u and v. */
 MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i)
 {
-    md_num size, gain, largest = MD_K(0), largest_term = MD_K(0);
+    md_num size, gain, largest = MD_K(0), largest_x = MD_K(0);
     int j, k, unlimited = md_lcp_friction_of(p, i) >= 0;
     md_lcp_load_column(s, i);
     md_lcp_solve_clamped(s);
@@ -10655,7 +10656,7 @@ MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i
         if (!md_is_zero(s->v[k]) && md_lcp_friction_of(p, s->clamped_rows[k]) >= 0) unlimited = 1;
     }
 
-    /* |A d| with its rounding, and the numbers that b d is to exceed */
+    /* |A d| with its rounding, and the x that the least solution is to exceed */
     for (j = 0; j < s->n; j++) {
         md_num sum = md_lcp_element(s, j, i);
         size = md_abs(sum);
@@ -10663,10 +10664,10 @@ MD_STATIC int md_lcp_proves_no_solution(md_lcp_work *s, const mdyn_lcp *p, int i
             md_lcp_add_term(&sum, &size, md_mul(md_lcp_element(s, j, s->clamped_rows[k]), s->v[k]));
         size = md_mul(MD_K(MD_EPSILON), size);
         largest = md_max(largest, md_add(md_abs(sum), size));
-        largest_term = md_max(largest_term, md_max(md_abs(s->b[j]), md_abs(s->x[j])));
+        largest_x = md_max(largest_x, md_max(md_mul(MD_K(MD_LCP_FAR), md_abs(s->b[j])),
+                                             md_mul(MD_K(MD_LCP_FAR_FROM_X), md_abs(s->x[j]))));
     }
-    return !unlimited && md_less(md_mul(md_mul(MD_K(MD_LCP_FAR), largest_term), largest),
-                                 md_abs(gain));
+    return !unlimited && md_less(md_mul(largest_x, largest), md_abs(gain));
 }
 
 /* Row i is driven without end. If that proves that there is no solution, the first of the rows
