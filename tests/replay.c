@@ -27,6 +27,7 @@
 #define MIMICDYN_MAX_ROWS 416
 #define MIMICDYN_MAX_BODY_ROWS 64
 #define MIMICDYN_MAX_CONTACTS 32
+#define MIMICDYN_MAX_DANTZIG MIMICDYN_MAX_ROWS
 #define MIMICDYN_MAX_TERMS 8
 #define MIMICDYN_MAX_ENTRIES 32767
 #define MIMICDYN_IMPLEMENTATION
@@ -724,11 +725,12 @@ static int all_rows_hard(void)
 /* ---------------------------------------------------------------------------------- start */
 
 /* A fresh sim of the model in the state of the case. Returns the library's code. */
-static int start(mdyn_equality equality, int iterations, double relaxation)
+static int start(mdyn_method method, mdyn_equality equality, int iterations, double relaxation)
 {
     const char *at;
     double w[6];
     int i, code;
+    model.solver.method = method;
     model.solver.equality = equality;
     model.solver.start = MDYN_COLD;
     model.solver.iterations = (uint16_t)iterations;
@@ -756,7 +758,8 @@ static int start(mdyn_equality equality, int iterations, double relaxation)
     return code;
 }
 
-static int start_exact(void) { return start(MDYN_EXACT, 65535, 1.0); }
+/* By pivoting: 65535 iterations are too few where limits oppose each other, or friction a limit. */
+static int start_exact(void) { return start(MDYN_DANTZIG, MDYN_EXACT, 65535, 1.0); }
 
 static const char *read_wrenches(void)
 {
@@ -969,13 +972,11 @@ static void put_substeps(void)
     char key[32];
     int k;
     for (k = 0; k < 2; k++) {
-        model.solver.method = MDYN_TGS;
         model.solver.substeps = (uint16_t)counts[k];
         snprintf(key, sizeof key, "tgs %d each", counts[k]);
-        if (start(MDYN_ITERATED, 1, 1.0) >= 0)
+        if (start(MDYN_TGS, MDYN_ITERATED, 1, 1.0) >= 0)
             put_step(key, NULL, 1.0);
     }
-    model.solver.method = MDYN_PGS;
     model.solver.substeps = 0;
 }
 
@@ -988,7 +989,7 @@ static void put_iterations(void)
     int k, s;
     for (k = 0; k < (row_lines > 1 ? 2 : 1); k++) {
         for (s = 0; s < 4; s++) {
-            if (start(MDYN_ITERATED, counts[s], omegas[k]) < 0)
+            if (start(MDYN_PGS, MDYN_ITERATED, counts[s], omegas[k]) < 0)
                 return;
             snprintf(key, sizeof key, "pgs %g %d", omegas[k], counts[s]);
             put_step(key, NULL, 1.0);
