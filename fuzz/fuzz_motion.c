@@ -1386,9 +1386,28 @@ static int same_reports(const mdyn_sim *a, const mdyn_sim *b)
            a->culprit.sticky == b->culprit.sticky;
 }
 
+/* Sum of the moments of inertia, about three axes through the origin of body i, of all that its
+   joint moves. */
+static double carried_inertia(int i)
+{
+    double sum = 0;
+    for (int k = i; k < t.r.bodies; k++) {
+        rigid_body *b = &t.r.body[k];
+        double arm[3];
+        int on = k;
+        while (on > i) on = t.r.body[on].parent;
+        if (on != i) continue;
+        r_turn(arm, b->R, b->com);
+        for (int j = 0; j < 3; j++) arm[j] += b->o[j] - t.r.body[i].o[j];
+        sum += 2 * b->mass * r_dot(arm, arm);
+        for (int j = 0; j < 3; j++) sum += b->inertia[j][j];
+    }
+    return sum;
+}
+
 /* Whether M leaves a DoF no digits: what is free of it beside the other DoF, 1/(M^-1)_kk, is within
-   16 roundings of M_kk; of one of three axes, of the sum of all three, since the inertia of a body
-   may be found in axes of its own. */
+   16 roundings of what M_kk is found from. That is the inertia about the axes of space, whose
+   elements have the digits of the largest one, about whatever axis the joint turns. */
 static int loses_rank(const specimen *s, const mdyn_sim *sim)
 {
     int lost = !evaluate_scheme(s, sim, sim);
@@ -1397,6 +1416,8 @@ static int loses_rank(const specimen *s, const mdyn_sim *sim)
             const int axes = t.r.body[i].dofs == 1 ? 1 : 3, dof = t.r.body[i].dof + k;
             double unit[RN] = { 0 }, size = 0;
             for (int j = dof - k % axes; j < dof - k % axes + axes; j++) size += t.r.M[j][j];
+            if (axes == 1 && t.r.body[i].joint != MDYN_PRISMATIC)
+                size = fmax(size, carried_inertia(i));
             unit[dof] = 1;
             lost = 16 * check_epsilon * size * rigid_inverse_mass(&t.r, unit) > 1;
         }
