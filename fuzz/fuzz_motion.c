@@ -1093,8 +1093,10 @@ static double momentum_error(const specimen *s, const mdyn_sim *before)
     const int coarse = MDYN_SCALAR == MDYN_SCALAR_FIXED &&
                        (is_relaxed(s) || t.a.report.contradictory > 0);
     const double allowed = (loses ? 100 : coarse ? 10 : 1) * MOMENTUM;
-    /* the solve for v goes on from that which moves q, and keeps its roundings */
-    const double kept = is_relaxed(s) ? 64 * check_epsilon * t.targets : 0;
+    /* the solve for v goes on from that which moves q, and keeps its roundings; so does a substep
+       from the one before, which may have gone all the way */
+    const int goes_on = is_relaxed(s) || s->model.solver.method == MDYN_TGS;
+    const double kept = goes_on ? 64 * check_epsilon * t.targets : 0;
     return momentum_size(e) / (allowed * (t.size + momentum_size(part)) + kept + FLOOR);
 }
 
