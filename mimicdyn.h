@@ -14620,7 +14620,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     int i;
     for (i = 0; i < md_active_count(sim); i++) {
         md_row *row = md_active_row(sim, i);
-        row->in_equality = row->in_inequality = 0;
+        row->in_equality = row->in_inequality = row->flags = 0;
     }
     sim->active_count = sim->equality_count = 0;
 
@@ -15926,10 +15926,11 @@ MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound
     return !md_is_zero(*bound);
 }
 
-/* mu |impulse of the leader| as it is now */
+/* mu |impulse of the leader| as it is now; 0 if the leader is left out of the step */
 MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
 {
-    return leader->in_inequality ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
+    return leader->in_inequality | (leader->flags & MDYN_ROW_REDUNDANT)
+        ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
 }
 
 /* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
@@ -17558,8 +17559,8 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 }
 
 /* Friction index of row i of the problem: the row that bounds it, the mu for impulses of unit
-   vectors, and x_cap, its own bound. Returns whether any row of the sim bounds row i; one that is
-   not in the problem has impulse 0. */
+   vectors, and x_cap, its own bound. Returns whether there is one; the impulse of a leader that is
+   not in the problem is known. */
 MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
 {
     md_dantzig *d = &sim->dantzig;
@@ -17577,7 +17578,7 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
     while (k >= 0 && d->row[k] != leader) k--;
     d->findex[i] = (int16_t)k;
     d->mu[i] = md_to_wide(mu);
-    return 1;
+    return k >= 0;
 }
 
 /* b, bounds and initial state of row i. The bounds of a row with a leader start at 0; >>lcp sets
@@ -17854,15 +17855,17 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
                 : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
-/* Sets lambda of an inequality row that is in no system. One that depends on equality rows changes
-   no velocity, only their impulses. A hard one of velocities, as dry friction, has the bound that
-   pulls towards its target, if that is finite, and none where they meet it: to rounding of the
-   velocity, and of C in a step. One of positions has none: exact rows that agree with it do so to
-   the errors of positions only; nor a tangent of a cone, whose part of the bound is not its own. */
+/* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
+   it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
+   velocities, as dry friction, has the bound that pulls towards its target, if that is finite, and
+   none where they meet it: to rounding of the velocity, and of C in a step. One of positions has
+   none: exact rows that agree with it do so to the errors of positions only; nor a tangent of a
+   cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num change, miss, slack, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
+    row->u_lambda = MD_U(0);
     if (md_equality_count(sim) == 0 || !(row->standing & MD_STANDS_REDUNDANT)
         || md_has_two_targets(row) || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
         || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
@@ -17880,7 +17883,7 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
     if (!md_less(slack, md_abs(miss)) || md_is_zero(bound) || !md_less(md_abs(bound), MD_NO_MAX))
         return;
     row->impulse.lambda = bound;
-    row->flags |= MDYN_ROW_SATURATED;
+    row->u_lambda = md_unit_impulse(row, bound, e);
 }
 
 /* Sets lambda of all active rows; also warm_start unless it is `saved`. */
@@ -17891,6 +17894,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) {
             md_set_dependent_impulse(sim, row, e);
+            if (!md_is_zero(row->impulse.lambda)) row->flags |= MDYN_ROW_SATURATED;
             continue;
         }
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
@@ -18135,7 +18139,10 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        if (!row->in_inequality) continue;
+        if (!row->in_inequality) {
+            md_set_dependent_impulse(sim, row, e); /* others may follow it */
+            continue;
+        }
         cost = md_cost_add(cost,
                            md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }
