@@ -15926,11 +15926,16 @@ MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound
     return !md_is_zero(*bound);
 }
 
-/* mu |impulse of the leader| as it is now; 0 if the leader is left out of the step */
+/* Whether a leader is part of the step; the numbers of one that is not are those of other steps. */
+MD_INLINE int md_leads(const md_row *leader)
+{
+    return leader->in_inequality | (leader->flags & MDYN_ROW_REDUNDANT);
+}
+
+/* mu |impulse of the leader| as it is now */
 MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
 {
-    return leader->in_inequality | (leader->flags & MDYN_ROW_REDUNDANT)
-        ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
+    return md_leads(leader) ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
 }
 
 /* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
@@ -17855,6 +17860,17 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
                 : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
+/* The bounds of a dependent row with a leader, which the block need not hold. */
+MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_scale e)
+{
+    md_num u_mu, own, bound = MD_K(0);
+    const md_row *leader = md_row_at(sim, md_leader(sim, row, &u_mu));
+    if (md_leads(leader))
+        bound = md_mul(md_mul(row->scale, u_mu), md_of_unit(md_unit_abs(leader->u_lambda), e));
+    row->lambda_max = md_own_bound(sim, row, &own) ? md_min(bound, own) : bound;
+    row->lambda_min = md_neg(row->lambda_max);
+}
+
 /* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
    it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
    velocities, as dry friction, has the bound that pulls towards its target, if that is finite, and
@@ -17870,10 +17886,8 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
         || md_has_two_targets(row) || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
         || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
 
-    if (md_has_leader(sim, row)) {
-        md_follow_leader(sim, row, e);
-        md_store_bound(sim, row, e);
-    }
+    if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
+        md_store_dependent_bound(sim, row, e);
     change = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
     change = md_mul(change, md_mul(row->length, row->inverse_rest));
     miss = md_sub(row->v_lo, md_add(row->velocity_given, change));
@@ -17996,6 +18010,10 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!md_is_body_row(row) || !md_has_leader(sim, row)) continue;
+        if (!row->in_inequality) {
+            md_store_dependent_bound(sim, row, e);
+            continue;
+        }
         md_follow_leader(sim, row, e);
         md_save_bound(sim, row);
         md_store_bound(sim, row, e);

@@ -108,9 +108,9 @@ static void cone(void) {
 /* ---- slides ---- */
 
 /* Row 0 drives slide 0 at 1 m/s and yields a little to slide 1; row 1 stops the weight, slide 2,
-   and row 2 is its friction on slide 0. To stop slide 0 would take 1/yield m/s of slide 1: friction
-   is far from that, and has all its digits. */
-static void driven_slide(double yield) {
+   and row 2 is its friction on slide 0, over a gear of `ratio`. To stop slide 0 would take 1/yield
+   m/s of slide 1: friction is far from that, and has all its digits. */
+static void driven_slide(double yield, double ratio) {
     const double dt = 0x1p-10, weight = 10 * dt, most = 0.5 * weight;
     mdyn_row_report report;
     memset(&mech, 0, sizeof mech);
@@ -128,6 +128,7 @@ static void driven_slide(double yield) {
     user_row[0].terms[1].angular.x = wide(yield);
     user_row[0].target_velocity = wide(1);
     user_row[1].force_max = MDYN_UNLIMITED;
+    user_row[2].terms[0].angular.x = wide(ratio);
     user_row[2].mu = wide(0.5);
     user_row[2].mu_of = 1;
     mech.model.bodies = mech.body;
@@ -144,8 +145,8 @@ static void driven_slide(double yield) {
         CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 2, &report), MDYN_OK);
         CHECK_NEAR(of_wide(report.impulse), -most, BY_SCALAR(1e-15, 1e-8, 3e-8));
         CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 0, &report), MDYN_OK);
-        CHECK_NEAR(of_wide(report.impulse), most / (1 + yield * yield),
-                   BY_SCALAR(1e-12, 1e-4, 1e-6));
+        CHECK_NEAR(of_wide(report.impulse), ratio * most / (1 + yield * yield),
+                   ratio * BY_SCALAR(1e-12, 1e-4, 1e-6));
     }
 }
 
@@ -249,9 +250,10 @@ int main(int argc, char **argv) {
     pressed(MDYN_PGS);
     pressed(MDYN_TGS);
     pressed(MDYN_DANTZIG);
-    driven_slide(0);
-    driven_slide(1e-2);
-    driven_slide(1e-3);
+    driven_slide(0, 1);
+    driven_slide(0, 4000);
+    driven_slide(1e-2, 1);
+    driven_slide(1e-3, 1);
     two_stages(MDYN_PGS);
     two_stages(MDYN_DANTZIG);
     incline(MDYN_PGS);
