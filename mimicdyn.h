@@ -17860,7 +17860,9 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
                 : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
-/* The bounds of a dependent row with a leader, which the block need not hold. */
+/* The bounds of a dependent row with a leader. They are found as numbers, not in the block: its
+   exponent is that of the velocities and of the impulses that change them, beside which the impulse
+   of a row that changes none may have any size. */
 MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num u_mu, own, bound = MD_K(0);
@@ -18146,7 +18148,9 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 /* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where no rows
    meet, which need no warm start. If it as a whole is worse than none, judged by the iteration's
    objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
-   impulses that may be huge would leave their rounding. */
+   impulses that may be huge would leave their rounding. Rows that depend on equality rows get their
+   impulses before the solve, as others may follow them, and once more after it, as they may follow
+   others. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_cost cost = 0;
@@ -18158,7 +18162,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) {
-            md_set_dependent_impulse(sim, row, e); /* others may follow it */
+            md_set_dependent_impulse(sim, row, e);
             continue;
         }
         cost = md_cost_add(cost,
