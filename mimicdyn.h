@@ -14621,7 +14621,7 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     int i;
     for (i = 0; i < md_active_count(sim); i++) {
         md_row *row = md_active_row(sim, i);
-        row->in_equality = row->in_inequality = 0;
+        row->in_equality = row->in_inequality = row->flags = 0;
     }
     sim->active_count = sim->equality_count = 0;
 
@@ -15927,10 +15927,16 @@ MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound
     return !md_is_zero(*bound);
 }
 
+/* Whether a leader is part of the step; the numbers of one that is not are those of other steps. */
+MD_INLINE int md_leads(const md_row *leader)
+{
+    return leader->in_inequality | (leader->flags & MDYN_ROW_REDUNDANT);
+}
+
 /* mu |impulse of the leader| as it is now */
 MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
 {
-    return leader->in_inequality ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
+    return md_leads(leader) ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
 }
 
 /* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
@@ -17559,8 +17565,8 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 }
 
 /* Friction index of row i of the problem: the row that bounds it, the mu for impulses of unit
-   vectors, and x_cap, its own bound. Returns whether any row of the sim bounds row i; one that is
-   not in the problem has impulse 0. */
+   vectors, and x_cap, its own bound. Returns whether there is one; the impulse of a leader that is
+   not in the problem is known. */
 MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
 {
     md_dantzig *d = &sim->dantzig;
@@ -17578,7 +17584,7 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
     while (k >= 0 && d->row[k] != leader) k--;
     d->findex[i] = (int16_t)k;
     d->mu[i] = md_to_wide(mu);
-    return 1;
+    return k >= 0;
 }
 
 /* b, bounds and initial state of row i. The bounds of a row with a leader start at 0; >>lcp sets
@@ -17855,23 +17861,36 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
                 : !is_between) row->flags |= MDYN_ROW_SATURATED;
 }
 
-/* Sets lambda of an inequality row that is in no system. One that depends on equality rows changes
-   no velocity, only their impulses. A hard one of velocities, as dry friction, has the bound that
-   pulls towards its target, if that is finite, and none where they meet it: to rounding of the
-   velocity, and of C in a step. One of positions has none: exact rows that agree with it do so to
-   the errors of positions only; nor a tangent of a cone, whose part of the bound is not its own. */
+/* The bounds of a dependent row with a leader. They are found as numbers, not in the block: its
+   exponent is that of the velocities and of the impulses that change them, beside which the impulse
+   of a row that changes none may have any size. */
+MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_scale e)
+{
+    md_num u_mu, own, bound = MD_K(0);
+    const md_row *leader = md_row_at(sim, md_leader(sim, row, &u_mu));
+    if (md_leads(leader))
+        bound = md_mul(md_mul(row->scale, u_mu), md_of_unit(md_unit_abs(leader->u_lambda), e));
+    row->lambda_max = md_own_bound(sim, row, &own) ? md_min(bound, own) : bound;
+    row->lambda_min = md_neg(row->lambda_max);
+}
+
+/* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
+   it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
+   velocities, as dry friction, has the bound that pulls towards its target, if that is finite, and
+   none where they meet it: to rounding of the velocity, and of C in a step. One of positions has
+   none: exact rows that agree with it do so to the errors of positions only; nor a tangent of a
+   cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num change, miss, slack, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
+    row->u_lambda = MD_U(0);
     if (md_equality_count(sim) == 0 || !(row->standing & MD_STANDS_REDUNDANT)
         || md_has_two_targets(row) || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
         || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
 
-    if (md_has_leader(sim, row)) {
-        md_follow_leader(sim, row, e);
-        md_store_bound(sim, row, e);
-    }
+    if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
+        md_store_dependent_bound(sim, row, e);
     change = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
     change = md_mul(change, md_mul(row->length, row->inverse_rest));
     miss = md_sub(row->v_lo, md_add(row->velocity_given, change));
@@ -17881,7 +17900,7 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
     if (!md_less(slack, md_abs(miss)) || md_is_zero(bound) || !md_less(md_abs(bound), MD_NO_MAX))
         return;
     row->impulse.lambda = bound;
-    row->flags |= MDYN_ROW_SATURATED;
+    row->u_lambda = md_unit_impulse(row, bound, e);
 }
 
 /* Sets lambda of all active rows; also warm_start unless it is `saved`. */
@@ -17892,6 +17911,7 @@ MD_OWN_FRAME void md_recover_impulses(mdyn_sim *sim, md_scale e, int saved)
         md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) {
             md_set_dependent_impulse(sim, row, e);
+            if (!md_is_zero(row->impulse.lambda)) row->flags |= MDYN_ROW_SATURATED;
             continue;
         }
         if (md_has_leader(sim, row)) md_store_bound(sim, row, e);
@@ -17993,6 +18013,10 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!md_is_body_row(row) || !md_has_leader(sim, row)) continue;
+        if (!row->in_inequality) {
+            md_store_dependent_bound(sim, row, e);
+            continue;
+        }
         md_follow_leader(sim, row, e);
         md_save_bound(sim, row);
         md_store_bound(sim, row, e);
@@ -18125,7 +18149,9 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 /* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where no rows
    meet, which need no warm start. If it as a whole is worse than none, judged by the iteration's
    objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
-   impulses that may be huge would leave their rounding. */
+   impulses that may be huge would leave their rounding. Rows that depend on equality rows get their
+   impulses before the solve, as others may follow them, and once more after it, as they may follow
+   others. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
 {
     md_cost cost = 0;
@@ -18136,7 +18162,10 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        if (!row->in_inequality) continue;
+        if (!row->in_inequality) {
+            md_set_dependent_impulse(sim, row, e);
+            continue;
+        }
         cost = md_cost_add(cost,
                            md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }

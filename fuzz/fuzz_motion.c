@@ -58,6 +58,7 @@ TOLERANCE(FLOOR,       1e-13, 1e-6, 1e-6); /* sqrt of an energy, at rest */
 TOLERANCE(CANCELED, 2.9e-14, 1.6e-5, 1.2e-7); /* 128 roundings of a sum */
 TOLERANCE(DIGIT,     2.3e-16, 6e-8, 1e-11); /* of a coordinate */
 TOLERANCE(COUNTS_AS_0, 2e-15, 5e-7, 1e-9); /* of C: erp times MD_EPSILON of its terms */
+TOLERANCE(DEPENDENT,   1e-11, 2e-5, 4e-6); /* parts of its length that a row of rank has alone */
 
 static struct { unsigned long inputs, accepted, steps, refused, rows; double began; } tally;
 
@@ -448,14 +449,15 @@ static double missed_by(const row *r)
     return through_inverse_mass(t.missed, r->J) / (r->inverse_mass + 1e-30);
 }
 
-/* J M^-1 J^T of what a row has beyond the hard couplings without a bound. */
-static double free_inverse_mass(const row *r)
+/* J M^-1 J^T of what a row has beyond the hard couplings without a bound; of them only those before
+   it, if `before`. */
+static double free_inverse_mass(const row *r, int before)
 {
     double basis[ROWS][RN], e[RN];
     int n = 0;
     for (int i = 0; i <= t.rows; i++) {
         const row *other = i < t.rows ? &t.row[i] : r;
-        if (i < t.rows && !other->hard_equality) continue;
+        if (i < t.rows && (!other->hard_equality || (before && other >= r))) continue;
         memcpy(e, other->J, sizeof e);
         for (int k = 0; k < n; k++) {
             const double part = through_inverse_mass(basis[k], e);
@@ -1092,8 +1094,10 @@ static double momentum_error(const specimen *s, const mdyn_sim *before)
     const int coarse = MDYN_SCALAR == MDYN_SCALAR_FIXED &&
                        (is_relaxed(s) || t.a.report.contradictory > 0);
     const double allowed = (loses ? 100 : coarse ? 10 : 1) * MOMENTUM;
-    /* the solve for v goes on from that which moves q, and keeps its roundings */
-    const double kept = is_relaxed(s) ? 64 * check_epsilon * t.targets : 0;
+    /* the solve for v goes on from that which moves q, and keeps its roundings; so does a substep
+       from the one before, which may have gone all the way */
+    const int goes_on = is_relaxed(s) || s->model.solver.method == MDYN_TGS;
+    const double kept = goes_on ? 64 * check_epsilon * t.targets : 0;
     return momentum_size(e) / (allowed * (t.size + momentum_size(part)) + kept + FLOOR);
 }
 
@@ -1220,7 +1224,7 @@ static void check_bounds(const specimen *s, int converged)
         if (r->lo == -HUGE_VAL) REQUIRE_SMALL(r->lambda, least);
         if (r->leader < 0 || o->friction_law == MDYN_TWO_STAGE || is_relaxed(s) ||
             s->theme == FRESH_KEYS) continue;
-        if (free_inverse_mass(r) < 1e-3) continue; /* couplings hold it, or small in its block */
+        if (free_inverse_mass(r, 0) < 1e-3) continue; /* couplings hold it, or small in its block */
         most = r->mu * fabs(t.row[r->leader].lambda);
         if (o->method == MDYN_TGS && r->kind != MDYN_ROW_CONTACT) continue;
         if (o->limits == MDYN_ENGAGED || (!converged && r->kind != MDYN_ROW_CONTACT)) continue;
@@ -1250,6 +1254,14 @@ static double row_violation(const row *r)
     return isnan(w) ? HUGE_VAL : worst;
 }
 
+/* Whether a row that depends on exact ones has a bound to be at: that of a hard row of velocities
+   with one target. Others have no impulse then. */
+static int slips_beside_exact(const row *r)
+{
+    return r->cfm == 0 && r->C_size == 0 && r->lo == r->hi &&
+           (r->leader >= 0 || (isfinite(r->most) && isfinite(r->least)));
+}
+
 /* Rows of a converged solve meet their conditions. */
 static void check_rows(const specimen *s, int converged)
 {
@@ -1260,9 +1272,11 @@ static void check_rows(const specimen *s, int converged)
     for (int i = 0; i < t.rows; i++) {
         const row *r = &t.row[i];
         const int slack = r->leader >= 0 && o->friction_law != MDYN_PYRAMID;
+        const int redundant = r->report.flags & MDYN_ROW_REDUNDANT;
         double size = sqrt(r->inverse_mass + r->cfm) * t.size + r->cfm * fabs(r->lambda);
-        if (!r->judged || slack || (r->report.flags & MDYN_ROW_REDUNDANT) ||
-            (r->report.flags & MDYN_ROW_CONTRADICTORY)) continue;
+        if (!r->judged || slack || (r->report.flags & MDYN_ROW_CONTRADICTORY)) continue;
+        if (redundant && !slips_beside_exact(r)) continue;
+        if (redundant) size += 4 * check_epsilon / ROW / dt; /* at rest to the rounding of C */
         if (r->inverse_mass < 1e-9) continue; /* moves nothing */
         if (s->model.solver.friction_law == MDYN_CONE && r->kind == MDYN_ROW_CONTACT &&
             r->index % 3 != 0) continue;
@@ -1353,14 +1367,22 @@ static void check_reports(specimen *s, const mdyn_sim *after)
     REQUIRE(of_wide(after->report.residual) >= 0);
 }
 
-/* Kinetic energy of rotors and sliders on the world that nothing drives: rows only take it. */
+/* Kinetic energy of rotors and sliders on the world that nothing drives: rows only take it. Rows
+   that are nearly dependent leave v' open as far as the rounding of J v' goes, which is that of the
+   motion and the impulses: of a velocity along what a row has alone they see that part. */
 static void check_coasting(const specimen *s)
 {
     if (s->theme != COASTING) return;
     const double was = energy_size(t.r.v), is = energy_size(t.v_after);
-    double rounding = 0; /* a position error up to the rounding of C, taken back with v */
+    double alone = 1, rounding = 0; /* a position error up to C's rounding, taken back with v */
     for (int k = 0; k < t.dofs; k++)
         rounding += COUNTS_AS_0 * (1 + fabs(t.r.q[k])) / of_wide(s->model.dt) * sqrt(t.r.M[k][k]);
+    for (int i = 0; i < t.rows && s->model.solver.equality == MDYN_EXACT; i++) {
+        const row *r = &t.row[i];
+        if (!r->hard_equality || (r->report.flags & MDYN_ROW_REDUNDANT)) continue;
+        alone = fmin(alone, sqrt(fmax(0, free_inverse_mass(r, 1)) / r->inverse_mass));
+    }
+    rounding += check_epsilon * t.size / fmax(alone, DEPENDENT);
     REQUIRE_SMALL(is - was, ENERGY * was + FLOOR + rounding);
 }
 
@@ -1386,9 +1408,28 @@ static int same_reports(const mdyn_sim *a, const mdyn_sim *b)
            a->culprit.sticky == b->culprit.sticky;
 }
 
+/* Sum of the moments of inertia, about three axes through the origin of body i, of all that its
+   joint moves. */
+static double carried_inertia(int i)
+{
+    double sum = 0;
+    for (int k = i; k < t.r.bodies; k++) {
+        rigid_body *b = &t.r.body[k];
+        double arm[3];
+        int on = k;
+        while (on > i) on = t.r.body[on].parent;
+        if (on != i) continue;
+        r_turn(arm, b->R, b->com);
+        for (int j = 0; j < 3; j++) arm[j] += b->o[j] - t.r.body[i].o[j];
+        sum += 2 * b->mass * r_dot(arm, arm);
+        for (int j = 0; j < 3; j++) sum += b->inertia[j][j];
+    }
+    return sum;
+}
+
 /* Whether M leaves a DoF no digits: what is free of it beside the other DoF, 1/(M^-1)_kk, is within
-   16 roundings of M_kk; of one of three axes, of the sum of all three, since the inertia of a body
-   may be found in axes of its own. */
+   16 roundings of what M_kk is found from. That is the inertia about the axes of space, whose
+   elements have the digits of the largest one, about whatever axis the joint turns. */
 static int loses_rank(const specimen *s, const mdyn_sim *sim)
 {
     int lost = !evaluate_scheme(s, sim, sim);
@@ -1397,6 +1438,8 @@ static int loses_rank(const specimen *s, const mdyn_sim *sim)
             const int axes = t.r.body[i].dofs == 1 ? 1 : 3, dof = t.r.body[i].dof + k;
             double unit[RN] = { 0 }, size = 0;
             for (int j = dof - k % axes; j < dof - k % axes + axes; j++) size += t.r.M[j][j];
+            if (axes == 1 && t.r.body[i].joint != MDYN_PRISMATIC)
+                size = fmax(size, carried_inertia(i));
             unit[dof] = 1;
             lost = 16 * check_epsilon * size * rigid_inverse_mass(&t.r, unit) > 1;
         }

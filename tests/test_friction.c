@@ -108,9 +108,9 @@ static void cone(void) {
 /* ---- slides ---- */
 
 /* Row 0 drives slide 0 at 1 m/s and yields a little to slide 1; row 1 stops the weight, slide 2,
-   and row 2 is its friction on slide 0. To stop slide 0 would take 1/yield m/s of slide 1: friction
-   is far from that, and has all its digits. */
-static void driven_slide(double yield) {
+   and row 2 is its friction on slide 0, over a gear of `ratio`. To stop slide 0 would take 1/yield
+   m/s of slide 1: friction is far from that, and has all its digits. */
+static void driven_slide(double yield, double ratio) {
     const double dt = 0x1p-10, weight = 10 * dt, most = 0.5 * weight;
     mdyn_row_report report;
     memset(&mech, 0, sizeof mech);
@@ -128,6 +128,7 @@ static void driven_slide(double yield) {
     user_row[0].terms[1].angular.x = wide(yield);
     user_row[0].target_velocity = wide(1);
     user_row[1].force_max = MDYN_UNLIMITED;
+    user_row[2].terms[0].angular.x = wide(ratio);
     user_row[2].mu = wide(0.5);
     user_row[2].mu_of = 1;
     mech.model.bodies = mech.body;
@@ -144,8 +145,8 @@ static void driven_slide(double yield) {
         CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 2, &report), MDYN_OK);
         CHECK_NEAR(of_wide(report.impulse), -most, BY_SCALAR(1e-15, 1e-8, 3e-8));
         CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 0, &report), MDYN_OK);
-        CHECK_NEAR(of_wide(report.impulse), most / (1 + yield * yield),
-                   BY_SCALAR(1e-12, 1e-4, 1e-6));
+        CHECK_NEAR(of_wide(report.impulse), ratio * most / (1 + yield * yield),
+                   ratio * BY_SCALAR(1e-12, 1e-4, 1e-6));
     }
 }
 
@@ -196,12 +197,63 @@ static void prescribed(void) {
     }
 }
 
+/* Joint 0 is prescribed against a brake of 2 N m, coupling 1, which presses on joint 1 with mu 0.5
+   and on joint 0 with mu 0.25: joint 1 slows down by 1 N m while joint 0 turns. */
+static void pressed(mdyn_method method) {
+    static const double speed[] = { 1, 1, -1, -1, 0, 0, 2, 2 }, mu[] = { 0, 0, 0.5, 0.25 };
+    const double dt = 0x1p-10, inertia = 0.01;
+    double at = 0, v = 3, before = 0;
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_REVOLUTE;
+        mech.body[i].armature = wide(inertia);
+    }
+    mech.coupling[0] = (mdyn_coupling)MDYN_PRESCRIBED(0);
+    for (int i = 1; i < 4; i++) {
+        mech.coupling[i].terms[0].body = (int16_t)(i == 2);
+        mech.coupling[i].terms[0].coefficient = wide(1);
+        mech.coupling[i].level = MDYN_VELOCITY;
+        mech.coupling[i].mu = wide(mu[i]);
+        mech.coupling[i].mu_of = 1;
+    }
+    mech.coupling[1].mu_of = 0;
+    mech.coupling[1].effort = wide(2);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 2;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 4;
+    mech.model.dt = wide(dt);
+    mech.model.solver.method = method;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[1] = real(v);
+    for (unsigned n = 0; n < sizeof speed / sizeof speed[0]; n++) {
+        const double u = speed[n], sign = (u > 0) - (u < 0), accelerates = (u - before) / dt;
+        mdyn_row_report row;
+        at += u * dt;
+        v -= dt * fabs(sign) * 0.5 * 2 / inertia;
+        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(at), real(u)), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), v, BY_SCALAR(1e-13, 2e-6, 1e-7));
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 3, &row), MDYN_OK);
+        CHECK_NEAR(of_wide(row.force), -sign * 0.25 * 2, BY_SCALAR(1e-13, 1e-6, 1e-6));
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &row), MDYN_OK);
+        CHECK_NEAR(of_wide(row.force), sign * 1.25 * 2 + inertia * accelerates,
+                   BY_SCALAR(1e-11, 1e-3, 3e-6));
+        before = u;
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     prescribed();
-    driven_slide(0);
-    driven_slide(1e-2);
-    driven_slide(1e-3);
+    pressed(MDYN_PGS);
+    pressed(MDYN_TGS);
+    pressed(MDYN_DANTZIG);
+    driven_slide(0, 1);
+    driven_slide(0, 4000);
+    driven_slide(1e-2, 1);
+    driven_slide(1e-3, 1);
     two_stages(MDYN_PGS);
     two_stages(MDYN_DANTZIG);
     incline(MDYN_PGS);
