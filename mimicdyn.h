@@ -17876,29 +17876,32 @@ MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_sca
 
 /* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
    it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
-   velocities, as dry friction, has the bound that pulls towards its target, if that is finite, and
-   none where they meet it: to rounding of the velocity, and of C in a step. One of positions has
-   none: exact rows that agree with it do so to the errors of positions only; nor a tangent of a
-   cone, whose part of the bound is not its own. */
+   velocities, as dry friction, has the bound that pulls towards its target, and none where they
+   meet it: to rounding of the velocity, and of C in a step; without a bound it contradicts them.
+   One of positions has none: exact rows that agree with it do so to the errors of positions only;
+   nor a tangent of a cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
-    md_num change, miss, slack, bound;
+    md_num v, miss, slack, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
-    if (md_equality_count(sim) == 0 || !(row->standing & MD_STANDS_REDUNDANT)
-        || md_has_two_targets(row) || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
+    if (!(row->standing & MD_STANDS_REDUNDANT) || md_row_is_soft(row)
+        || !md_row_is_of_velocity(sim, row)
         || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
 
     if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
         md_store_dependent_bound(sim, row, e);
-    change = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
-    change = md_mul(change, md_mul(row->length, row->inverse_rest));
-    miss = md_sub(row->v_lo, md_add(row->velocity_given, change));
+    v = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
+    v = md_add(row->velocity_given, md_mul(v, md_mul(row->length, row->inverse_rest)));
+    miss = md_sub(md_max(row->v_lo, md_min(row->v_hi, v)), v);
     slack = md_add(md_mul(MD_K(4 * MD_EPSILON), sim->inverse_dt),
                    md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_abs(row->velocity_given)));
     bound = md_less(miss, MD_K(0)) ? row->lambda_min : row->lambda_max;
-    if (!md_less(slack, md_abs(miss)) || md_is_zero(bound) || !md_less(md_abs(bound), MD_NO_MAX))
+    if (!md_less(slack, md_abs(miss)) || md_is_zero(bound)) return;
+    if (!md_less(md_abs(bound), MD_NO_MAX)) {
+        row->flags |= MDYN_ROW_CONTRADICTORY;
         return;
+    }
     row->impulse.lambda = bound;
     row->u_lambda = md_unit_impulse(row, bound, e);
 }

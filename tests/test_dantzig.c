@@ -432,11 +432,12 @@ static void test_contradictions_rest(void) {
 
 /* Hard couplings that contradict each other, without damping: whatever solves them, each step says
    so and the motion comes to rest. Which of them gives way must not depend on the motion. The first
-   set is two parallel ones beside a third. */
+   set is two parallel ones beside a third. In the seventh two are so nearly parallel, by 9e-4, that
+   31 bits or fewer hold no digit of what one leaves of the other. */
 static void test_contradictory_couplings_rest(void) {
-    for (int trial = 0; trial < 6 * 12; trial++) {
-        const int set = trial / 12, joints = set < 3 ? 2 : 3, method = trial % 3;
-        const int iterated = trial / 3 % 2;
+    for (int trial = 0; trial < BY_SCALAR(7, 6, 6) * 12; trial++) {
+        const int set = trial / 12, joints = set < 3 || set == 6 ? 2 : 3;
+        const int method = trial % 3, iterated = trial / 3 % 2;
         double fastest = 0;
         random_seed((uint64_t)set + 1);
         slides(joints);
@@ -452,6 +453,13 @@ static void test_contradictory_couplings_rest(void) {
             mech.coupling[0] = mimic_of(1, 0, 2, 0);
             mech.coupling[1] = mimic_of(1, 0, 2, 0.3);
             mech.coupling[2] = mimic_of(1, 0, 3, 0.1);
+        }
+        if (set == 6) {
+            mech.body[0].mass = wide(1.78417319);
+            mech.body[1].mass = wide(0.918204466);
+            mech.coupling[0] = mimic_of(1, 0, 2.43824595, 0.219969513);
+            mech.coupling[1] = mimic_of(1, 0, 2.43336046, 0.058553753);
+            mech.coupling[2] = mimic_of(1, 0, 2.61817713, 0.0240653983);
         }
         mech.model.coupling_count = joints + 1;
         mech.model.solver.method = (mdyn_method)method;

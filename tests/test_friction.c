@@ -244,6 +244,54 @@ static void pressed(mdyn_method method) {
     }
 }
 
+/* ---- a range of velocities that exact rows leave no choice ---- */
+
+/* q_0 is held by a coupling, eliminated or a row; another one asks for at least 1 m/s (side 1), or
+   at most -1. With a bound of 3 N on its force it pulls with that, and the first one bears it;
+   without, it is contradictory. */
+static void held_range(int is_row, int side, double effort) {
+    const double dt = 0x1p-10;
+    mdyn_row_report report;
+    memset(&mech, 0, sizeof mech);
+    mech.body[0].parent = MDYN_WORLD;
+    mech.body[0].joint = MDYN_PRISMATIC;
+    mech.body[0].mass = wide(1);
+    for (int i = 0; i < 2; i++) {
+        mech.coupling[i].terms[0].coefficient = wide(i ? 1 : 2);
+    }
+    if (is_row) {
+        mech.coupling[0].softness.kind = MDYN_ERP_CFM;
+        mech.coupling[0].softness.a = wide(0.2);
+    }
+    mech.coupling[1].level = MDYN_VELOCITY;
+    mech.coupling[1].lower = side > 0 ? wide(1) : wide(-1e12);
+    mech.coupling[1].upper = side > 0 ? wide(1e12) : wide(-1);
+    mech.coupling[1].effort = wide(effort);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 1;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 2;
+    mech.model.dt = wide(dt);
+    for (int method = 0; method < 3; method++) {
+        mech.model.solver.method = (mdyn_method)method;
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        CHECK_EQUAL(sim.tie_count, !is_row);
+        for (int step = 0; step < 3; step++) {
+            const int at = side > 0 ? MDYN_ROW_AT_LOWER : MDYN_ROW_AT_UPPER;
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(sim.report.contradictory, effort == 0);
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 1, &report), MDYN_OK);
+            CHECK_EQUAL(report.flags, MDYN_ROW_REDUNDANT | (effort > 0 ? MDYN_ROW_SATURATED | at
+                                                                       : MDYN_ROW_CONTRADICTORY));
+            CHECK(of_wide(report.residual) == -side);
+            CHECK_NEAR(of_wide(report.force), side * effort, 1e-6);
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+            CHECK_NEAR(of_wide(report.force), -side * effort / 2, 1e-6);
+            CHECK(of_real(sim.v[0]) == 0);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     prescribed();
@@ -254,6 +302,9 @@ int main(int argc, char **argv) {
     driven_slide(0, 4000);
     driven_slide(1e-2, 1);
     driven_slide(1e-3, 1);
+    for (int i = 0; i < 8; i++) {
+        held_range(i & 1, i & 2 ? 1 : -1, i & 4 ? 3 : 0);
+    }
     two_stages(MDYN_PGS);
     two_stages(MDYN_DANTZIG);
     incline(MDYN_PGS);
