@@ -193,7 +193,7 @@ static inline int log_begin(log_file *f, FILE *to, mdyn_sim *sim, const mdyn_mod
 static inline void log_changes(const log_file *f, const char *what, const mdyn_real *x,
                                mdyn_real *last, int n, int step)
 {
-    if (memcmp(x, last, (size_t)n * sizeof *x) == 0) return;
+    if (n <= 0 || memcmp(x, last, (size_t)n * sizeof *x) == 0) return;
     memcpy(last, x, (size_t)n * sizeof *x);
     fprintf(f->to, "command %d %s", step, what);
     log_reals(f, x, n);
