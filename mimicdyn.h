@@ -17885,8 +17885,8 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
     md_num v, miss, slack, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
-    if (!(row->standing & MD_STANDS_REDUNDANT) || md_row_is_soft(row)
-        || !md_row_is_of_velocity(sim, row)
+    if (!(MD_HAS(EXACT) || MD_HAS(ELIMINATED)) || !(row->standing & MD_STANDS_REDUNDANT)
+        || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
         || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
 
     if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
