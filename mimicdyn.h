@@ -2049,6 +2049,7 @@ typedef struct mdyn_sim {
     uint8_t is_continued;                 /* v is that of the last step */
     uint8_t unconverged, was_unconverged; /* iterations ended early: in this step, in the last */
     uint8_t step_misses;                  /* a row misses its target in this step */
+    uint8_t opposed;                      /* this solve repeats one: md_give_opposed_impulses */
     uint8_t kinematics_stale;             /* a call changed q or v; MD_KINEMATICS_OF_STEP */
 
     /* Constants, as those from `model` on: >>build. */
@@ -2583,7 +2584,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    or an edit of a table has set (index: user row or closure) MDYN_ERR_NOT_FINITE,
    MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
-   in a substep, or in the solve that corrects position errors. With MDYN_DANTZIG:
+   in a substep, or in the solve that corrects position errors; or if soft couplings contradict each
+   other so much that their impulses have too few digits for the motion. With MDYN_DANTZIG:
    MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked MDYN_ROW_CONTRADICTORY are violated,
    the others hold. MDYN_WARN_NOT_CONVERGED also if rows are nearly dependent or friction did not
    settle; the step was then iterated, as by MDYN_PGS with MDYN_COLD (report.unsolved,
@@ -18587,6 +18589,97 @@ MD_STATIC void md_add_row_force(const mdyn_sim *sim, const md_row *row, md_num s
     md_add_terms(t, s, to);
 }
 
+/* ---- soft rows that pull against each other ----
+   Two parallel soft rows with different targets have impulses of the difference over 2 cfm, which
+   cancel but for what moves the joints, cfm/r as much. The whitened rows are rounded each for
+   itself, so eps |lambda| sqrt(r) of their impulses remains in the motion. Where that shows, the
+   impulses found become part of the free motion, as J^T lambda summed to all digits from the same
+   J, and the solve is repeated for their rest, some eps sqrt(r/cfm) of them. */
+
+/* Each repetition gains the factor eps sqrt(r/cfm), which is 0.01 or less while a row counts as
+   independent: with r/cfm = 2.5e9 in floats a motion that is off by 300 times itself is right to
+   1e-4 after three. */
+#define MD_MAX_REPEATS 3
+#define MD_MAY_OPPOSE (MIMICDYN_EXACT && MD_HAS(EXACT) && MD_HAS(SOFT))
+
+/* Whether this solve is such a repetition: the free motion holds what the equality rows pull. */
+MD_INLINE int md_is_opposed(const mdyn_sim *sim) { return MD_MAY_OPPOSE && sim->opposed; }
+
+/* A lower bound of how large the motion is in the whitened space: the largest L_kk |v_k| before
+   and |dv_k|. */
+MD_STATIC md_num md_whitened_speed(const mdyn_sim *sim)
+{
+    md_num most = MD_K(0);
+    int k;
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
+        if (md_is_zero(inverse)) continue; /* a follower */
+        most = md_max(most, md_div(md_max(md_abs(sim->dv[k]), md_abs(md_of_real(sim->v[k]))),
+                                   inverse));
+    }
+    return most;
+}
+
+/* Whether rounding of the impulse of a soft equality row, beyond the given one, may show in the
+   motion: eps |lambda| sqrt(r) above 1/16 of MD_CONSISTENCY_TOLERANCE of it. Such a row nearly
+   depends on the others, which leave less than 1/8 of it: that of a single soft row is below the
+   motion that it makes, and costs no more than this question. */
+MD_STATIC int md_rows_are_opposed(const mdyn_sim *sim)
+{
+    int k;
+    for (k = 0; k < md_equality_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        md_num pull;
+        if (!row->in_equality || !md_row_is_soft(row)) continue;
+        pull = md_mul(md_sqrt(row->length), row->inverse_rest);
+        if (!md_less(MD_K(8), md_abs(pull))) continue;
+        pull = md_sub(row->impulse.lambda, row->lambda_given);
+        pull = md_mul(md_mul(MD_K(16 * MD_EPSILON / MD_CONSISTENCY_TOLERANCE), md_abs(pull)),
+                      md_sqrt(row->length));
+        if (md_less(md_mul(row->scale, md_whitened_speed(sim)), pull)) return 1;
+    }
+    return 0;
+}
+
+/* Makes the impulses of the equality rows part of the free motion: of the hard ones too, which may
+   carry what soft rows pull. */
+MD_STATIC void md_give_opposed_impulses(mdyn_sim *sim)
+{
+    int k;
+    for (k = 0; k < md_equality_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        if (!row->in_equality) continue;
+        row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm,
+            md_sub(row->impulse.lambda, row->lambda_given)));
+        row->lambda_given = row->impulse.lambda;
+    }
+    sim->opposed = 1;
+}
+
+/* f += J^T lambda_given of the equality rows on joints, without rounding of what cancels: DoF by
+   DoF in a sum of more digits. In fixed point that holds coordinates, so 2^-e brings all impulses
+   below 2^20. J of rows on bodies is rounded itself; theirs are added like any others. */
+MD_STATIC void md_add_opposed_impulses(const mdyn_sim *sim, md_num *to, md_terms *t)
+{
+    md_scale e = MD_MIN_SCALE;
+    int i, j, k;
+    for (i = 0; i < md_equality_count(sim); i++)
+        e = md_scale_to_hold(e, md_active_row(sim, i)->lambda_given, 20);
+    for (k = 0; k < sim->dofs; k++) {
+        md_sum sum;
+        md_sum_set(&sum, MDYN_C(0));
+        for (i = 0; i < md_equality_count(sim); i++) {
+            const md_row *row = md_active_row(sim, i);
+            const mdyn_real lambda = md_to_real(md_ldexp(row->lambda_given, -e));
+            if (!row->in_equality || md_is_body_row(row)) continue;
+            md_find_row_terms(sim, row, t);
+            for (j = 0; j < t->count; j++)
+                if (t->dof[j] == k) md_sum_add_product(&sum, md_to_wide(t->factor[j]), lambda, 0);
+        }
+        to[k] = md_add(to[k], md_ldexp(md_sum_to_num(&sum), e));
+    }
+}
+
 /* sim->y_force := G^T of the impulse of the free motion, in a step over a substep: of
    sim->joint_force, what rows give to it, and with `off` what brings v of the followers to G y'. */
 MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off)
@@ -18600,9 +18693,11 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
     for (k = 0; k < sim->dofs; k++) y[k] = md_mul(h, sim->joint_force[k]);
     for (k = 0; is_step && k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
-        if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality))
+        if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality)
+            && !(md_is_opposed(sim) && row->in_equality && !md_is_body_row(row)))
             md_add_row_force(sim, row, row->lambda_given, y, &MD_SOLVE(sim)->terms);
     }
+    if (md_is_opposed(sim)) md_add_opposed_impulses(sim, y, &MD_SOLVE(sim)->terms);
     if (off && sim->has_off) md_add_mass_product(sim, md_first_follower(sim), sim->off, y, 0);
     md_reduce_force(sim, y);
 }
@@ -18722,7 +18817,7 @@ MD_INLINE void md_refine(mdyn_sim *sim, enum md_mode mode, md_scale e)
     const int steps = mode == MD_MODE_STEP, exact = md_equality_count(sim) > 0;
     if (steps) sim->coarse_dof = (int16_t)md_find_coarse_dof(sim, e, MD_K(MD_HELD_DV));
     if (steps && (sim->coarse_dof >= 0 || md_nearly_depend(sim)) && !md_has_unsolved(sim)
-        && !sim->step_misses) md_refine_momentum(sim);
+        && !sim->step_misses && !md_is_opposed(sim)) md_refine_momentum(sim);
     if (exact) md_refine_equalities(sim, e);
 
     /* the equality rows may have moved a DoF that had no digits at all */
@@ -18783,24 +18878,15 @@ MD_OWN_FRAME int md_spare_bits(const mdyn_sim *sim, md_scale e, md_scale least)
     return e - used < MD_SPARE_BITS ? 0 : e - used;
 }
 
-/* Solves the constraint rows of a mode under the generalized forces sim->joint_force. Gives
-   sim->dv, the changes of the joint velocities (accelerations in MD_MODE_ACCELERATION), and in
-   MD_MODE_STEP the impulses of the step. On overflow the whole solve is repeated in a coarser
-   block; once it fits, and the upper bits are not in use, in a finer one. In MD_MODE_ACCELERATION
-   the caller has set `off` (md_find_off). Returns MDYN_OK, an error of planning
-   (MDYN_ERR_CAPACITY_...), or MDYN_ERR_OVERFLOW; then only workspaces have changed. */
-MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
+/* Solves in blocks of the exponents that it takes: on overflow the whole solve is repeated in a
+   coarser block; once it fits, and the upper bits are not in use, in a finer one. Returns the
+   exponent of the last block. */
+MD_INLINE md_scale md_solve_in_blocks(mdyn_sim *sim, enum md_mode mode)
 {
     md_scale e, least;
-    int code, again, room = 0, spare = 0, tries = 0, asked = !MD_REFINES_EQUALITIES;
-    if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
-    code = md_prepare_rows(sim, mode);
-    md_drop_bias_motions(sim);
-    if (code != MDYN_OK) return code;
-    if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
-
+    int again, room = 0, spare = 0, tries = 0, asked = !MD_REFINES_EQUALITIES;
     do {
-        if (mode == MD_MODE_STEP && tries > 0) md_end_substep(sim, 1);
+        if (mode == MD_MODE_STEP && (tries > 0 || md_is_opposed(sim))) md_end_substep(sim, 1);
         e = md_solve_in_block(sim, mode, room - spare, &least);
         again = md_has_overflowed(sim->overflow);
         if (again && spare == 0) room += MD_HEADROOM;
@@ -18809,11 +18895,38 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
         spare = md_spare_bits(sim, e, least);
         again = asked = spare > 0;
     } while (again && ++tries < MD_MAX_RETRIES);
+    return e;
+}
+
+/* Solves the constraint rows of a mode under the generalized forces sim->joint_force. Gives
+   sim->dv, the changes of the joint velocities (accelerations in MD_MODE_ACCELERATION), and in
+   MD_MODE_STEP the impulses of the step. In MD_MODE_ACCELERATION the caller has set `off`
+   (md_find_off). Returns MDYN_OK, an error of planning (MDYN_ERR_CAPACITY_...), or
+   MDYN_ERR_OVERFLOW; then only workspaces have changed. */
+MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
+{
+    md_scale e;
+    int code, opposed, repeats = 0;
+    if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
+    code = md_prepare_rows(sim, mode);
+    md_drop_bias_motions(sim);
+    if (code != MDYN_OK) return code;
+    if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
+
+    sim->opposed = 0;
+    for (;;) {
+        e = md_solve_in_blocks(sim, mode);
+        opposed = MD_MAY_OPPOSE && mode == MD_MODE_STEP && !md_has_overflowed(sim->overflow)
+            && md_rows_are_opposed(sim);
+        if (!opposed || repeats++ == MD_MAX_REPEATS) break;
+        md_give_opposed_impulses(sim);
+    }
 
     /* dv contains the return from `off`; later solves of this step must not add it again */
     sim->has_off = 0;
     if (md_has_overflowed(sim->overflow)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
     if (MD_REFINES_EQUALITIES) md_refine(sim, mode, e);
+    if (opposed) sim->step_misses = 1;
     if (mode != MD_MODE_STEP || !md_uses_relaxation(sim) || !md_position_error(sim)
         || md_solves_twice(sim) || md_equality_count(sim) == 0) return MDYN_OK;
     md_correct_equalities(sim);

@@ -36,7 +36,9 @@ TOLERANCE(CONTRADICTION_PLACE,    1e-15,   2e-7,  5e-8);
 TOLERANCE(CONTRADICTION_RESIDUAL, 1e-14, 1.5e-5,  3e-6);
 TOLERANCE(COMPROMISE_RANK,        1e-13,  1e-11, 1e-11);
 TOLERANCE(COMPROMISE,             2e-12,   5e-5,  2e-5);
-TOLERANCE(SOFT_CONTRADICTION,     3e-10,   5e-2,  3e-4);
+TOLERANCE(SOFT_CONTRADICTION,     1e-10,   2e-5,  5e-6);
+TOLERANCE(OPPOSED,                5e-11,   2e-5,  3e-6);
+TOLERANCE(OPPOSED_IMPULSE,        2e-11,   5e-3,  2e-5);
 TOLERANCE(TWO_RATIOS,             1e-15,   1e-7, 4e-12);
 TOLERANCE(COUPLED_DYNAMICS,       2e-12,   2e-3,  5e-5);
 TOLERANCE(ITERATED,               2e-13,   2e-4,  2e-6);
@@ -572,6 +574,58 @@ static void test_soft_contradiction(void) {
     }
 }
 
+/* The same with impulses up to 1e8 times what is left of them: two to four rows, in opposite
+   directions too, or three that run in a circle. */
+static void test_opposed(void) {
+    for (int k = 0; k < 300; k++) {
+        int rows = 2 + random_int(3);
+        random_tree(4 + random_int(4), ONE_SPEED);
+        random_couplings(1, 0.7);
+        mech.model.dt = wide(0x1p-10);
+        mech.coupling[0].level = MDYN_POSITION;
+        if (k % 3 == 0) {
+            rows = 3;
+            for (int i = 0; i < 3; i++) {
+                const mdyn_coupling c = MDYN_MIMIC(i == 2 ? 2 : i + 1, i == 2 ? 0 : i, 1.0, 0.0);
+                mech.coupling[i] = c;
+            }
+        }
+        mech.model.coupling_count = 1;
+        begin(MDYN_OK);
+        truth_copy(&t, &sim);
+        truth_update(&t, &mech.model);
+        truth_step_begin(&want, &t, &mech.model, &sim);
+        mech.model.coupling_count = (int16_t)rows;
+        for (int i = 0; i < rows; i++) {
+            mdyn_softness soft = MDYN_SOFT(0.2, 0);
+            soft.b = wide(pow(10, random_in(-8, -2)) * (double)want.A[0][0]);
+            if (k % 3 && i) {
+                mech.coupling[i] = mech.coupling[0];
+            }
+            for (int j = 0; j < MIMICDYN_MAX_TERMS && k % 3 && i % 2; j++) {
+                mdyn_wide *f = &mech.coupling[i].terms[j].coefficient;
+                *f = wide(-of_wide(*f));
+            }
+            mech.coupling[i].offset = wide(random_in(-0.1, 0.1));
+            mech.coupling[i].softness = soft;
+        }
+        begin(MDYN_OK);
+        sim_random(&sim, &mech.model, 3, 10);
+        CHECK_NEAR(truth_step_of(&want, &t, &mech.model, &sim), 0, 1e-11);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(speed_error(&t, &sim, want.v), 0, OPPOSED * truth_step_size(&want, &t));
+        double most = 0;
+        for (int i = 0; i < rows; i++) {
+            most = fmax(most, fabs((double)want.lambda[i]));
+        }
+        for (int i = 0; i < rows; i++) {
+            mdyn_row_report got;
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, i, &got), MDYN_OK);
+            CHECK_NEAR(of_wide(got.impulse), (double)want.lambda[i], OPPOSED_IMPULSE * most);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct {
         uint64_t seed;
@@ -582,7 +636,7 @@ int main(int argc, char **argv) {
         { 8, test_multiplier_zero }, { 9, test_redundant }, { 10, test_contradictory },
         { 11, test_compromise }, { 12, test_two_ratios }, { 13, test_coupled_dynamics },
         { 14, test_iterated }, { 15, test_passive }, { 16, test_frequency_without_mass },
-        { 17, test_soft_contradiction }
+        { 17, test_soft_contradiction }, { 18, test_opposed }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
