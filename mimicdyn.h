@@ -2601,7 +2601,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    apart (mdyn_start, mdyn_correction) takes its share; `substeps` multiplies the cost of all rows.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
-   solve is repeated, at a coarser scale, when a value overflows its block. */
+   solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
+   contradict each other repeat it at most three times, where their impulses hide the motion. */
 MDYN_API int mdyn_step(mdyn_sim *sim);
 
 /* Between calls a sim may be copied and moved by assignment or memcpy: it holds no address of

@@ -1139,8 +1139,8 @@ static void test_open_ranges(void) {
     CHECK(open > 50 && narrowed > 200);
 }
 
-/* Two ranges that lie closer together than floats of 2^23, where the places without a limit end: f =
-   10000 (q - 1)^2 from 1 to 4, so that q is 1 +- 0.01 to 0.02. */
+/* Two ranges that lie closer together than floats of 2^23, where the places without a limit end:
+   f = 10000 (q - 1)^2 from 1 to 4, so that q is 1 +- 0.01 to 0.02. */
 static void test_ranges_side_by_side(void) {
     static const mdyn_curve parabola = MDYN_POLYNOMIAL(1, 0, 0, 10000, 0, 0);
     mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
