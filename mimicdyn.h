@@ -18607,16 +18607,17 @@ MD_STATIC void md_add_row_force(const mdyn_sim *sim, const md_row *row, md_num s
 MD_INLINE int md_is_opposed(const mdyn_sim *sim) { return MD_MAY_OPPOSE && sim->opposed; }
 
 /* A lower bound of how large the motion is in the whitened space: the largest L_kk |v_k| before
-   and |dv_k|. */
+   and |dv_k|, each no less than rounding of q in a step. */
 MD_STATIC md_num md_whitened_speed(const mdyn_sim *sim)
 {
+    const md_num least = md_mul(MD_K(4 * MD_EPSILON), sim->inverse_dt);
     md_num most = MD_K(0);
     int k;
     for (k = 0; k < sim->dofs; k++) {
         const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
+        const md_num before = md_max(least, md_abs(md_of_real(sim->v[k])));
         if (md_is_zero(inverse)) continue; /* a follower */
-        most = md_max(most, md_div(md_max(md_abs(sim->dv[k]), md_abs(md_of_real(sim->v[k]))),
-                                   inverse));
+        most = md_max(most, md_div(md_max(before, md_abs(sim->dv[k])), inverse));
     }
     return most;
 }
