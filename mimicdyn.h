@@ -13106,7 +13106,7 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
         md_row_at(sim, at)->kind = MDYN_ROW_CONTACT;
         md_row_at(sim, at)->index = (md_count)(3 * i + k);
-        md_clear_result(sim, at, sim->step_count - 1);
+        md_clear_result(sim, at, sim->step_count ^ 0x40000000u);
         if (j < cached)
             sim->row_result[at].warm_start = md_dot(&cache[j].impulse, &to->direction[k]);
     }
