@@ -14385,25 +14385,26 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
     int k, room = 0, tries = 0;
     md_row *row;
     md_unit d;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+    for (k = 0; k < md_active_count(sim); k++) {
         row = md_active_row(sim, k);
-        if (!row->in_inequality && row->standing & MD_STANDS_REDUNDANT)
+        if (k >= md_equality_count(sim) && !row->in_inequality
+            && row->standing & MD_STANDS_REDUNDANT)
             room = md_scale_to_hold((md_scale)(e + room), md_dependent_impulse(row), 0) - e;
     }
     do {
         md_overflow_reset(&sim->overflow, before);
 
-        /* y, in sim->scratch */
-        for (k = 0; k < md_equality_count(sim); k++) {
+        /* y, in sim->scratch: of the equality rows, which come first, less what the others pull */
+        for (k = 0; k < md_active_count(sim); k++) {
             row = md_active_row(sim, k);
-            row->impulse.lambda = row->warm_start = MD_K(0);
-            if (!row->in_equality) continue;
-            row->impulse.lambda = row->lambda_given;
-            d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
-            MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(d, -room);
-        }
-        for (; k < md_active_count(sim); k++) {
-            row = md_active_row(sim, k);
+            if (k < md_equality_count(sim)) {
+                row->impulse.lambda = row->warm_start = MD_K(0);
+                if (!row->in_equality) continue;
+                row->impulse.lambda = row->lambda_given;
+                d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
+                MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(d, -room);
+                continue;
+            }
             if (row->in_inequality)
                 d = md_unit_mul_num(row->u_lambda, md_ldexp(row->inverse_rest, -room));
             else if (row->standing & MD_STANDS_REDUNDANT)
