@@ -13100,7 +13100,7 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
         if (cache[j].a == c->a && cache[j].b == c->b && cache[j].key == c->key) break;
 
     /* The third column of F is the normal, the first two are the tangents. The result is empty and
-       not one of the last step; only the warm start is known. */
+       of no step, by a count that is 2^30 away; only the warm start is known. */
     for (k = 0; k < 3; k++) {
         const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
@@ -18634,8 +18634,8 @@ MD_STATIC int md_rows_are_opposed(const mdyn_sim *sim)
         const md_row *row = md_active_row(sim, k);
         md_num pull;
         if (!row->in_equality || !md_row_is_soft(row)) continue;
-        pull = md_mul(md_sqrt(row->length), row->inverse_rest);
-        if (!md_less(MD_K(8), md_abs(pull))) continue;
+        if (!md_less(MD_K(64), md_mul(md_mul(row->length, row->inverse_rest), row->inverse_rest)))
+            continue;
         pull = md_sub(row->impulse.lambda, row->lambda_given);
         pull = md_mul(md_mul(MD_K(16 * MD_EPSILON / MD_CONSISTENCY_TOLERANCE), md_abs(pull)),
                       md_sqrt(row->length));
@@ -19165,7 +19165,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         if (!flags) continue;
         sim->culprit.sticky |= row->last_flags;
         if (flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
-        if (md_row_is_contradictory(row)) sim->report.contradictory++;
+        if (flags & MDYN_ROW_CONTRADICTORY) sim->report.contradictory++;
         if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && row->kind == MDYN_ROW_COUPLING
             && !md_is_zero(o->impulse) && md_coupling_at(sim, row->index)->breaks) {
             md_release_coupling(sim, row->index);

@@ -3,7 +3,8 @@
    scalar leaves out something else. (That what is left moves to the same bits: bake.sh.) */
 #define NOT(what) &~MDYN_HAS_##what
 #ifdef EXPECT_SCALAR_F32
-#define MIMICDYN_HAS (MDYN_HAS_ELIMINATED | MDYN_HAS_DRIVE | MDYN_HAS_SOFT | MDYN_HAS_BOUNDED)
+#define MIMICDYN_HAS (MDYN_HAS_ELIMINATED | MDYN_HAS_DRIVE | MDYN_HAS_SOFT | MDYN_HAS_BOUNDED \
+    | MDYN_HAS_COUPLING | MDYN_HAS_RANGE | MDYN_HAS_VELOCITY)
 #elif defined(EXPECT_SCALAR_F64)
 #define MIMICDYN_HAS (MDYN_HAS_ALL NOT(REDUNDANT) NOT(DRIVE) NOT(RANGE) NOT(VELOCITY) \
     NOT(SHARED) NOT(BREAKS) NOT(SPARE) NOT(SPRING) NOT(SLIDER) NOT(SCREW))
@@ -12,7 +13,7 @@
 #endif
 #define MIMICDYN_MAX_BODIES 2
 #define MIMICDYN_MAX_DOFS 2
-#define MIMICDYN_MAX_COUPLINGS 1
+#define MIMICDYN_MAX_COUPLINGS 2
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
@@ -126,10 +127,33 @@ static void test_row(void) {
     CHECK_EQUAL(mdyn_has(NULL), MDYN_ERR_NULL);
 }
 
+/* A joint that an eliminated coupling holds is asked for 1 rad/s: what is left says so. */
+static void test_contradictory(void) {
+    static const mdyn_coupling both[2] = {
+        { .terms = { MDYN_TERM(0, 2) } },
+        { .terms = { MDYN_TERM(0, 1) }, .level = MDYN_VELOCITY, .lower = MDYN_C(1),
+          .upper = MDYN_C(1e12) }
+    };
+    const long has = MDYN_HAS_ELIMINATED | MDYN_HAS_COUPLING | MDYN_HAS_BOUNDED | MDYN_HAS_RANGE
+        | MDYN_HAS_VELOCITY;
+    two_wheels();
+    model.couplings = both;
+    model.coupling_count = 2;
+    if (has & ~(long)MIMICDYN_HAS) {
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_LEFT_OUT);
+        return;
+    }
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    CHECK_EQUAL(mdyn_has(&sim), has);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.contradictory, 1);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_bodies();
     test_couplings();
     test_row();
+    test_contradictory();
     return check_end();
 }
