@@ -1298,8 +1298,8 @@ typedef enum mdyn_row_kind {
 enum {
     MDYN_ROW_SATURATED = 1,     /* the impulse is at its bound, in one substep at least */
     MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows, of a closure on its others, and
-                                   carries no impulse, but that of friction and of bounded rows of
-                                   velocities that slip; never set with MDYN_ITERATED */
+                                   carries no impulse, but that of friction, and of bounded ranges
+                                   and rows of velocities that slip; never set with MDYN_ITERATED */
     MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others: see
                                    `error`, and `residual` of a velocity */
     MDYN_ROW_RELEASED = 8,      /* a coupling that was released, or has broken */
@@ -17878,19 +17878,33 @@ MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_sca
     row->lambda_min = md_neg(row->lambda_max);
 }
 
+/* The miss, in C', up to which a dependent row meets its target: rounding of the velocity, and of C
+   in a step. Exact rows that agree with a range of positions do so to their own errors of positions
+   only: 1e-4 in the unit of its first joint. */
+MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
+{
+    md_num slack = md_mul(MD_K(4 * MD_EPSILON), sim->inverse_dt);
+    slack = md_add(slack, md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_abs(row->velocity_given)));
+    if (md_row_is_of_velocity(sim, row)) return slack;
+    md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+    return md_add(slack, md_mul(md_mul(MD_K(1e-4), sim->inverse_h),
+                                md_abs(MD_SOLVE(sim)->terms.factor[0])));
+}
+
 /* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
    it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
-   velocities, as dry friction, has the bound that pulls towards its target, and none where they
-   meet it: to rounding of the velocity, and of C in a step; without a bound it contradicts them.
-   One of positions has none: exact rows that agree with it do so to the errors of positions only;
-   nor a tangent of a cone, whose part of the bound is not its own. */
+   velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls towards
+   its target, and none where they meet it; without a bound it contradicts them. One position has
+   none: exact rows that agree with it do so to the errors of positions only; nor rows of positions
+   on bodies, nor a tangent of a cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
-    md_num v, miss, slack, bound;
+    md_num v, miss, bound;
     row->impulse.lambda = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
     if (!(MD_HAS(EXACT) || MD_HAS(ELIMINATED)) || !(row->standing & MD_STANDS_REDUNDANT)
-        || md_row_is_soft(row) || !md_row_is_of_velocity(sim, row)
+        || md_row_is_soft(row)
+        || (!md_row_is_of_velocity(sim, row) && (md_is_body_row(row) || !md_has_two_targets(row)))
         || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
 
     if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
@@ -17898,10 +17912,8 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
     v = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
     v = md_add(row->velocity_given, md_mul(v, md_mul(row->length, row->inverse_rest)));
     miss = md_sub(md_max(row->v_lo, md_min(row->v_hi, v)), v);
-    slack = md_add(md_mul(MD_K(4 * MD_EPSILON), sim->inverse_dt),
-                   md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_abs(row->velocity_given)));
     bound = md_less(miss, MD_K(0)) ? row->lambda_min : row->lambda_max;
-    if (!md_less(slack, md_abs(miss)) || md_is_zero(bound)) return;
+    if (!md_less(md_dependent_slack(sim, row), md_abs(miss)) || md_is_zero(bound)) return;
     if (!md_less(md_abs(bound), MD_NO_MAX)) {
         row->flags |= MDYN_ROW_CONTRADICTORY;
         return;

@@ -249,7 +249,7 @@ static void pressed(mdyn_method method) {
 /* q_0 is held by a coupling, eliminated or a row; another one asks for at least 1 m/s (side 1), or
    at most -1. With a bound of 3 N on its force it pulls with that, and the first one bears it;
    without, it is contradictory. */
-static void held_range(int is_row, int side, double effort) {
+static void held_range(mdyn_level level, int is_row, int side, double effort) {
     const double dt = 0x1p-10;
     mdyn_row_report report;
     memset(&mech, 0, sizeof mech);
@@ -263,7 +263,7 @@ static void held_range(int is_row, int side, double effort) {
         mech.coupling[0].softness.kind = MDYN_ERP_CFM;
         mech.coupling[0].softness.a = wide(0.2);
     }
-    mech.coupling[1].level = MDYN_VELOCITY;
+    mech.coupling[1].level = level;
     mech.coupling[1].lower = side > 0 ? wide(1) : wide(-1e12);
     mech.coupling[1].upper = side > 0 ? wide(1e12) : wide(-1);
     mech.coupling[1].effort = wide(effort);
@@ -283,13 +283,57 @@ static void held_range(int is_row, int side, double effort) {
             CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 1, &report), MDYN_OK);
             CHECK_EQUAL(report.flags, MDYN_ROW_REDUNDANT | (effort > 0 ? MDYN_ROW_SATURATED | at
                                                                        : MDYN_ROW_CONTRADICTORY));
-            CHECK(of_wide(report.residual) == -side);
+            CHECK(level == MDYN_POSITION ? of_wide(report.error) == -side
+                                         : of_wide(report.residual) == -side);
             CHECK_NEAR(of_wide(report.force), side * effort, BY_SCALAR(1e-15, 1e-7, 1e-9));
             CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
             CHECK_NEAR(of_wide(report.force), -side * effort / 2,
                        BY_SCALAR(1e-15, 1e-7, 1e-9));
             CHECK(of_real(sim.v[0]) == 0);
         }
+    }
+}
+
+/* A joint whose motion is prescribed takes itself, or a joint tied to it, past a limit: within it
+   nothing is said, beyond it the limit is CONTRADICTORY in every step. */
+static void passed_limit(int is_row, int side, double ratio) {
+    const double dt = 0x1p-10, limit = 0.05;
+    mdyn_row_report report;
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_REVOLUTE;
+        mech.body[i].armature = wide(0.01);
+    }
+    mech.body[1].lower = wide(-limit);
+    mech.body[1].upper = wide(limit);
+    mech.coupling[0].terms[0].coefficient = wide(1);
+    mech.coupling[1].terms[0].body = 1;
+    mech.coupling[1].terms[0].coefficient = wide(1);
+    mech.coupling[1].terms[1].coefficient = wide(-ratio);
+    for (int i = 0; i < 2 && is_row; i++) {
+        mech.coupling[i].softness.kind = MDYN_ERP_CFM;
+        mech.coupling[i].softness.a = wide(1);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 2;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 2;
+    mech.model.dt = wide(dt);
+    CHECK(mdyn_init(&sim, &mech.model) >= 0);
+    sim.v[0] = real(side * 0.5);
+    sim.v[1] = real(side * 0.5 * ratio);
+    for (int step = 1; step <= 200; step++) {
+        const double q = side * 0.5 * dt * step, rate = side * 0.5;
+        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(q - dt / 2 * rate), real(rate)),
+                    MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.q[1]), ratio * q, 1e-6);
+        if (fabs(fabs(ratio * q) - limit) < ratio * dt) continue;
+        CHECK_EQUAL(sim.report.contradictory, fabs(ratio * q) > limit);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_LIMIT, 1, &report), MDYN_OK);
+        CHECK_EQUAL((report.flags & MDYN_ROW_CONTRADICTORY) != 0, fabs(ratio * q) > limit);
+        CHECK(of_wide(report.force) == 0);
     }
 }
 
@@ -304,7 +348,9 @@ int main(int argc, char **argv) {
     driven_slide(1e-2, 1);
     driven_slide(1e-3, 1);
     for (int i = 0; i < 8; i++) {
-        held_range(i & 1, i & 2 ? 1 : -1, i & 4 ? 3 : 0);
+        held_range(MDYN_VELOCITY, i & 1, i & 2 ? 1 : -1, i & 4 ? 3 : 0);
+        held_range(MDYN_POSITION, i & 1, i & 2 ? 1 : -1, i & 4 ? 3 : 0);
+        passed_limit(i & 1, i & 2 ? 1 : -1, i & 4 ? 4 : 1);
     }
     two_stages(MDYN_PGS);
     two_stages(MDYN_DANTZIG);
