@@ -13963,7 +13963,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     md_row *row = md_row_at(sim, k);
     const int is_turned = direct || md_equality_count(sim) > 0;
     const int first = row->first, end = is_turned ? row->lone : first;
-    const md_num cfm2 = direct ? md_compliance_square(sim, row) : MD_K(0);
+    const md_num cfm2 = direct && md_row_is_soft(row) ? md_compliance_square(sim, row) : MD_K(0);
     row->owned_count = (md_place)(end - first);
     if (MD_HAS_CONTACTS && md_is_body_row(row))
         md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
@@ -14078,9 +14078,10 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
         md_whiten_row(sim, row);
         if (is_tied) MD_SOLVE(sim)->terms.dof[0] = row->index;
         free = row->first;
-        if (direct || md_equality_count(sim) > 0)
+        if (direct || md_equality_count(sim) > 0) {
+            (void)md_compliance_square(sim, row); /* reflections of more than 1 clamp */
             free = md_reflect_by_owners(sim, free, row->lone, 1);
-        if (!direct && md_equality_count(sim) > 0) (void)md_compliance_square(sim, row);
+        }
         vector->scale = row->scale;
     } else {
         row->scale = vector->scale;
