@@ -8719,11 +8719,11 @@ MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
     return curve && curve->kind == MDYN_CURVE_COUPLER ? curve : NULL;
 }
 
-/* Velocity of DoF k where J is taken: of a step at its middle, as far as it is known; builds
-   without a tree have no bias force and take the v of its start, an error of third order in C. */
+/* Velocity of DoF k where J is taken: of a step at its middle, as far as it is known; rotors alone
+   have no bias force and take the v of its start, an error of third order in C. */
 MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 {
-    if (MIMICDYN_TREE && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+    if (sim->kinematics_stale == MD_KINEMATICS_OF_STEP && !md_leaves_out_bodies(sim))
         return MD_TREE(sim)->bias_velocity[k];
     return md_of_real(sim->v[k]);
 }
