@@ -15492,6 +15492,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         row = md_row_at(sim, k);
         row->unbounded = (uint8_t)md_row_is_equality(sim, row);
         row->inactive = 0;
+        row->active_side = 0;
     }
     if (!MIMICDYN_EXACT) {
         code = md_plan_iterated(sim);
@@ -15796,6 +15797,7 @@ MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
             if (code != MDYN_OK) return code;
         }
         row->inactive = 0;
+        row->active_side = 0;
         if (direct || !md_leaves_out(sim, sim->setup_order[i]))
             md_activate_and_set_up(sim, sim->setup_order[i], mode, direct);
         if (i < sim->planned_count || !row->unbounded) continue;

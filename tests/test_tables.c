@@ -651,6 +651,30 @@ static void test_replaced_impulse(void) {
     CHECK_NEAR((0.5 - of_real(sim.v[2])) * 1e6, 1, MDYN_SCALAR == MDYN_SCALAR_F32 ? 0.1 : 1e-3);
 }
 
+/* An engaged range that becomes an equality has no bound any more to be at. */
+static void test_replaced_range(void) {
+    mdyn_row_report r;
+    make_model();
+    model.solver.limits = MDYN_ENGAGED;
+    coupling[0].lower = wide(-0.1);
+    coupling[0].upper = wide(0.1);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    push(&sim);
+    sim.q[4] = real(0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+    CHECK_EQUAL(r.flags, MDYN_ROW_AT_LOWER);
+    coupling[0] = mimic_of(4, 2, 0.5, 0);
+    coupling[0].softness.kind = MDYN_ERP_CFM;
+    coupling[0].softness.a = wide(0.2);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &coupling[0]), MDYN_OK);
+    CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+    CHECK_EQUAL(r.flags, 0);
+    CHECK_EQUAL(sim.culprit.sticky, 0);
+}
+
 /* ---- forces on request ---- */
 
 static mdyn_wide result[64];
@@ -1004,6 +1028,7 @@ int main(int argc, char **argv) {
     test_reentry();
     test_replaced_force();
     test_replaced_impulse();
+    test_replaced_range();
     test_late_force();
     test_force_beside_closure();
     test_engage();
