@@ -6814,7 +6814,7 @@ MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
 /* The rotation Q from the frame used inside to the body's of the table, and which of its axes is
    the joint's. Inside, a joint moves along x, y or z. An axis that is one of these in the table
    stays, with Q = 1; any other direction is rotated into z. */
-MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
+MD_STATIC int md_axis_frame(mdyn_joint joint, const mdyn_body *b, md_mat *Q)
 {
     const md_num zero = MD_K(0);
     md_vec axis;
@@ -6823,7 +6823,7 @@ MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
 
     /* Joints of none or several DoF have no axis. */
     md_mat_of_quaternion(Q, MD_K(1), zero, zero, zero);
-    if (md_joint_coordinates(b->joint) != 1) return 2;
+    if (md_joint_coordinates(joint) != 1) return 2;
     for (k = 0; k < 3; k++) {
         x[k] = md_of_wide((&MD_SHAPE(b)->axis.x)[k]);
         largest = md_max(largest, md_abs(x[k]));
@@ -6847,7 +6847,7 @@ MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
     md_mat_of_quaternion(Q, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
     if (body >= 0 && md_link_is(&sim->link[body], MD_OBLIQUE)
         && md_wides_in_range(&MD_SHAPE(&sim->body_table[body])->axis.x, 3))
-        md_axis_frame(&sim->body_table[body], Q);
+        md_axis_frame((mdyn_joint)sim->link[body].joint, &sim->body_table[body], Q);
 }
 
 /* ---- numbers ---- */
@@ -21130,7 +21130,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
 {
     md_body_part *l = MD_BODY(link);
     md_mat Q;
-    l->axis = (uint8_t)md_axis_frame(b, &Q);
+    l->axis = (uint8_t)md_axis_frame(b->joint, b, &Q);
     md_set_trait(link, MD_OBLIQUE, !md_mat_is_identity(&Q));
     md_joint_frame(sim, b->parent, &l->rotation);
     md_build_link_pose(link, b, &Q);

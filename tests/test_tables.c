@@ -474,6 +474,21 @@ static int all_finite(const mdyn_sim *s) {
     return 1;
 }
 
+/* The joint of a body whose axis is not x, y or z, edited to one that has no axis: queries go on
+   with the frame of its axis, and its child can be replaced. */
+static void test_edited_joint(void) {
+    mdyn_real3 before, after, point;
+    point.x = point.y = point.z = real(0.5);
+    make_model();
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    push(&sim);
+    CHECK_EQUAL(mdyn_point(&sim, 1, &point, &before), MDYN_OK);
+    body[1].joint = MDYN_FIXED;
+    CHECK_EQUAL(mdyn_point(&sim, 1, &point, &after), MDYN_OK);
+    CHECK(memcmp(&before, &after, sizeof before) == 0);
+    CHECK_EQUAL(mdyn_set_body(&sim, 2, &body[2]), MDYN_OK);
+}
+
 /* Every byte of a closure, of a user row and of an axis that is not x, y or z, which calls read
    from the tables: told, numbers stay finite, and a step that refuses it leaves the state. What is
    read elsewhere the sanitizers tell. */
@@ -1024,6 +1039,7 @@ int main(int argc, char **argv) {
     test_model_refusals();
     test_edits();
     test_closure_edits();
+    test_edited_joint();
     test_every_byte();
     test_reentry();
     test_replaced_force();
