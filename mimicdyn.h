@@ -6814,7 +6814,7 @@ MD_STATIC int md_last_dof(const mdyn_sim *sim, int body)
 /* The rotation Q from the frame used inside to the body's of the table, and which of its axes is
    the joint's. Inside, a joint moves along x, y or z. An axis that is one of these in the table
    stays, with Q = 1; any other direction is rotated into z. */
-MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
+MD_STATIC int md_axis_frame(mdyn_joint joint, const mdyn_body *b, md_mat *Q)
 {
     const md_num zero = MD_K(0);
     md_vec axis;
@@ -6823,7 +6823,7 @@ MD_STATIC int md_axis_frame(const mdyn_body *b, md_mat *Q)
 
     /* Joints of none or several DoF have no axis. */
     md_mat_of_quaternion(Q, MD_K(1), zero, zero, zero);
-    if (md_joint_coordinates(b->joint) != 1) return 2;
+    if (md_joint_coordinates(joint) != 1) return 2;
     for (k = 0; k < 3; k++) {
         x[k] = md_of_wide((&MD_SHAPE(b)->axis.x)[k]);
         largest = md_max(largest, md_abs(x[k]));
@@ -6847,7 +6847,7 @@ MD_STATIC void md_joint_frame(const mdyn_sim *sim, int body, md_mat *Q)
     md_mat_of_quaternion(Q, MD_K(1), MD_K(0), MD_K(0), MD_K(0));
     if (body >= 0 && md_link_is(&sim->link[body], MD_OBLIQUE)
         && md_wides_in_range(&MD_SHAPE(&sim->body_table[body])->axis.x, 3))
-        md_axis_frame(&sim->body_table[body], Q);
+        md_axis_frame((mdyn_joint)sim->link[body].joint, &sim->body_table[body], Q);
 }
 
 /* ---- numbers ---- */
@@ -8719,11 +8719,11 @@ MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
     return curve && curve->kind == MDYN_CURVE_COUPLER ? curve : NULL;
 }
 
-/* Velocity of DoF k where J is taken: of a step at its middle, as far as it is known; builds
-   without a tree have no bias force and take the v of its start, an error of third order in C. */
+/* Velocity of DoF k where J is taken: of a step at its middle, as far as it is known; rotors alone
+   have no bias force and take the v of its start, an error of third order in C. */
 MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 {
-    if (MIMICDYN_TREE && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+    if (sim->kinematics_stale == MD_KINEMATICS_OF_STEP && !md_leaves_out_bodies(sim))
         return MD_TREE(sim)->bias_velocity[k];
     return md_of_real(sim->v[k]);
 }
@@ -15493,6 +15493,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         row = md_row_at(sim, k);
         row->unbounded = (uint8_t)md_row_is_equality(sim, row);
         row->inactive = 0;
+        row->active_side = 0;
     }
     if (!MIMICDYN_EXACT) {
         code = md_plan_iterated(sim);
@@ -15797,6 +15798,7 @@ MD_OWN_FRAME int md_plan_and_set_up(mdyn_sim *sim, enum md_mode mode)
             if (code != MDYN_OK) return code;
         }
         row->inactive = 0;
+        row->active_side = 0;
         if (direct || !md_leaves_out(sim, sim->setup_order[i]))
             md_activate_and_set_up(sim, sim->setup_order[i], mode, direct);
         if (i < sim->planned_count || !row->unbounded) continue;
@@ -21141,7 +21143,7 @@ MD_STATIC void md_build_link_frame(const mdyn_sim *sim, md_link *link, const mdy
 {
     md_body_part *l = MD_BODY(link);
     md_mat Q;
-    l->axis = (uint8_t)md_axis_frame(b, &Q);
+    l->axis = (uint8_t)md_axis_frame(b->joint, b, &Q);
     md_set_trait(link, MD_OBLIQUE, !md_mat_is_identity(&Q));
     md_joint_frame(sim, b->parent, &l->rotation);
     md_build_link_pose(link, b, &Q);

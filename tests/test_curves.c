@@ -550,6 +550,34 @@ static void test_planar2g(void) {
     run_planar2g(as_it_is);
 }
 
+/* Rotors on the curve, which have no bias force, and no call between their steps: the energy from q
+   and v is constant. */
+static const mdyn_body rotors[] = {
+    MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS, MDYN_ROTOR(1),
+              "leader"),
+    MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS, MDYN_ROTOR(1),
+              "follower"),
+};
+
+static void test_rotors(void) {
+    mdyn_model m = planar2g;
+    double worst = 0;
+    follows[0].softness = as_it_is;
+    m.bodies = rotors;
+    m.curves = curves;
+    m.curve_count = CURVES;
+    m.dt = wide(0.0005);
+    CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+    sim.v[0] = real(1.5);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+    for (int step = 0; step < 10000; step++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        double slope = 2 * cos(of_real(sim.q[0])), v = of_real(sim.v[0]);
+        worst = fmax(worst, fabs((1 + slope * slope) * v * v / (5 * 1.5 * 1.5) - 1));
+    }
+    CHECK_NEAR(worst, 0, ENERGY);
+}
+
 /* FDgq for a program that integrates by itself: planar2g by the classical Runge-Kutta method of q
    and v, with gs of T. */
 static void test_runge_kutta(void) {
@@ -1207,7 +1235,7 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request, test_ranges_side_by_side
+        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors
     };
     check_begin(argc, argv);
     fill_tables();

@@ -474,6 +474,21 @@ static int all_finite(const mdyn_sim *s) {
     return 1;
 }
 
+/* The joint of a body whose axis is not x, y or z, edited to one that has no axis: queries go on
+   with the frame of its axis, and its child can be replaced. */
+static void test_edited_joint(void) {
+    mdyn_real3 before, after, point;
+    point.x = point.y = point.z = real(0.5);
+    make_model();
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    push(&sim);
+    CHECK_EQUAL(mdyn_point(&sim, 1, &point, &before), MDYN_OK);
+    body[1].joint = MDYN_FIXED;
+    CHECK_EQUAL(mdyn_point(&sim, 1, &point, &after), MDYN_OK);
+    CHECK(memcmp(&before, &after, sizeof before) == 0);
+    CHECK_EQUAL(mdyn_set_body(&sim, 2, &body[2]), MDYN_OK);
+}
+
 /* Every byte of a closure, of a user row and of an axis that is not x, y or z, which calls read
    from the tables: told, numbers stay finite, and a step that refuses it leaves the state. What is
    read elsewhere the sanitizers tell. */
@@ -649,6 +664,30 @@ static void test_replaced_impulse(void) {
     sim.v[2] = real(0.5);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     CHECK_NEAR((0.5 - of_real(sim.v[2])) * 1e6, 1, MDYN_SCALAR == MDYN_SCALAR_F32 ? 0.1 : 1e-3);
+}
+
+/* An engaged range that becomes an equality has no bound any more to be at. */
+static void test_replaced_range(void) {
+    mdyn_row_report r;
+    make_model();
+    model.solver.limits = MDYN_ENGAGED;
+    coupling[0].lower = wide(-0.1);
+    coupling[0].upper = wide(0.1);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    push(&sim);
+    sim.q[4] = real(0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+    CHECK_EQUAL(r.flags, MDYN_ROW_AT_LOWER);
+    coupling[0] = mimic_of(4, 2, 0.5, 0);
+    coupling[0].softness.kind = MDYN_ERP_CFM;
+    coupling[0].softness.a = wide(0.2);
+    CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &coupling[0]), MDYN_OK);
+    CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+    CHECK_EQUAL(r.flags, 0);
+    CHECK_EQUAL(sim.culprit.sticky, 0);
 }
 
 /* ---- forces on request ---- */
@@ -1000,10 +1039,12 @@ int main(int argc, char **argv) {
     test_model_refusals();
     test_edits();
     test_closure_edits();
+    test_edited_joint();
     test_every_byte();
     test_reentry();
     test_replaced_force();
     test_replaced_impulse();
+    test_replaced_range();
     test_late_force();
     test_force_beside_closure();
     test_engage();
