@@ -608,7 +608,8 @@ typedef struct mdyn_body {
     mdyn_wide damping;      /* viscous, stable for any dt [N m s or N s/m], >= 0 */
     mdyn_wide friction;     /* dry (Coulomb) friction: maximum force [N m or N], >= 0 */
     mdyn_wide lower, upper; /* limits of q [rad or m]; both 0: none; joints of one DoF only */
-    mdyn_wide effort;       /* maximum force of tau and drive together [N m or N]; 0: no bound */
+    mdyn_wide effort;       /* maximum force of tau and drive together [N m or N]; 0: no bound.
+                               tau is cut to it first; the drive has what that leaves */
     mdyn_wide drive_kp;     /* drive towards sim.target [N m/rad or N/m], stable for any dt */
     mdyn_wide drive_kd;     /* drive towards sim.target_velocity [N m s/rad or N s/m]; the same */
     const char *name;       /* for mdyn_explain; may be NULL */
@@ -777,6 +778,8 @@ typedef enum mdyn_level {
    Elimination: a coupling of positions C = lower = upper with softness all zero, without effort,
    mu, efficiency or target velocity, makes one of its joints a function of the others, which costs
    less than a constraint row. What mdyn_report_row and mdyn_coupling_force say of it is the same.
+   Of two joints the second term leads; where leaders would be outweighed by what follows them,
+   M G^2 above 4096 times their own M, the joint of the smaller M/coefficient^2 follows.
    A joint whose term names a curve can lead, not follow. On a curve q of the follower is exact;
    its v is the slope times that of the leader to second order of dt.
    MDYN_HARD(0.2) asks for the row; so do MDYN_ITERATED, MDYN_EXPLICIT, MDYN_BAUMGARTE and
@@ -2820,9 +2823,10 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration);
    q'' = G y'' + g with g = G' y' (0: couplings are linear), and
       M_y y'' + C_y = G^T tau,     M_y = G^T M G,     C_y = G^T (C + M g)
    Eliminated are hard couplings of positions with default softness whose force has no bound, unless
-   redundant, released, or of three joints and more with only one left to follow whose
-   coefficient/sqrt(M_kk) is below a fifth of the largest. The joints of one that stays a row, or of
-   a closure, are independent in the reduced system, and its force acts like tau.
+   redundant, released, or of three joints and more (of two too where leaders would be outweighed:
+   mdyn_coupling) with only one left to follow whose coefficient/sqrt(M_kk) is below a fifth of the
+   largest. The joints of one that stays a row, or of a closure, are independent in the reduced
+   system, and its force acts like tau.
    Vectors y have m elements, in the order of the DoFs; y of the state are the elements of q and v
    that belong to these DoFs. mdyn_engage and mdyn_set_coupling may choose other ones.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 3.2.
