@@ -12138,6 +12138,21 @@ MD_STATIC void md_target_velocity(md_row *row, const md_spec *s)
     row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
 
+/* Whether the change of velocity that the turn of an exact row asks for, beside the rows before it
+   and in the mass metric, is at most a quarter of some joint's velocity. It is more where J turns
+   by half of what those rows leave of it, as where a loop passes a change point, and would add
+   energy in proportion to its square. */
+MD_STATIC int md_turn_is_known(const mdyn_sim *sim, const md_row *row, md_num turn)
+{
+    md_num change = md_mul(md_mul(MD_K(4), turn), md_mul(row->scale, row->inverse_rest));
+    int k = row->in_equality ? 0 : sim->dofs;
+    for (change = md_mul(change, change); k < sim->dofs; k++) {
+        const md_num v = md_of_real(sim->v[k]);
+        if (!md_less(md_mul(sim->mass.M[md_first_of_M(sim, k)], md_mul(v, v)), change)) return 1;
+    }
+    return !row->in_equality;
+}
+
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
    the step, but C and C' shall be 0 at the end of the substep. Returns the part of v_lo and v_hi;
    *error is that of C. */
@@ -12145,7 +12160,7 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
                                      md_num *error)
 {
     const md_num gamma = s->bias_acceleration;
-    md_num half, middle;
+    md_num half, middle, turn;
     *error = MD_K(0);
     if (md_is_zero(gamma) || sim->kinematics_stale != MD_KINEMATICS_OF_STEP
         || !md_row_is_hard(sim, row)) return MD_K(0);
@@ -12154,8 +12169,10 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     half = md_mul(MD_K(0.5), sim->h);
     middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
+    turn = md_neg(md_mul(md_add(middle, half), gamma));
+    if (!md_turn_is_known(sim, row, turn)) return MD_K(0);
     *error = md_mul(md_mul(MD_K(0.5), gamma), md_sub(md_mul(middle, middle), md_mul(half, half)));
-    return md_neg(md_mul(md_add(middle, half), gamma));
+    return turn;
 }
 
 /* v_lo and v_hi of a range, where they are bounds, by the part of J' v: a range of C that is curved
