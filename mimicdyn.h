@@ -608,7 +608,8 @@ typedef struct mdyn_body {
     mdyn_wide damping;      /* viscous, stable for any dt [N m s or N s/m], >= 0 */
     mdyn_wide friction;     /* dry (Coulomb) friction: maximum force [N m or N], >= 0 */
     mdyn_wide lower, upper; /* limits of q [rad or m]; both 0: none; joints of one DoF only */
-    mdyn_wide effort;       /* maximum force of tau and drive together [N m or N]; 0: no bound */
+    mdyn_wide effort;       /* maximum force of tau and drive together [N m or N]; 0: no bound.
+                               tau is cut to it first; the drive has what that leaves */
     mdyn_wide drive_kp;     /* drive towards sim.target [N m/rad or N/m], stable for any dt */
     mdyn_wide drive_kd;     /* drive towards sim.target_velocity [N m s/rad or N s/m]; the same */
     const char *name;       /* for mdyn_explain; may be NULL */
@@ -777,6 +778,8 @@ typedef enum mdyn_level {
    Elimination: a coupling of positions C = lower = upper with softness all zero, without effort,
    mu, efficiency or target velocity, makes one of its joints a function of the others, which costs
    less than a constraint row. What mdyn_report_row and mdyn_coupling_force say of it is the same.
+   Of two joints the second term leads; where leaders would be outweighed by what follows them,
+   M G^2 above 4096 times their own M, the joint of the smaller M/coefficient^2 follows.
    A joint whose term names a curve can lead, not follow. On a curve q of the follower is exact;
    its v is the slope times that of the leader to second order of dt.
    MDYN_HARD(0.2) asks for the row; so do MDYN_ITERATED, MDYN_EXPLICIT, MDYN_BAUMGARTE and
@@ -2820,9 +2823,10 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration);
    q'' = G y'' + g with g = G' y' (0: couplings are linear), and
       M_y y'' + C_y = G^T tau,     M_y = G^T M G,     C_y = G^T (C + M g)
    Eliminated are hard couplings of positions with default softness whose force has no bound, unless
-   redundant, released, or of three joints and more with only one left to follow whose
-   coefficient/sqrt(M_kk) is below a fifth of the largest. The joints of one that stays a row, or of
-   a closure, are independent in the reduced system, and its force acts like tau.
+   redundant, released, or of three joints and more (of two too where leaders would be outweighed:
+   mdyn_coupling) with only one left to follow whose coefficient/sqrt(M_kk) is below a fifth of the
+   largest. The joints of one that stays a row, or of a closure, are independent in the reduced
+   system, and its force acts like tau.
    Vectors y have m elements, in the order of the DoFs; y of the state are the elements of q and v
    that belong to these DoFs. mdyn_engage and mdyn_set_coupling may choose other ones.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 3.2.
@@ -12134,6 +12138,21 @@ MD_STATIC void md_target_velocity(md_row *row, const md_spec *s)
     row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
 }
 
+/* Whether the change of velocity that the turn of an exact row asks for, beside the rows before it
+   and in the mass metric, is at most a quarter of some joint's velocity. It is more where J turns
+   by half of what those rows leave of it, as where a loop passes a change point, and would add
+   energy in proportion to its square. */
+MD_STATIC int md_turn_is_known(const mdyn_sim *sim, const md_row *row, md_num turn)
+{
+    md_num change = md_mul(md_mul(MD_K(4), turn), md_mul(row->scale, row->inverse_rest));
+    int k = row->in_equality ? 0 : sim->dofs;
+    for (change = md_mul(change, change); k < sim->dofs; k++) {
+        const md_num v = md_of_real(sim->v[k]);
+        if (!md_less(md_mul(sim->mass.M[md_first_of_M(sim, k)], md_mul(v, v)), change)) return 1;
+    }
+    return !row->in_equality;
+}
+
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
    the step, but C and C' shall be 0 at the end of the substep. Returns the part of v_lo and v_hi;
    *error is that of C. */
@@ -12141,7 +12160,7 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
                                      md_num *error)
 {
     const md_num gamma = s->bias_acceleration;
-    md_num half, middle;
+    md_num half, middle, turn;
     *error = MD_K(0);
     if (md_is_zero(gamma) || sim->kinematics_stale != MD_KINEMATICS_OF_STEP
         || !md_row_is_hard(sim, row)) return MD_K(0);
@@ -12150,8 +12169,10 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     half = md_mul(MD_K(0.5), sim->h);
     middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
+    turn = md_neg(md_mul(md_add(middle, half), gamma));
+    if (!md_turn_is_known(sim, row, turn)) return MD_K(0);
     *error = md_mul(md_mul(MD_K(0.5), gamma), md_sub(md_mul(middle, middle), md_mul(half, half)));
-    return md_neg(md_mul(md_add(middle, half), gamma));
+    return turn;
 }
 
 /* v_lo and v_hi of a range, where they are bounds, by the part of J' v: a range of C that is curved
