@@ -2587,12 +2587,12 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    or an edit of a table has set (index: user row or closure) MDYN_ERR_NOT_FINITE,
    MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
-   in a substep, or in the solve that corrects position errors; or if soft couplings contradict each
-   other so much that their impulses have too few digits for the motion. With MDYN_DANTZIG:
-   MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked MDYN_ROW_CONTRADICTORY are violated,
-   the others hold. MDYN_WARN_NOT_CONVERGED also if rows are nearly dependent or friction did not
-   settle; the step was then iterated, as by MDYN_PGS with MDYN_COLD (report.unsolved,
-   report.residual).
+   in a substep, or in the solve that corrects position errors; or if couplings contradict, or nearly
+   depend on, each other so much that their impulses have too few digits for the motion. With
+   MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked MDYN_ROW_CONTRADICTORY
+   are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are nearly dependent or
+   friction did not settle; the step was then iterated, as by MDYN_PGS with MDYN_COLD
+   (report.unsolved, report.residual).
    Warning MDYN_WARN_LONG_STEP (index: body, or -1 if none turns by 0.2 rad): the bias force belongs
    to a velocity that differs from that of the middle of the step by more than 1 %, and the second
    solve (solver.corrections) has not halved the difference.
@@ -12139,16 +12139,18 @@ MD_STATIC void md_target_velocity(md_row *row, const md_spec *s)
 }
 
 /* Whether the change of velocity that the turn of an exact row asks for, beside the rows before it
-   and in the mass metric, is at most a quarter of some joint's velocity. It is more where J turns
-   by half of what those rows leave of it, as where a loop passes a change point, and would add
-   energy in proportion to its square. */
+   and in the mass metric, is at most a quarter of some joint's velocity, L_kk |v_k|. It is more
+   where J turns by half of what those rows leave of it, as where a loop passes a change point, and
+   would add energy in proportion to its square. */
 MD_STATIC int md_turn_is_known(const mdyn_sim *sim, const md_row *row, md_num turn)
 {
-    md_num change = md_mul(md_mul(MD_K(4), turn), md_mul(row->scale, row->inverse_rest));
-    int k = row->in_equality ? 0 : sim->dofs;
-    for (change = md_mul(change, change); k < sim->dofs; k++) {
-        const md_num v = md_of_real(sim->v[k]);
-        if (!md_less(md_mul(sim->mass.M[md_first_of_M(sim, k)], md_mul(v, v)), change)) return 1;
+    const md_num change = md_mul(md_mul(MD_K(4), md_abs(turn)),
+                                 md_abs(md_mul(row->scale, row->inverse_rest)));
+    int k;
+    for (k = 0; row->in_equality && k < sim->dofs; k++) {
+        const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
+        if (md_is_zero(inverse)) continue; /* a follower */
+        if (md_less(md_mul(change, inverse), md_abs(md_of_real(sim->v[k])))) return 1;
     }
     return !row->in_equality;
 }
@@ -18627,18 +18629,19 @@ MD_STATIC void md_add_row_force(const mdyn_sim *sim, const md_row *row, md_num s
     md_add_terms(t, s, to);
 }
 
-/* ---- soft rows that pull against each other ----
+/* ---- rows that pull against each other ----
    Two parallel soft rows with different targets have impulses of the difference over 2 cfm, which
-   cancel but for what moves the joints, cfm/r as much. The whitened rows are rounded each for
-   itself, so eps |lambda| sqrt(r) of their impulses remains in the motion. Where that shows, the
-   impulses found become part of the free motion, as J^T lambda summed to all digits from the same
-   J, and the solve is repeated for their rest, some eps sqrt(r/cfm) of them. */
+   cancel but for what moves the joints, cfm/r as much; those of nearly parallel hard rows are as
+   large. The whitened rows are rounded each for itself, so eps |lambda| sqrt(r) of their impulses
+   remains in the motion. Where that shows, the impulses found become part of the free motion, as
+   J^T lambda summed to all digits from the same J, and the solve is repeated for their rest, some
+   eps sqrt(r/cfm) of them. */
 
 /* Each repetition gains the factor eps sqrt(r/cfm), which is 0.01 or less while a row counts as
    independent: with r/cfm = 2.5e9 in floats a motion that is off by 300 times itself is right to
    1e-4 after three. */
 #define MD_MAX_REPEATS 3
-#define MD_MAY_OPPOSE (MIMICDYN_EXACT && MD_HAS(EXACT) && MD_HAS(SOFT))
+#define MD_MAY_OPPOSE (MIMICDYN_EXACT && MD_HAS(EXACT))
 
 /* Whether this solve is such a repetition: the free motion holds what the equality rows pull. */
 MD_INLINE int md_is_opposed(const mdyn_sim *sim) { return MD_MAY_OPPOSE && sim->opposed; }
@@ -18659,17 +18662,17 @@ MD_STATIC md_num md_whitened_speed(const mdyn_sim *sim)
     return most;
 }
 
-/* Whether rounding of the impulse of a soft equality row, beyond the given one, may show in the
-   motion: eps |lambda| sqrt(r) above 1/16 of MD_CONSISTENCY_TOLERANCE of it. Such a row nearly
-   depends on the others, which leave less than 1/8 of it: that of a single soft row is below the
-   motion that it makes, and costs no more than this question. */
+/* Whether rounding of the impulse of an equality row, beyond the given one, may show in the motion:
+   eps |lambda| sqrt(r) above 1/16 of MD_CONSISTENCY_TOLERANCE of it. Such a row nearly depends on
+   the others, which leave less than 1/8 of it: that of a single row is below the motion that it
+   makes, and costs no more than this question. */
 MD_STATIC int md_rows_are_opposed(const mdyn_sim *sim)
 {
     int k;
     for (k = 0; k < md_equality_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         md_num pull;
-        if (!row->in_equality || !md_row_is_soft(row)) continue;
+        if (!row->in_equality) continue;
         if (!md_less(MD_K(64), md_mul(md_mul(row->length, row->inverse_rest), row->inverse_rest)))
             continue;
         pull = md_sub(row->impulse.lambda, row->lambda_given);

@@ -38,6 +38,8 @@ TOLERANCE(COMPROMISE_RANK,        1e-13,  1e-11, 1e-11);
 TOLERANCE(COMPROMISE,             2e-12,   5e-5,  2e-5);
 TOLERANCE(SOFT_CONTRADICTION,     1e-10,   2e-5,  5e-6);
 TOLERANCE(OPPOSED,                5e-11,   2e-5,  3e-6);
+TOLERANCE(NARROW,                  1e4,    30,    1e3);
+TOLERANCE(PARALLEL,                1e-7,   1e-3,  3e-4);
 TOLERANCE(OPPOSED_IMPULSE,        2e-11,   5e-3,  2e-5);
 TOLERANCE(TWO_RATIOS,             1e-15,   1e-7, 4e-12);
 TOLERANCE(COUPLED_DYNAMICS,       2e-12,   2e-3,  5e-5);
@@ -626,6 +628,44 @@ static void test_opposed(void) {
     }
 }
 
+/* Hard rows that are nearly parallel: two or three that leave down to 1/NARROW of each other, with
+   impulses by as much larger than what brings the joints to them. */
+static void test_nearly_parallel(void) {
+    int compared = 0;
+    double worst = 0;
+    for (int k = 0; k < 300; k++) {
+        const int rows = 2 + random_int(2);
+        random_tree(4 + random_int(4), ONE_SPEED);
+        random_couplings(1, 0.7);
+        mech.model.dt = wide(0x1p-10);
+        mech.coupling[0].level = MDYN_POSITION;
+        mech.coupling[0].softness = (mdyn_softness)MDYN_HARD(0.2);
+        mech.model.coupling_count = (int16_t)rows;
+        for (int i = 1; i < rows; i++) {
+            const double apart = pow(NARROW, random_in(-1, 0));
+            mech.coupling[i] = mech.coupling[0];
+            for (int j = 0; j < MIMICDYN_MAX_TERMS; j++) {
+                mdyn_wide *f = &mech.coupling[i].terms[j].coefficient;
+                *f = wide(of_wide(*f) * (1 + random_in(-apart, apart)));
+            }
+        }
+        const int code = mdyn_init(&sim, &mech.model);
+        if (code != MDYN_OK && code != MDYN_WARN_NEARLY_REDUNDANT) {
+            continue;
+        }
+        begin(code);
+        sim_random(&sim, &mech.model, 3, 10);
+        if (truth_step_of(&want, &t, &mech.model, &sim) > 1e-11) {
+            continue;
+        }
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(speed_error(&t, &sim, want.v), 0, PARALLEL * truth_step_size(&want, &t));
+        worst = fmax(worst, speed_error(&t, &sim, want.v) / truth_step_size(&want, &t));
+        compared++;
+    }
+    printf("%d sets of nearly parallel rows, %.1e\n", compared, worst);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         uint64_t seed;
@@ -636,7 +676,7 @@ int main(int argc, char **argv) {
         { 8, test_multiplier_zero }, { 9, test_redundant }, { 10, test_contradictory },
         { 11, test_compromise }, { 12, test_two_ratios }, { 13, test_coupled_dynamics },
         { 14, test_iterated }, { 15, test_passive }, { 16, test_frequency_without_mass },
-        { 17, test_soft_contradiction }, { 18, test_opposed }
+        { 17, test_soft_contradiction }, { 18, test_opposed }, { 19, test_nearly_parallel }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
