@@ -2587,9 +2587,9 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    or an edit of a table has set (index: user row or closure) MDYN_ERR_NOT_FINITE,
    MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
-   in a substep, or in the solve that corrects position errors; or if couplings contradict, or nearly
-   depend on, each other so much that their impulses have too few digits for the motion. With
-   MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked MDYN_ROW_CONTRADICTORY
+   in a substep, or in the solve that corrects position errors; or if couplings contradict each
+   other, or nearly depend on each other, so much that their impulses have too few digits for the
+   motion. With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked MDYN_ROW_CONTRADICTORY
    are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are nearly dependent or
    friction did not settle; the step was then iterated, as by MDYN_PGS with MDYN_COLD
    (report.unsolved, report.residual).
