@@ -85,7 +85,7 @@ static void test_frames(void) {
                 axis[2] = length = 1;
             }
             md_joint_frame(&sim, i, &Q);
-            of_table = md_axis_frame(&tree_body[i], &Q);
+            of_table = md_axis_frame(tree_body[i].joint, &tree_body[i], &Q);
             CHECK_EQUAL(of_table, inside);
             CHECK_EQUAL(md_link_is(&sim.link[i], MD_OBLIQUE), i == 4 || i == 5);
             md_joint_frame(&sim, i, &Q);
