@@ -1254,12 +1254,22 @@ static double row_violation(const row *r)
     return isnan(w) ? HUGE_VAL : worst;
 }
 
-/* Whether a row that depends on exact ones has a bound to be at: that of a hard row of velocities
-   with one target. Others have no impulse then. */
-static int slips_beside_exact(const row *r)
+/* Whether a range of positions of a joint or coupling: exact rows that agree with it do so to their
+   own errors of positions only. */
+static int is_range_of_position(const row *r)
 {
-    return r->cfm == 0 && r->C_size == 0 && r->lo == r->hi &&
-           (r->leader >= 0 || (isfinite(r->most) && isfinite(r->least)));
+    return (r->kind == MDYN_ROW_LIMIT || r->kind == MDYN_ROW_COUPLING) && r->C_size > 0 &&
+           r->lo != r->hi;
+}
+
+/* Whether a row that depends on exact ones is within its targets, or pulls with its bound: a hard
+   one of velocities that has a bound, and a hard range of positions; without a bound it would be
+   contradictory. Others have no impulse then. */
+static int is_held_to_targets(const row *r)
+{
+    const int is_bounded = r->leader >= 0 || (isfinite(r->most) && isfinite(r->least));
+    return r->cfm == 0 &&
+           (is_range_of_position(r) || (r->C_size == 0 && r->lo == r->hi && is_bounded));
 }
 
 /* Rows of a converged solve meet their conditions. */
@@ -1275,8 +1285,10 @@ static void check_rows(const specimen *s, int converged)
         const int redundant = r->report.flags & MDYN_ROW_REDUNDANT;
         double size = sqrt(r->inverse_mass + r->cfm) * t.size + r->cfm * fabs(r->lambda);
         if (!r->judged || slack || (r->report.flags & MDYN_ROW_CONTRADICTORY)) continue;
-        if (redundant && !slips_beside_exact(r)) continue;
+        if (redundant && !is_held_to_targets(r)) continue;
         if (redundant) size += 4 * check_epsilon / ROW / dt; /* at rest to the rounding of C */
+        for (int k = 0; k < t.dofs && redundant && is_range_of_position(r); k++)
+            size += 1e-4 * fabs(r->J[k]) / ROW / dt;
         if (r->inverse_mass < 1e-9) continue; /* moves nothing */
         if (s->model.solver.friction_law == MDYN_CONE && r->kind == MDYN_ROW_CONTACT &&
             r->index % 3 != 0) continue;
