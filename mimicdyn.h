@@ -2589,10 +2589,10 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
    in a substep, or in the solve that corrects position errors; or if couplings contradict each
    other, or nearly depend on each other, so much that their impulses have too few digits for the
-   motion. With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked MDYN_ROW_CONTRADICTORY
-   are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are nearly dependent or
-   friction did not settle; the step was then iterated, as by MDYN_PGS with MDYN_COLD
-   (report.unsolved, report.residual).
+   motion. With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked
+   MDYN_ROW_CONTRADICTORY are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are
+   nearly dependent or friction did not settle; the step was then iterated, as by MDYN_PGS with
+   MDYN_COLD (report.unsolved, report.residual).
    Warning MDYN_WARN_LONG_STEP (index: body, or -1 if none turns by 0.2 rad): the bias force belongs
    to a velocity that differs from that of the middle of the step by more than 1 %, and the second
    solve (solver.corrections) has not halved the difference.
