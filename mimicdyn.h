@@ -18137,7 +18137,11 @@ MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode 
     for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
         md_row *row = md_row_at(sim, k);
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
-        if (!row->in_inequality) continue;
+        if (!row->in_inequality) { /* others may follow it */
+            md_set_dependent_impulse(sim, row, e);
+            activated += !md_unit_is_zero(row->u_lambda);
+            continue;
+        }
         sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
         md_start_row(sim, row, e, bias, md_uses_warm_start(sim) ? row->warm_start : MD_K(0));
         activated++;

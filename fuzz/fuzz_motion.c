@@ -1254,12 +1254,22 @@ static double row_violation(const row *r)
     return isnan(w) ? HUGE_VAL : worst;
 }
 
-/* Whether a row that depends on exact ones has a bound to be at: that of a hard row of velocities
-   with one target. Others have no impulse then. */
-static int slips_beside_exact(const row *r)
+/* Whether a range of positions of a joint or coupling: exact rows that agree with it do so to their
+   own errors of positions only. */
+static int is_range_of_position(const row *r)
 {
-    return r->cfm == 0 && r->C_size == 0 && r->lo == r->hi &&
-           (r->leader >= 0 || (isfinite(r->most) && isfinite(r->least)));
+    return (r->kind == MDYN_ROW_LIMIT || r->kind == MDYN_ROW_COUPLING) && r->C_size > 0 &&
+           r->lo != r->hi;
+}
+
+/* Whether a row that depends on exact ones is within its targets, or pulls with its bound: a hard
+   one of velocities that has a bound, and a hard range of positions; without a bound it would be
+   contradictory. Others have no impulse then. */
+static int is_held_to_targets(const row *r)
+{
+    const int is_bounded = r->leader >= 0 || (isfinite(r->most) && isfinite(r->least));
+    return r->cfm == 0 &&
+           (is_range_of_position(r) || (r->C_size == 0 && r->lo == r->hi && is_bounded));
 }
 
 /* Rows of a converged solve meet their conditions. */
@@ -1275,8 +1285,10 @@ static void check_rows(const specimen *s, int converged)
         const int redundant = r->report.flags & MDYN_ROW_REDUNDANT;
         double size = sqrt(r->inverse_mass + r->cfm) * t.size + r->cfm * fabs(r->lambda);
         if (!r->judged || slack || (r->report.flags & MDYN_ROW_CONTRADICTORY)) continue;
-        if (redundant && !slips_beside_exact(r)) continue;
+        if (redundant && !is_held_to_targets(r)) continue;
         if (redundant) size += 4 * check_epsilon / ROW / dt; /* at rest to the rounding of C */
+        for (int k = 0; k < t.dofs && redundant && is_range_of_position(r); k++)
+            size += 1e-4 * fabs(r->J[k]) / ROW / dt;
         if (r->inverse_mass < 1e-9) continue; /* moves nothing */
         if (s->model.solver.friction_law == MDYN_CONE && r->kind == MDYN_ROW_CONTACT &&
             r->index % 3 != 0) continue;
@@ -1311,6 +1323,13 @@ static void check_substeps(const specimen *s, const mdyn_sim *after)
     }
 }
 
+/* Radians by which a free body turns in half a step, or 1. Beyond one, what is rounded on the way
+   grows with their square: by Euler's equation the axes of a turn depend on those before it. */
+static double radians_of(int dof, double half)
+{
+    return fmax(1, half * fmax(r_size(t.r.v + dof), r_size(t.v_after + dof)));
+}
+
 static void check_positions(const specimen *s, const mdyn_sim *after)
 {
     double q[RQ], v[RN], moved = 1;
@@ -1324,12 +1343,13 @@ static void check_positions(const specimen *s, const mdyn_sim *after)
     for (int i = 0; i < t.r.bodies; i++) {
         const rigid_body *b = &t.r.body[i];
         const int n = b->dofs + (b->dofs >= 3), turn = n - 4;
-        double length = 1;
+        double length = 1, spread = 1;
+        if (b->single && is_midpoint(s)) spread = radians_of(b->dof, dt / 2);
         if (n >= 4) length = sqrt(r_dot(q + b->coordinate + turn, q + b->coordinate + turn) +
                                   q[b->coordinate + turn + 3] * q[b->coordinate + turn + 3]);
         for (int k = 0; k < n; k++) {
             const double want = q[b->coordinate + k] / (n >= 4 && k >= turn ? length : 1);
-            const double most = POSITION * (moved + fabs(want));
+            const double most = POSITION * spread * spread * (moved + fabs(want));
             if (is_midpoint(s) && b->floating) continue; /* see check_trees */
             REQUIRE_SMALL(fabs(of_real(after->q[b->coordinate + k]) - want), most);
         }

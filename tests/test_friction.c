@@ -198,8 +198,9 @@ static void prescribed(void) {
 }
 
 /* Joint 0 is prescribed against a brake of 2 N m, coupling 1, which presses on joint 1 with mu 0.5
-   and on joint 0 with mu 0.25: joint 1 slows down by 1 N m while joint 0 turns. */
-static void pressed(mdyn_method method) {
+   and on joint 0 with mu 0.25: joint 1 slows down by 1 N m while joint 0 turns. The brake lets go
+   below `idle`: a range, which the motion before the prescribed one may not leave. */
+static void pressed(mdyn_method method, double idle) {
     static const double speed[] = { 1, 1, -1, -1, 0, 0, 2, 2 }, mu[] = { 0, 0, 0.5, 0.25 };
     const double dt = 0x1p-10, inertia = 0.01;
     double at = 0, v = 3, before = 0;
@@ -219,6 +220,8 @@ static void pressed(mdyn_method method) {
     }
     mech.coupling[1].mu_of = 0;
     mech.coupling[1].effort = wide(2);
+    mech.coupling[1].lower = wide(-idle);
+    mech.coupling[1].upper = wide(idle);
     mech.model.bodies = mech.body;
     mech.model.body_count = 2;
     mech.model.couplings = mech.coupling;
@@ -340,9 +343,11 @@ static void passed_limit(int is_row, int side, double ratio) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     prescribed();
-    pressed(MDYN_PGS);
-    pressed(MDYN_TGS);
-    pressed(MDYN_DANTZIG);
+    for (int i = 0; i < 2; i++) {
+        pressed(MDYN_PGS, 0.5 * i);
+        pressed(MDYN_TGS, 0.5 * i);
+        pressed(MDYN_DANTZIG, 0.5 * i);
+    }
     driven_slide(0, 1);
     driven_slide(0, 4000);
     driven_slide(1e-2, 1);
