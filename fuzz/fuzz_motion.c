@@ -1323,13 +1323,6 @@ static void check_substeps(const specimen *s, const mdyn_sim *after)
     }
 }
 
-/* Radians by which a free body turns in half a step, or 1. Beyond one, what is rounded on the way
-   grows with their square: by Euler's equation the axes of a turn depend on those before it. */
-static double radians_of(int dof, double half)
-{
-    return fmax(1, half * fmax(r_size(t.r.v + dof), r_size(t.v_after + dof)));
-}
-
 static void check_positions(const specimen *s, const mdyn_sim *after)
 {
     double q[RQ], v[RN], moved = 1;
@@ -1343,13 +1336,12 @@ static void check_positions(const specimen *s, const mdyn_sim *after)
     for (int i = 0; i < t.r.bodies; i++) {
         const rigid_body *b = &t.r.body[i];
         const int n = b->dofs + (b->dofs >= 3), turn = n - 4;
-        double length = 1, spread = 1;
-        if (b->single && is_midpoint(s)) spread = radians_of(b->dof, dt / 2);
+        double length = 1;
         if (n >= 4) length = sqrt(r_dot(q + b->coordinate + turn, q + b->coordinate + turn) +
                                   q[b->coordinate + turn + 3] * q[b->coordinate + turn + 3]);
         for (int k = 0; k < n; k++) {
             const double want = q[b->coordinate + k] / (n >= 4 && k >= turn ? length : 1);
-            const double most = POSITION * spread * spread * (moved + fabs(want));
+            const double most = POSITION * (moved + fabs(want));
             if (is_midpoint(s) && b->floating) continue; /* see check_trees */
             REQUIRE_SMALL(fabs(of_real(after->q[b->coordinate + k]) - want), most);
         }
