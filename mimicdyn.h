@@ -17920,9 +17920,9 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
 /* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
    it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
    velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls towards
-   its target, and none where they meet it; without a bound it contradicts them. One position has
-   none: exact rows that agree with it do so to the errors of positions only; nor rows of positions
-   on bodies, nor a tangent of a cone, whose part of the bound is not its own. */
+   its target, and none where they meet it; without a bound it contradicts them. No impulse have a
+   row that asks for one position, with which exact rows agree to their own errors only, rows of
+   positions on bodies, and a tangent of a cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num v, miss, bound;

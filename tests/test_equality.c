@@ -663,6 +663,7 @@ static void test_nearly_parallel(void) {
         worst = fmax(worst, speed_error(&t, &sim, want.v) / truth_step_size(&want, &t));
         compared++;
     }
+    CHECK(compared >= 40);
     printf("%d sets of nearly parallel rows, %.1e\n", compared, worst);
 }
 
