@@ -80,7 +80,7 @@ fuzz: $(SCALARS:%=fuzz-%)
 FUZZ_TIME  = 60
 FUZZ_SEED  = 0
 FUZZ_RUNS  =
-FUZZ_FLAGS = -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
+FUZZ_FLAGS = -g1 -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
              -fsanitize=fuzzer,address,undefined,float-cast-overflow
 $(SCALARS:%=fuzz-%): fuzz-%: build/fuzz_model-% build/fuzz_lcp-% build/fuzz_motion-% \
         build/fuzz_restore-% build/fuzz_curves-% build/fuzz_rotors-%

@@ -1,6 +1,6 @@
 #!/bin/sh
 # compile.sh BUILD [ROOT]: what compilers make of the header.
-#   contraction   no fused multiply-add in the header, in C and C++, ISO and GNU; in the user's code
+#   contraction   no fused multiply-add in the header, in GNU C and ISO C++; in the user's code
 #                 behind it as many as without it
 #   names         the macros that Windows and Arduino headers define
 #   bounds        no warning of arrays of one element
@@ -32,7 +32,6 @@ contraction() { # contraction COMPILER STANDARD LANGUAGE
     [ "$own" = "$alone" ] || fail "$1 $2: user's code: $own fused multiply-adds, $alone alone"
 }
 contraction g++ c++11 c++
-contraction gcc c99 c
 contraction gcc gnu99 c
 contraction clang gnu99 c
 

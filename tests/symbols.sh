@@ -13,8 +13,8 @@ mkdir -p "$build"
 
 printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$build/implementation.c"
 for scalar in F32 F64 FIXED; do
-    for level in -O0 -O2 -Os \
-        "-Os -DMIMICDYN_MAX_BODY_ROWS=6 -DMIMICDYN_MAX_CONTACTS=4 -DMIMICDYN_MAX_DANTZIG=9 \
+    for level in -O0 -Os \
+        "-O2 -DMIMICDYN_MAX_BODY_ROWS=6 -DMIMICDYN_MAX_CONTACTS=4 -DMIMICDYN_MAX_DANTZIG=9 \
             -DMIMICDYN_MAX_CURVES=4"; do
         what="$scalar $level"
         object=$build/implementation.o
