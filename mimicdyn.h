@@ -1305,7 +1305,7 @@ enum {
                                    and rows of velocities that slip; never set with MDYN_ITERATED */
     MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others: see
                                    `error`, and `residual` of a velocity */
-    MDYN_ROW_RELEASED = 8,      /* a coupling that was released, or has broken */
+    MDYN_ROW_RELEASED = 8,      /* of a coupling or closure that was released, or has broken */
     MDYN_ROW_AT_LOWER = 16,     /* a limit or a coupling's range acts at its lower bound; with
                                    MDYN_ENGAGED: is engaged there, and in the sticky flags too */
     MDYN_ROW_AT_UPPER = 32,     /* the same of the upper bound */
@@ -2007,10 +2007,12 @@ typedef union md_mass {
     const mdyn_user_row *user_row_table; /* NULL: none */ \
     mdyn_row_function row_function;      /* NULL: none */ \
     void *user_data; \
+    uint32_t closure_sum;                /* the part of table_sum of closures */ \
     md_count closures, user_rows;
 #define MD_BODY_ROW_MEMBERS \
     md_count lasting_row_count;           /* rows other than those of contacts */ \
     uint8_t friction_stage;               /* of all: md_friction_stage */ \
+    uint8_t closure_released[MD_ROOM(MIMICDYN_MAX_BODY_ROWS)]; /* mdyn_engage_closure */ \
     md_body_row body_row[MD_ROOM(MDYN_BODY_ROWS_)]; \
     md_num row_jacobian[MIMICDYN_MAX_DOFS];      /* J of the row on bodies at hand */ \
     md_num row_jacobian_size[MIMICDYN_MAX_DOFS]; /* size of each element's largest term */
@@ -2112,7 +2114,8 @@ typedef struct mdyn_sim {
 #if MDYN_BODY_ROWS_ > 0
     MD_ROW_TABLE_MEMBERS                 /* of closures and user rows */
 #endif
-    uint32_t table_sum;                  /* of model, couplings, closures and user rows at init */
+    uint32_t table_sum;                  /* of model, couplings and user rows at init, of closures
+                                            at init or mdyn_engage_closure */
     mdyn_wide3 gravity;
     mdyn_wide dt_wide;                   /* duration of a step with all digits */
     md_num dt, inverse_dt, h, inverse_h; /* duration of a step; of a substep */
@@ -2501,6 +2504,21 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
    mdyn_set_coupling. */
 enum { MDYN_RELEASE, MDYN_ENGAGE_HERE, MDYN_ENGAGE_OFFSET };
 MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
+
+/* Releases a closure (MDYN_RELEASE), which then has no effect, or engages it (MDYN_ENGAGE_OFFSET)
+   as the model's table now has it: the entry may have been edited, but for its number of rows.
+   mdyn_close_here first makes the entry one that is closed at the present positions. Otherwise the
+   gap is closed as after any disturbance. Clears the impulses of the closure. The next step removes
+   the difference of velocities, as far as effort allows.
+   Errors: MDYN_ERR_INDEX, also for MDYN_ENGAGE_HERE; of the entry those of mdyn_init. O(r + n + c) */
+MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
+
+/* Changes *closure, an entry of a table or any other, so that it is closed at the present q:
+   point_b; of a hinge axis_b, of a weld rotation; of MDYN_CLOSE_DISTANCE distance instead. On an
+   error nothing is changed.
+   Errors: MDYN_ERR_NULL; of *closure those of mdyn_init; MDYN_ERR_STATE; MDYN_ERR_RESULT for points
+   without a distance; MDYN_ERR_LEFT_OUT without closures (MIMICDYN_MAX_BODY_ROWS 0). O(b) */
+MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure);
 
 /* Replaces what may change of a body and its joint while it runs: mass, com, inertia, armature,
    damping, friction, limits, effort, gains. Parent, joint, axis, pitch, position and rotation must
@@ -12510,9 +12528,11 @@ MD_INLINE int md_row_activates(const mdyn_sim *sim, const md_row *row)
         && md_is_of_velocity(md_coupling_at(sim, row->index)));
 }
 
-/* Whether a coupling row or its loss row belongs to a coupling that is released. */
+/* Whether the coupling of a row, or of its loss row, or the closure of a row is released. */
 MD_INLINE int md_row_is_released(const mdyn_sim *sim, const md_row *row)
 {
+    if (MD_HAS_CLOSURES && row->kind == MDYN_ROW_CLOSURE)
+        return MD_BODY_ROWS(sim)->closure_released[row->index / 6];
     return md_is_coupling_row(row) && sim->released[row->index];
 }
 
@@ -12676,35 +12696,19 @@ MD_INLINE void md_unit_vector(md_vec *n, int k)
     md_vec_set(n, k == 0 ? one : zero, k == 1 ? one : zero, k == 2 ? one : zero);
 }
 
-/* Poses and bias accelerations of the two points. The gap is measured from the nearest common
-   ancestor, so that its rounding does not grow with the distance from the world's origin. */
-MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md_closure_pose *l)
+/* Rotations, arms and gap. The gap is measured from the nearest common ancestor, so that its
+   rounding does not grow with the distance from the world's origin. */
+MD_STATIC void md_measure_gap(const mdyn_sim *sim, const mdyn_closure *c, md_closure_pose *l)
 {
     int at[2], side;
     md_vec path[2], t;
     at[0] = c->a;
     at[1] = c->b;
-    md_vec_zero(&l->acc);
-    md_vec_zero(&l->alpha);
-
-    /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
-       a, - for b. */
     for (side = 0; side < 2; side++) {
-        const md_bias_motion *p = at[side] < 0 ? NULL : MD_BIAS_MOTION(sim, at[side]);
-        md_num sign = side ? MD_K(-1) : MD_K(1);
         md_body_rotation(sim, at[side], &l->rotation[side]);
         md_vec_of_wide(&t, side ? &c->point_b : &c->point_a);
         md_mat_vec(&l->arm[side], &l->rotation[side], &t);
         path[side] = l->arm[side];
-        if (!p) {
-            md_vec_of_wide(&t, &sim->gravity);
-            md_vec_add_scaled(&l->acc, md_neg(sign), &t);
-            continue;
-        }
-        md_mat_vec(&t, &p->rates, &l->arm[side]);
-        md_vec_add(&t, &t, &p->acc);
-        md_vec_add_scaled(&l->acc, sign, &t);
-        md_vec_add_scaled(&l->alpha, sign, &p->alpha);
     }
 
     /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
@@ -12715,6 +12719,33 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
     }
     md_vec_sub(&l->gap, &path[0], &path[1]);
     l->length = md_sqrt(md_add(md_dot(&path[0], &path[0]), md_dot(&path[1], &path[1])));
+}
+
+/* Poses and bias accelerations of the two points. */
+MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md_closure_pose *l)
+{
+    int side;
+    md_vec t;
+    md_measure_gap(sim, c, l);
+    md_vec_zero(&l->acc);
+    md_vec_zero(&l->alpha);
+
+    /* Acceleration of a point: acc + rates arm; of a point of the world -gravity. The sign is + for
+       a, - for b. */
+    for (side = 0; side < 2; side++) {
+        const int body = side ? c->b : c->a;
+        const md_bias_motion *p = body < 0 ? NULL : MD_BIAS_MOTION(sim, body);
+        md_num sign = side ? MD_K(-1) : MD_K(1);
+        if (!p) {
+            md_vec_of_wide(&t, &sim->gravity);
+            md_vec_add_scaled(&l->acc, md_neg(sign), &t);
+            continue;
+        }
+        md_mat_vec(&t, &p->rates, &l->arm[side]);
+        md_vec_add(&t, &t, &p->acc);
+        md_vec_add_scaled(&l->acc, sign, &t);
+        md_vec_add_scaled(&l->alpha, sign, &p->alpha);
+    }
     l->open = md_is_zero(l->length) ? MD_K(0)
         : md_div(md_sqrt(md_dot(&l->gap, &l->gap)), l->length);
     l->open = md_less(MD_K(MD_OPEN_LOOP), l->open) ? MD_K(0)
@@ -13040,8 +13071,11 @@ MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
         for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
 
     /* for joint rows md_plan_rows does this */
-    for (i = sim->joint_row_count; i < sim->rows; i++)
-        md_row_at(sim, i)->unbounded = md_body_row_at(sim, md_row_at(sim, i))->unbounded;
+    for (i = sim->joint_row_count; i < sim->rows; i++) {
+        md_row *row = md_row_at(sim, i);
+        row->unbounded = (uint8_t)(md_body_row_at(sim, row)->unbounded
+                                   && !md_row_is_released(sim, row));
+    }
     return code;
 }
 
@@ -14691,7 +14725,7 @@ MD_OWN_FRAME int md_meets_limit(const mdyn_sim *sim, const md_row *row)
     return md_less(upper, next) && !md_less(upper, q);
 }
 
-/* Whether inequality row k is left out of a step: a released coupling, a loss without efficiency,
+/* Whether inequality row k is left out of a step: of a released coupling or closure, a loss without efficiency,
    a limit that is not activated, that another one implies, or that is inactive. A range without an
    impulse in the last step, and a limit that is not about to be met either, starts inactive and is
    set up only if the solution without it violates it (md_activate_violated). */
@@ -21052,6 +21086,12 @@ MD_INLINE uint32_t md_sum_curve_tables(const md_curves *curves)
     return md_sum_bytes(curves->table, (size_t)curves->count * sizeof *curves->table, 5000);
 }
 
+MD_INLINE uint32_t md_sum_closures(const md_body_rows *rows)
+{
+    return md_sum_bytes(rows->closure_table,
+                        (size_t)rows->closures * sizeof *rows->closure_table, 3000);
+}
+
 /* The sum of the model and of all its tables, whose bytes must not change while the sim is used.
    The knots of curves that were edited are not read: there may be fewer. */
 MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
@@ -21064,8 +21104,7 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
     /* tables that this build has: of closures and user rows, of curves with their knots */
     if (MD_HAS_CLOSURES) {
         const md_body_rows *rows = MD_BODY_ROWS(sim);
-        sum += md_sum_bytes(rows->closure_table, (size_t)rows->closures * sizeof *m->closures,
-                            3000);
+        sum += md_sum_closures(rows);
         if (rows->user_row_table)
             sum += md_sum_bytes(rows->user_row_table,
                                 (size_t)rows->user_rows * sizeof *m->user_rows, 4000);
@@ -21082,6 +21121,13 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
         }
     }
     return sum;
+}
+
+/* The tables are known as they now are. */
+MD_STATIC void md_note_tables(mdyn_sim *sim)
+{
+    sim->table_sum = md_sum_tables(sim);
+    if (MD_HAS_CLOSURES) MD_BODY_ROWS(sim)->closure_sum = md_sum_closures(MD_BODY_ROWS(sim));
 }
 
 /* The part of constants_sum that is of curves: the members of md_curves before `bend`. */
@@ -21742,7 +21788,7 @@ MD_STATIC void md_take_tables(mdyn_sim *sim, const mdyn_model *model)
     sim->gravity = model->gravity;
     sim->dt_wide = model->dt;
     md_take_settings(sim, &model->solver);
-    sim->table_sum = md_sum_tables(sim);
+    md_note_tables(sim);
 }
 
 /* Links, couplings and rows on joints of a checked model, and the rows of joint velocities.
@@ -23064,6 +23110,7 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
     }
     md_print_softness(out, &c->softness);
     md_print_effort(out, c->effort);
+    if (MD_BODY_ROWS(sim)->closure_released[index / 6]) md_print(out, " (released)");
 }
 
 /* A user row as it was set up last: the table's, or what the callback made of it. Its C is a
@@ -24085,6 +24132,37 @@ MD_STATIC int md_write_vectors(mdyn_sim *sim, mdyn_wide3 *to_u, mdyn_wide3 *to_v
     return code;
 }
 
+/* What mdyn_close_here changes of a closure that has been checked: with p = p_a - p_b and
+   R = R_b^T R_a, point_b + R_b^T p, and R axis_a or the quaternion of R; or |p|. */
+MD_STATIC int md_close_here(mdyn_sim *sim, mdyn_closure *c)
+{
+    md_closure_pose l;
+    md_mat B, R;
+    md_vec point, axis;
+    mdyn_wide3 unused;
+    md_num q[4];
+    int code;
+    md_measure_gap(sim, c, &l);
+    if (c->kind == MDYN_CLOSE_DISTANCE) {
+        q[0] = md_sqrt(md_dot(&l.gap, &l.gap));
+        if (md_is_rounding(q[0], l.length)) return md_blame(sim, MDYN_ERR_RESULT, -1);
+        return md_write_results(sim, &c->distance, q, 1);
+    }
+
+    md_mat_transpose(&B, &l.rotation[1]);
+    md_mat_mul(&R, &B, &l.rotation[0]);
+    md_vec_add(&l.arm[1], &l.arm[1], &l.gap);
+    md_mat_t_vec(&point, &l.rotation[1], &l.arm[1]);
+    md_vec_of_wide(&axis, &c->axis_a);
+    if (md_wides_are_zero(&c->axis_a.x, 3)) md_unit_vector(&axis, 2);
+    md_mat_vec(&axis, &R, &axis);
+    code = md_write_vectors(sim, &c->point_b, c->kind == MDYN_CLOSE_HINGE ? &c->axis_b : &unused,
+                            &point, &axis);
+    if (code != MDYN_OK || c->kind != MDYN_CLOSE_WELD) return code;
+    md_quaternion_of_mat(q, &R);
+    return md_write_results(sim, &c->rotation.w, q, 4);
+}
+
 /* ---- mass ---- */
 
 /* *in += the mass and first moment of body i, at the world's origin: h_world = h + m r for the
@@ -24568,7 +24646,7 @@ MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigne
     }
 
     md_point_to_tables(sim, m);
-    sim->table_sum = md_sum_tables(sim);
+    md_note_tables(sim);
     for (i = 0; i < sim->bodies; i++) sim->link[i].table_sum = md_sum_body(&m->bodies[i]);
     sim->constants_sum = md_sum_constants(sim);
     return MDYN_OK;
@@ -24785,6 +24863,46 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on)
 {
     int code = md_enter_change(sim);
     return code == MDYN_OK ? md_leave(sim, md_set_engaged(sim, coupling, on)) : code;
+}
+
+/* The closures are known as their table now has them. */
+MD_STATIC void md_note_closures(mdyn_sim *sim)
+{
+    md_body_rows *rows = MD_BODY_ROWS(sim);
+    const uint32_t sum = md_sum_closures(rows);
+    uint32_t before = md_sum_part(sim, &sim->table_sum, sizeof sim->table_sum)
+        + md_sum_part(sim, &rows->closure_sum, sizeof rows->closure_sum);
+    sim->table_sum += sum - rows->closure_sum;
+    rows->closure_sum = sum;
+    md_change_sum(sim, before, md_sum_part(sim, &sim->table_sum, sizeof sim->table_sum)
+                  + md_sum_part(sim, &rows->closure_sum, sizeof rows->closure_sum));
+}
+
+/* Steps set up the rows of closures anew, so the plan stays. */
+MD_STATIC int md_set_closure_engaged(mdyn_sim *sim, int closure, int on)
+{
+    int first, k, code;
+    if (!MD_HAS_CLOSURES || closure < 0 || closure >= MD_BODY_ROWS(sim)->closures
+        || (on != MDYN_RELEASE && on != MDYN_ENGAGE_OFFSET))
+        return md_blame(sim, MDYN_ERR_INDEX, closure);
+    first = md_find_row(sim, MDYN_ROW_CLOSURE, 6 * closure);
+    code = md_recheck_closure(sim, closure, first - sim->joint_row_count);
+    if (code != MDYN_OK) return code;
+
+    md_note_closures(sim);
+    md_count_springs(sim);
+    md_drop_last_dv(sim);
+    MD_BODY_ROWS(sim)->closure_released[closure] = on == MDYN_RELEASE;
+    for (k = first; k < sim->rows && md_row_at(sim, k)->kind == MDYN_ROW_CLOSURE
+         && md_row_at(sim, k)->index / 6 == closure; k++)
+        sim->row_result[k].impulse = sim->row_result[k].warm_start = MD_K(0);
+    return MDYN_OK;
+}
+
+MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on)
+{
+    int code = md_enter(sim);
+    return code == MDYN_OK ? md_leave(sim, md_set_closure_engaged(sim, closure, on)) : code;
 }
 
 /* ---- what may change while it runs ---- */
@@ -25520,6 +25638,14 @@ MDYN_API int mdyn_point(mdyn_sim *sim, int body, const mdyn_real3 *point, mdyn_r
     if (!md_vec_in_range(&p)) return md_blame(sim, MDYN_ERR_RESULT, body);
     md_real3_of(position, &p);
     return MDYN_OK;
+}
+
+MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure)
+{
+    int code = md_open_kinematics(sim, 0, closure, closure);
+    if (code == MDYN_OK && !MD_HAS_CLOSURES) code = md_blame(sim, MDYN_ERR_LEFT_OUT, -1);
+    if (code == MDYN_OK) code = md_check_closure(sim, closure, -1, sim->bodies);
+    return code == MDYN_OK ? md_close_here(sim, closure) : code;
 }
 
 /* J a + J' v. MDYN_ERR_BUSY in a callback: the kinematics of a midpoint step are those of its
