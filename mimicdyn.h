@@ -2517,7 +2517,7 @@ MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
    point_b; of a hinge axis_b, of a weld rotation; of MDYN_CLOSE_DISTANCE distance instead. On an
    error nothing is changed.
    Errors: MDYN_ERR_NULL; of *closure those of mdyn_init; MDYN_ERR_STATE; MDYN_ERR_RESULT for points
-   without a distance; MDYN_ERR_LEFT_OUT without closures (MIMICDYN_MAX_BODY_ROWS 0). O(b) */
+   without a distance; MDYN_ERR_CAPACITY_BODY_ROWS with MIMICDYN_MAX_BODY_ROWS 0. O(b) */
 MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure);
 
 /* Replaces what may change of a body and its joint while it runs: mass, com, inertia, armature,
@@ -25643,8 +25643,9 @@ MDYN_API int mdyn_point(mdyn_sim *sim, int body, const mdyn_real3 *point, mdyn_r
 MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure)
 {
     int code = md_open_kinematics(sim, 0, closure, closure);
-    if (code == MDYN_OK && !MD_HAS_CLOSURES) code = md_blame(sim, MDYN_ERR_LEFT_OUT, -1);
-    if (code == MDYN_OK) code = md_check_closure(sim, closure, -1, sim->bodies);
+    if (code != MDYN_OK) return code;
+    if (!MD_HAS_CLOSURES) return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
+    code = md_check_closure(sim, closure, -1, sim->bodies);
     return code == MDYN_OK ? md_close_here(sim, closure) : code;
 }
 
