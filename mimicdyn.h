@@ -2510,7 +2510,8 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
    mdyn_close_here first makes the entry one that is closed at the present positions. Otherwise the
    gap is closed as after any disturbance. Clears the impulses of the closure. The next step removes
    the difference of velocities, as far as effort allows.
-   Errors: MDYN_ERR_INDEX, also for MDYN_ENGAGE_HERE; of the entry those of mdyn_init. O(r + n + c) */
+   Errors: MDYN_ERR_INDEX, also for MDYN_ENGAGE_HERE; of the entry those of mdyn_init.
+   O(r + n + c) */
 MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
 
 /* Changes *closure, an entry of a table or any other, so that it is closed at the present q:
@@ -14725,10 +14726,10 @@ MD_OWN_FRAME int md_meets_limit(const mdyn_sim *sim, const md_row *row)
     return md_less(upper, next) && !md_less(upper, q);
 }
 
-/* Whether inequality row k is left out of a step: of a released coupling or closure, a loss without efficiency,
-   a limit that is not activated, that another one implies, or that is inactive. A range without an
-   impulse in the last step, and a limit that is not about to be met either, starts inactive and is
-   set up only if the solution without it violates it (md_activate_violated). */
+/* Whether inequality row k is left out of a step: of a released coupling or closure, a loss without
+   efficiency, a limit that is not activated, that another one implies, or that is inactive. A range
+   without an impulse in the last step, and a limit that is not about to be met either, starts
+   inactive and is set up only if the solution without it violates it (md_activate_violated). */
 MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
 {
     const md_num last_impulse = sim->row_result[k].impulse;
@@ -21086,6 +21087,7 @@ MD_INLINE uint32_t md_sum_curve_tables(const md_curves *curves)
     return md_sum_bytes(curves->table, (size_t)curves->count * sizeof *curves->table, 5000);
 }
 
+/* The sum of the closures, which mdyn_engage_closure takes anew. */
 MD_INLINE uint32_t md_sum_closures(const md_body_rows *rows)
 {
     return md_sum_bytes(rows->closure_table,
@@ -24134,7 +24136,7 @@ MD_STATIC int md_write_vectors(mdyn_sim *sim, mdyn_wide3 *to_u, mdyn_wide3 *to_v
 
 /* What mdyn_close_here changes of a closure that has been checked: with p = p_a - p_b and
    R = R_b^T R_a, point_b + R_b^T p, and R axis_a or the quaternion of R; or |p|. */
-MD_STATIC int md_close_here(mdyn_sim *sim, mdyn_closure *c)
+MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
 {
     md_closure_pose l;
     md_mat B, R;
@@ -24899,6 +24901,8 @@ MD_STATIC int md_set_closure_engaged(mdyn_sim *sim, int closure, int on)
     return MDYN_OK;
 }
 
+/* The sum over the tables would tell of the edited entry: the part of the closures is taken anew,
+   as one of them may have been edited for this call. */
 MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on)
 {
     int code = md_enter(sim);
@@ -25640,13 +25644,15 @@ MDYN_API int mdyn_point(mdyn_sim *sim, int body, const mdyn_real3 *point, mdyn_r
     return MDYN_OK;
 }
 
+/* Gap and turn are measured as the rows of the closure measure them, so that none is left to
+   correct. The kinematics may be asked of a row's callback, for an entry of its own. */
 MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure)
 {
     int code = md_open_kinematics(sim, 0, closure, closure);
     if (code != MDYN_OK) return code;
     if (!MD_HAS_CLOSURES) return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
     code = md_check_closure(sim, closure, -1, sim->bodies);
-    return code == MDYN_OK ? md_close_here(sim, closure) : code;
+    return code == MDYN_OK ? md_write_closed(sim, closure) : code;
 }
 
 /* J a + J' v. MDYN_ERR_BUSY in a callback: the kinematics of a midpoint step are those of its

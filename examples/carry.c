@@ -16,7 +16,7 @@ enum { BOOM, BOX };
 enum { TO_WORLD, TO_BOOM };
 #define DT 0.001
 #define G 9.81
-#define R 0.5         /* from the boom's axis to the box's centre [m] */
+#define R 0.5         /* from the boom's axis to the box's center [m] */
 #define MASS 2.0      /* of the box [kg] */
 #define BALL 0.02     /* its moment of inertia about every axis [kg m^2] */
 #define SHAFT 0.48    /* moment of inertia of the boom [kg m^2] */

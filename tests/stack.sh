@@ -20,8 +20,8 @@ failed=0
 for scalar in F32 F64 FIXED; do
     for level in O2 Os; do
         rm -f "$scratch/stack.ci"
-        "$cc" -std=c99 "-$level" -ftrack-macro-expansion=0 "$@" -DMIMICDYN_SCALAR=$scalar -fcallgraph-info=su,da -I"$root" \
-            -c "$source" -o "$scratch/stack.o" || exit 1
+        "$cc" -std=c99 "-$level" -ftrack-macro-expansion=0 "$@" -DMIMICDYN_SCALAR=$scalar \
+            -fcallgraph-info=su,da -I"$root" -c "$source" -o "$scratch/stack.o" || exit 1
         # Names are FILE:FUNCTION for static ones; a call's own bytes count its frame.
         awk -v what="$scalar $level" '
             function quoted(line, key) {
