@@ -677,7 +677,8 @@ static int perform(mdyn_sim *sim, const call *c, result *r) {
                                               : mdyn_constrained_dynamics(sim, n);
     case CALL_RESPONSE: return mdyn_impulse_response(sim, c->i, c->j, n);
     case CALL_COLUMN: return mdyn_inverse_mass_column(sim, c->i, n);
-    case CALL_ENGAGE: return mdyn_engage(sim, c->i, c->j & 1);
+    case CALL_ENGAGE: return (c->j & 4) != 0 ? mdyn_engage_closure(sim, c->i, c->j & 3)
+                                             : mdyn_engage(sim, c->i, c->j & 1);
     case CALL_CONTACTS: return mdyn_set_contacts(sim, c->contact, c->contacts);
     default: return (c->j & 1) != 0 ? call_wrench(sim, c, r) : mdyn_energy(sim, &n[0], &n[1]);
     }
