@@ -8500,7 +8500,7 @@ MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
     }
     if (bound) {
         *rest = md_real_minus(q, tail, *bound);
-        q = md_to_real(md_of_wide(*bound));
+        q = md_nearest_real(*bound); /* by its own digits: an md_num may be beyond it */
     }
 
     /* it need not set what is 0 */

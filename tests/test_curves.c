@@ -1087,6 +1087,35 @@ static void test_bounds(void) {
     CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CURVE);
 }
 
+/* A bound may have more digits than what the library reckons with. The function is asked beyond it
+   by no more than what a coordinate is rounded by, 2^-41 in fixed point. */
+static mdyn_real lowest, highest;
+static void line(mdyn_real q, mdyn_curve_point *p, void *user) {
+    (void)user;
+    lowest = q < lowest ? q : lowest;
+    highest = q > highest ? q : highest;
+    p->value = q;
+    p->slope = wide(1);
+}
+
+static void test_asked_within(void) {
+    const double rounding = BY_SCALAR(0.0, 0.0, ldexp(1, -41));
+    mdyn_curve own = MDYN_FUNCTION(line, NULL);
+    mdyn_curve_point p;
+    for (int n = 0; n < 1000; n++) {
+        double bound = random_in(0.1, 50), beyond = bound + random_in(0, 1);
+        own.lower = wide(-bound);
+        own.upper = wide(bound);
+        lowest = highest = real(0);
+        for (int sign = -1; sign < 2; sign += 2) {
+            CHECK_EQUAL(mdyn_evaluate_curve(&own, real(sign * beyond), &p), MDYN_OK);
+            CHECK_NEAR(of_real(p.value), sign * beyond, 50 * VALUE);
+        }
+        CHECK(of_real(lowest) >= of_wide(own.lower) - rounding
+              && of_real(highest) <= of_wide(own.upper) + rounding);
+    }
+}
+
 /* The range of a leader without limits, in places from -40 to 40: polynomials, splines and a
    function that go straight on or rise out of range beyond; limits of the follower on one side or
    on both. */
@@ -1235,7 +1264,7 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors
+        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors, test_asked_within
     };
     check_begin(argc, argv);
     fill_tables();
