@@ -8646,15 +8646,17 @@ MD_STATIC md_num md_next_extreme(const mdyn_curve *c, md_num q, md_num end, md_n
 }
 
 /* Finds the first place after `from`, up to `to`, at which the slope of a curve that is no coupler
-   vanishes; a function is looked at in 64 places, between its bounds if it has some. Returns 0 if
-   there is none, with *place = to. Up to a place that was found before the slope keeps its sign.
-   O(knots log knots) */
+   vanishes; a function is looked at in 64 places from there to `to`, or between its bounds if these
+   are closer. Returns 0 if there is none, with *place = to. Up to a place that was found before the
+   slope keeps its sign. O(knots log knots) */
 MD_STATIC int md_find_level(const mdyn_curve *c, md_num from, md_num to, md_num *place)
 {
-    const md_num stride = md_mul(MD_RATIO(1, 64), md_is_bounded(c)
-        ? md_sub(md_of_wide(c->upper), md_of_wide(c->lower)) : md_sub(to, from));
     const md_num rounding = MD_K(MD_CONSISTENCY_TOLERANCE);
+    md_num stride = md_sub(to, from);
     int k, sign = md_slope_sign(c, from, rounding), next;
+    if (md_is_bounded(c))
+        stride = md_min(stride, md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
+    stride = md_mul(MD_RATIO(1, 64), stride);
 
     /* from one extreme of the slope to the next, until its sign changes; sign 0 or 2 says none */
     for (*place = from; md_less(from, to); from = *place) {

@@ -1116,6 +1116,33 @@ static void test_asked_within(void) {
     }
 }
 
+/* f' = q^2 - 0.01 vanishes twice within narrow limits of the joint, whose function has far ones. */
+static void wavy(mdyn_real q, mdyn_curve_point *p, void *user) {
+    double x = of_real(q);
+    (void)user;
+    p->value = real(x * x * x / 3 - 0.01 * x);
+    p->slope = wide(x * x - 0.01);
+    p->curvature = wide(2 * x);
+}
+
+static void test_level_within(void) {
+    static const mdyn_curve curve[] = { MDYN_FUNCTION_WITHIN(-100, 100, wavy, NULL) };
+    mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
+    mdyn_body limited[2];
+    mdyn_model m = planar2g;
+    memcpy(limited, rods, sizeof limited);
+    limited[1].lower = wide(-0.5);
+    limited[1].upper = wide(0.5);
+    c.terms[0].curve = 1;
+    c.terms[1].curve = 0;
+    m.bodies = limited;
+    m.couplings = &c;
+    m.curves = curve;
+    m.curve_count = 1;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_SLOPE);
+    CHECK_NEAR(of_real(other.culprit.place), -0.1, LEVEL);
+}
+
 /* The range of a leader without limits, in places from -40 to 40: polynomials, splines and a
    function that go straight on or rise out of range beyond; limits of the follower on one side or
    on both. */
@@ -1264,7 +1291,7 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors, test_asked_within
+        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors, test_asked_within, test_level_within
     };
     check_begin(argc, argv);
     fill_tables();
