@@ -2625,8 +2625,9 @@ MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size);
 MDYN_API int mdyn_restore(mdyn_sim *sim, const mdyn_model *model, const void *bytes, int32_t size);
 
 /* What row `index` of a kind did in the last step; velocities are those of the present sim->v.
-   MDYN_ERR_RESULT if a result is 1e30 or more; MDYN_ERR_REPLACED as for mdyn_coupling_force;
-   MDYN_ERR_STATE. O(r + n + terms), with MDYN_ON_REQUEST as mdyn_coupling_force */
+   MDYN_ERR_RESULT if a result is 1e30 or more, or where a curve has no value at the present q;
+   MDYN_ERR_REPLACED as for mdyn_coupling_force; MDYN_ERR_STATE. O(r + n + terms), with
+   MDYN_ON_REQUEST as mdyn_coupling_force */
 MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
                              mdyn_row_report *report);
 
@@ -8833,21 +8834,21 @@ MD_STATIC int md_update_curves(mdyn_sim *sim)
     return code;
 }
 
-/* C += the terms of coupling i, at the present q. What is not in range counts as 0: a step at this
-   place is refused by md_update_curves. */
-MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
+/* C += the terms of coupling i, at the present q. What is not in range counts as 0, and 0 is
+   returned: a step at this place is refused by md_update_curves. */
+MD_STATIC int md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     md_curve_value p; /* of a coordinate, or of its curve */
-    int k;
+    int k, ok = 1;
 
     /* one function of all joints */
     if (coupler) {
         mdyn_coupler_point all;
-        (void)md_evaluate_coupler(sim, i, coupler, &all, &p.tail);
-        md_sum_add_product(C, c->coefficient[md_first_term(c)], all.value, p.tail);
-        return;
+        ok = md_evaluate_coupler(sim, i, coupler, &all, &p.tail);
+        if (ok) md_sum_add_product(C, c->coefficient[md_first_term(c)], all.value, p.tail);
+        return ok;
     }
 
     /* a sum: coordinates themselves, and curves of coordinates */
@@ -8858,9 +8859,10 @@ MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
         p.value = sim->q[q];
         p.tail = sim->q_tail[q];
         if (c->curve[k])
-            (void)md_find_curve_value(md_curve_of(sim, c->curve[k]), p.value, p.tail, &p);
+            ok &= md_find_curve_value(md_curve_of(sim, c->curve[k]), p.value, p.tail, &p);
         md_sum_add_product(C, c->coefficient[k], p.value, p.tail);
     }
+    return ok;
 }
 
 /* Sum over the curves of coupling i: J' v where J was last taken; in the last step; the magnitude
@@ -11339,28 +11341,27 @@ MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
         to[t->dof[k]] = md_add(to[t->dof[k]], md_mul(t->factor[k], s));
 }
 
-/* C of a joint row, by q and its tails; of a drive less its target. */
-MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
+/* C of a joint row, by q and its tails; of a drive less its target. Returns 0 where a curve has no
+   value. */
+MD_STATIC int md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
     if (!md_is_coupling_row(row) || md_row_is_loss(row)) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
         if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(C, sim->target[row->index]);
-        return;
+        return 1;
     }
 
     /* a coupling: offset, then the terms */
     md_sum_set(C, md_coupling_at(sim, row->index)->offset);
     if (!md_wide_is_zero(sim->offset_rest[row->index]))
         md_sum_add_product(C, sim->offset_rest[row->index], MDYN_R(1), 0);
-    if (md_coupling_is_curved(sim, row->index)) {
-        md_sum_curves(sim, row->index, C);
-        return;
-    }
+    if (md_coupling_is_curved(sim, row->index)) return md_sum_curves(sim, row->index, C);
     for (k = 0; k < t->count; k++) {
         c = md_coordinate_of_dof(sim, t->dof[k]);
         md_sum_add_product(C, t->coefficient[k], sim->q[c], sim->q_tail[c]);
     }
+    return 1;
 }
 
 /* sim->value = C of the joint row whose terms are in sim->terms: the coordinate, or the sum of
@@ -11373,7 +11374,7 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     for (k = 0; md_has_displacement(sim) && k < t->count; k++)
         shift = md_add(shift, md_mul(t->factor[k], MD_DISPLACEMENT(sim)[t->dof[k]]));
     MD_VALUE(sim)->displacement = shift;
-    md_sum_position(sim, row, t, &MD_VALUE(sim)->sum);
+    (void)md_sum_position(sim, row, t, &MD_VALUE(sim)->sum);
 }
 
 /* Whether C may have a part beside q and its tails: in substeps, by J' v, of rows on bodies. */
@@ -11564,7 +11565,7 @@ MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
     md_terms t;
     md_sum C;
     md_find_row_terms(sim, row, &t);
-    md_sum_position(sim, row, &t, &C);
+    (void)md_sum_position(sim, row, &t, &C);
     values.error = md_sum_minus(&C, md_coupling_at(sim, tie->coupling)->lower);
     values.velocity = md_row_velocity(sim, row, &t);
     return values;
@@ -20984,7 +20985,7 @@ MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
     /* C, and the rounding of its terms */
     md_drop_bias_motions(sim);
     md_find_row_terms(sim, md_row_at(sim, i), t);
-    md_sum_position(sim, md_row_at(sim, i), t, &C);
+    (void)md_sum_position(sim, md_row_at(sim, i), t, &C);
     for (k = 0; k < t->count; k++)
         slack = md_add(slack, md_abs(md_mul(t->factor[k],
             md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])]))));
@@ -23352,29 +23353,33 @@ MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
     return md_row_velocity(sim, row, &t);
 }
 
-/* The error of a row in the present state; for a range, how far outside it. */
-MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
+/* *error := that of a row in the present state; for a range, how far outside it. Returns 0 where a
+   curve has no value. */
+MD_STATIC int md_present_error(const mdyn_sim *sim, const md_row *row, md_num *error)
 {
     md_terms t;
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
     md_sum C;
     md_num above, below;
-    if (s->level == MDYN_VELOCITY) return MD_K(0);
+    int known = 1;
+    *error = MD_K(0);
+    if (s->level == MDYN_VELOCITY) return 1;
 
     /* C at the present state */
     if (md_is_body_row(row)) {
         md_sum_set(&C, md_to_wide(md_body_row_at(sim, row)->value_after));
     } else {
         md_find_row_terms(sim, row, &t);
-        md_sum_position(sim, row, &t, &C);
+        known = md_sum_position(sim, row, &t, &C);
     }
 
     /* beyond the bounds of its range */
     below = md_sum_minus(&C, s->lower);
     above = md_sum_minus(&C, s->upper);
-    if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
-    return md_has_upper(s->upper) && md_less(MD_K(0), above) ? above : MD_K(0);
+    if (md_has_upper(s->upper) && md_less(MD_K(0), above)) *error = above;
+    if (md_has_lower(s->lower) && md_less(below, MD_K(0))) *error = below;
+    return known;
 }
 
 /* C' at the end of a midpoint step minus J v' at its middle. */
@@ -23427,14 +23432,14 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     const md_num velocity = md_present_row_velocity(sim, k), impulse = md_impulse_of_step(sim, k);
     const md_num force = md_mul(sim->inverse_dt, impulse);
     const md_num power = md_mul(force, velocity);
-    const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
-                                               : *MD_RESULT_ERROR(r);
-    md_num residual = MD_K(0);
+    md_num error = MD_K(0), residual = MD_K(0);
 
     /* how far J v' misses its bounds */
     if (live && md_less(velocity, r->v_lo)) residual = md_sub(velocity, r->v_lo);
     if (live && md_less(r->v_hi, velocity)) residual = md_sub(velocity, r->v_hi);
     if (!md_all_in_range(sim->v, sim->dofs)) return MDYN_ERR_STATE;
+    if (live && !md_uses_midpoint(sim)) error = *MD_RESULT_ERROR(r);
+    else if (live && !md_present_error(sim, md_row_at(sim, k), &error)) return MDYN_ERR_RESULT;
     if (!md_is_representable(velocity) || !md_is_representable(force)
         || !md_is_representable(power) || !md_is_representable(residual))
         return MDYN_ERR_RESULT;
@@ -23442,7 +23447,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     report->impulse = md_to_wide(impulse);
     report->force = md_to_wide(force);
     report->power = md_to_wide(power);
-    report->error = md_to_wide(live ? error : MD_K(0));
+    report->error = md_to_wide(error);
     report->velocity = md_to_wide(md_add(velocity, md_row_turn(sim, k)));
     report->residual = md_to_wide(residual);
     report->flags = live ? md_row_at(sim, k)->last_flags : 0;

@@ -1143,6 +1143,52 @@ static void test_level_within(void) {
     CHECK_NEAR(of_real(other.culprit.place), -0.1, LEVEL);
 }
 
+/* ---- a step that ends where a curve has no value ---- */
+
+static void ends_at_1(mdyn_real q, mdyn_curve_point *p, void *user) {
+    (void)user;
+    p->value = q;
+    p->slope = wide(1);
+    if (of_real(q) > 1) bad_wide(&p->slope, 0);
+}
+
+static void both_end_at_1(const mdyn_real *q, const mdyn_real *v, mdyn_coupler_point *p,
+                          void *user) {
+    (void)v; (void)user;
+    p->value = q[0] - q[1];
+    p->gradient[0] = wide(1);
+    p->gradient[1] = wide(-1);
+    if (of_real(q[1]) > 1) bad_wide(&p->rate, 0);
+}
+
+/* What the row has exerted is known, its error is not. */
+static void test_report_without_value(void) {
+    static const mdyn_curve ends[] = { MDYN_FUNCTION(ends_at_1, NULL),
+                                       MDYN_COUPLER(both_end_at_1, NULL) };
+    static const mdyn_softness row = MDYN_HARD(0.2);
+    mdyn_model m = planar2g;
+    mdyn_row_report r;
+    m.curves = ends;
+    m.curve_count = 2;
+    for (int coupler = 0; coupler < 2; coupler++) {
+        mdyn_coupling c = MDYN_PHYSX_MIMIC(0, 1, -1, 0);
+        c.softness = row;
+        c.terms[0].curve = coupler ? 2 : 0;
+        c.terms[1].curve = coupler ? 2 : 1;
+        m.couplings = &c;
+        CHECK_EQUAL(mdyn_init(&other, &m), MDYN_OK);
+        other.q[0] = other.q[1] = real(0.9995);
+        other.v[0] = other.v[1] = real(0.3);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+        CHECK_NEAR(of_wide(r.error), of_real(other.q[0]) - of_real(other.q[1]), VALUE);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+        CHECK(of_real(other.q[1]) > 1);
+        CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, 0, &r), MDYN_ERR_RESULT);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_ERR_NOT_FINITE);
+    }
+}
+
 /* The range of a leader without limits, in places from -40 to 40: polynomials, splines and a
    function that go straight on or rise out of range beyond; limits of the follower on one side or
    on both. */
@@ -1291,7 +1337,8 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors, test_asked_within, test_level_within
+        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors, test_asked_within, test_level_within,
+        test_report_without_value
     };
     check_begin(argc, argv);
     fill_tables();
