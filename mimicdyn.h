@@ -9191,8 +9191,8 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
         for (j = sim->G_first[tie->dof]; j < sim->G_end[tie->dof]; j++) sim->G[j] = MD_K(0);
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
             md_num s = md_neg(md_mul(sim->tie_inverse[i], md_of_wide(c->coefficient[k])));
+            if (md_term_is_curved(c, k)) s = md_mul(s, (bend++)->slope);
             if (md_is_zero(s)) continue;
-            if (c->curve[k]) s = md_mul(s, (bend++)->slope);
             if (md_dof_of(sim, c->body[k]) != tie->dof)
                 md_add_to_G(sim, tie->dof, md_dof_of(sim, c->body[k]), s);
         }

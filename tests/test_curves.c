@@ -1189,6 +1189,32 @@ static void test_report_without_value(void) {
     }
 }
 
+/* ---- a term that does not count ---- */
+
+/* 1e9 q_0 = 1e-37 f_0(q_1) + 1e9 f_1(q_2): in F32 the ratio of the second term is 0, and the third
+   one keeps the slope of its own curve. */
+static void test_vanishing_ratio(void) {
+    static const mdyn_curve lines[] = { MDYN_POLYNOMIAL(0, 0, 3, 0, 0, 0),
+                                        MDYN_POLYNOMIAL(0, 0, 1, 0, 0, 0) };
+    static const mdyn_coupling c[] = { { { MDYN_TERM(0, 1e9), MDYN_CURVED_TERM(1, -1e-37, 0),
+                                           MDYN_CURVED_TERM(2, -1e9, 1) }, MDYN_C(0),
+                                         MDYN_COUPLING_END_ } };
+    mdyn_body sliders[3];
+    for (int i = 0; i < 3; i++) {
+        static const mdyn_body slider = MDYN_BODY(MDYN_WORLD, MDYN_SLIDES(1, 0, 0),
+            MDYN_AT(0, 0, 0), MDYN_POINT_MASS(1), MDYN_PASSIVE, NULL);
+        sliders[i] = slider;
+    }
+    mdyn_model m = MDYN_MODEL(sliders, 3, c, 1, MDYN_V3(0, 0, 0), 0.001);
+    m.curves = lines;
+    m.curve_count = 2;
+    CHECK(mdyn_init(&other, &m) >= 0);
+    other.tau[2] = real(2);
+    CHECK(mdyn_step(&other) >= 0);
+    CHECK_NEAR(of_real(other.v[2]), 0.001, SPEED);
+    CHECK_NEAR(of_real(other.v[0]), 0.001, SPEED);
+}
+
 /* The range of a leader without limits, in places from -40 to 40: polynomials, splines and a
    function that go straight on or rise out of range beyond; limits of the follower on one side or
    on both. */
@@ -1338,7 +1364,7 @@ int main(int argc, char **argv) {
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
         test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors, test_asked_within, test_level_within,
-        test_report_without_value
+        test_report_without_value, test_vanishing_ratio
     };
     check_begin(argc, argv);
     fill_tables();
