@@ -7915,13 +7915,23 @@ MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 
 /* ---- articulated bodies: M = L^T L by six numbers a DoF ---- */
 
-/* The rounding of S^T I_A S: that of the elements of I_A that it is made of. */
-MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d)
+/* xx + yy + zz */
+MD_STATIC md_num md_sym_trace(const md_sym *a)
 {
-    const md_sym *inertia = d->kind == MD_LINEAR ? &in->linear : &in->angular;
-    const md_num trace = md_add(md_add(md_sym_diagonal(inertia, 0), md_sym_diagonal(inertia, 1)),
-                                md_sym_diagonal(inertia, 2));
-    return md_add(md_mul(MD_K(MD_EPSILON), trace), MD_K(1e-30));
+    return md_add(md_add(md_sym_diagonal(a, 0), md_sym_diagonal(a, 1)), md_sym_diagonal(a, 2));
+}
+
+/* The rounding of S^T I_A S: that of the elements of I_A that it is made of, with `taken`, what
+   other DoFs have taken from the trace of its angular part. Of the linear part, a mass in all
+   directions, they leave some. */
+MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d, md_num taken)
+{
+    md_num size = md_dof_is_linear(d) ? MD_K(0) : md_add(taken, md_sym_trace(&in->angular));
+    if (!md_dof_is_angular(d)) {
+        const md_num pitch = md_dof_is_linear(d) ? MD_K(1) : MD_COLUMN(d)->pitch;
+        size = md_add(size, md_mul(md_mul(pitch, pitch), md_sym_trace(&in->linear)));
+    }
+    return md_add(md_mul(MD_K(MD_EPSILON), size), MD_K(1e-30));
 }
 
 /* L_kk = sqrt(D) and W = U/sqrt(D) of DoF k. */
@@ -7967,13 +7977,15 @@ MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, md_force
    sqrt(D) is L_kk, and S_j^T W shifted to the ancestor j is L_kj. With b, unless NULL, does on the
    way what md_aba_inward does, for the wrenches in shared.work.before. Takes the place of the bias
    motions.
-   MDYN_ERR_SINGULAR if D is not above the rounding of I_A. */
+   MDYN_ERR_SINGULAR if D is not above the rounding of I_A. For this inverse_diagonal has, until D
+   is known, the sum of |W|^2 (angular) over the DoFs whose path to the world leads over this one. */
 MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 {
     md_vec room;
     int i, k;
     sim->factored = MD_FACTOR_NONE;
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
+    for (k = 0; k < sim->dofs; k++) sim->inverse_diagonal[k] = MD_K(0);
 
     /* I_A of each body alone */
     for (i = 0; i < sim->bodies; i++)
@@ -7997,12 +8009,16 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 
         for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
             const md_dof *d = &sim->dof[k];
+            const int to = md_parent_dof(sim, k);
+            md_num D, taken = sim->inverse_diagonal[k];
             md_force U; /* I_A S */
-            md_num D;
             md_dof_articulated_force(&U, in, d);
             D = md_add(md_dof_dot_force(d, &U), md_added_inertia(sim, k, dt));
-            if (!md_less(md_aba_rounding(in, d), D)) return md_blame(sim, MDYN_ERR_SINGULAR, k);
+            if (!md_less(md_aba_rounding(in, d, taken), D))
+                return md_blame(sim, MDYN_ERR_SINGULAR, k);
             md_aba_set_column(sim, k, D, &U);
+            taken = md_add(taken, md_dot(&MD_W(sim, k)->ang, &MD_W(sim, k)->ang));
+            if (to >= 0) sim->inverse_diagonal[to] = md_add(sim->inverse_diagonal[to], taken);
             if (b) md_aba_inward_dof(sim, k, b, p);
 
             /* a root passes nothing on: its first DoF need not update I_A */
