@@ -7230,22 +7230,6 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
     }
 }
 
-/* Poses and axes of the present q, unless they are up to date, for queries that need nothing else.
-   The rest of the kinematics stays stale. */
-MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
-{
-    md_turn turn = MD_NO_TURN;
-    int i;
-    if (!sim->kinematics_stale) return;
-    md_rotate_quaternion_joints(sim);
-    for (i = 0; i < sim->bodies; i++) {
-        const md_link *link = &sim->link[i];
-        md_body_state *p = MD_STATE(sim, i);
-        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
-        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent), p, &turn);
-    }
-}
-
 /* First moment h and inertia I of a body about its origin, in world axes. */
 MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 {
@@ -7268,14 +7252,21 @@ MD_INLINE void md_rotate_hinge_inertia(const md_link *link, md_body_state *p)
     md_sym_of_scalar(&p->inertia, md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis));
 }
 
-/* Poses of all bodies and their inertias, for M. */
-MD_STATIC void md_find_inertias(mdyn_sim *sim)
+/* Poses of all bodies, axes and inertias at the present q, unless they are up to date, for M and
+   inverse dynamics. The rest of the kinematics stays stale. */
+MD_OWN_FRAME void md_find_inertias(mdyn_sim *sim)
 {
+    md_turn turn = MD_NO_TURN;
     int i;
-    md_find_poses(sim);
-    for (i = 0; sim->kinematics_stale && i < sim->bodies; i++)
-        if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i]))
-            md_rotate_inertia(&sim->link[i], MD_STATE(sim, i));
+    if (!sim->kinematics_stale) return;
+    md_rotate_quaternion_joints(sim);
+    for (i = 0; i < sim->bodies; i++) {
+        const md_link *link = &sim->link[i];
+        md_body_state *p = MD_STATE(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
+        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent), p, &turn);
+        md_rotate_inertia(link, p);
+    }
 }
 
 /* The arm of any body. That of a welded one, which may have no state, is found in *room. */
