@@ -1520,7 +1520,7 @@ typedef struct md_body_state {
 
 /* How a body moves at zero joint accelerations, with gravity as -g; the same. */
 typedef struct md_bias_motion {
-    md_vec alpha, acc;    /* angular acceleration, acceleration of the origin */
+    md_motion motion;     /* angular acceleration, acceleration of the origin */
     md_mat rates;         /* acceleration of a point relative to the origin = rates * arm */
 } md_bias_motion;
 
@@ -1837,10 +1837,7 @@ typedef union md_body_work {
         md_motion motion;       /* velocity of the origin: md_find_body_velocities */
         md_composite composite; /* with all that it carries: md_composite_inertias */
     } momentum;
-    struct {
-        md_motion motion;       /* acceleration of the origin: md_rnea_outward */
-        md_mat rates;           /* as in md_bias_motion */
-    } driven;
+    md_bias_motion driven;      /* the same under joint accelerations: md_rnea_outward */
     md_articulated articulated; /* with all that it carries: md_aba_factor */
 } md_body_work;
 
@@ -7164,7 +7161,7 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
     const int i = (int)(link - sim->link);
     /* members that are scratch here */
     md_mat *before = &MD_BIAS_MOTION(sim, i)->rates;
-    md_vec *shift = &MD_BIAS_MOTION(sim, i)->alpha;
+    md_vec *shift = &MD_BIAS_MOTION(sim, i)->motion.ang;
     int k;
 
     /* A free joint's position is given in the axes before its motion. */
@@ -7332,6 +7329,13 @@ MD_INLINE void md_add_joint_motion(const mdyn_sim *sim, const md_link *link, con
         md_dof_add_motion(m, x[k], &sim->dof[k]);
 }
 
+/* *up := -g, the acceleration of the world */
+MD_INLINE void md_find_up(const mdyn_sim *sim, md_vec *up)
+{
+    const mdyn_wide3 *g = &sim->gravity;
+    md_vec_set(up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+}
+
 /* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
 MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
 {
@@ -7344,6 +7348,38 @@ MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_mo
         md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
+/* omega of a body, alpha, and the acceleration of its origin at zero joint accelerations, by the
+   equations at the top of this room. `parent` and `on` are those of its parent; `up` is -g. With
+   `turns` that of a free joint lacks omega x u, because md_drift_quaternions turns its velocity
+   with the body. */
+MD_INLINE void md_find_bias_motion(const mdyn_sim *sim, const md_link *link, int turns,
+                                   const md_vec *up, const md_body_state *parent,
+                                   const md_bias_motion *on, md_body_state *p, md_motion *m)
+{
+    md_motion joint; /* (w, u) */
+    md_vec t;
+    md_joint_velocity(sim, link, &joint);
+
+    /* without the last term of a; the world has omega = 0, alpha = 0 */
+    if (link->parent < 0) {
+        p->omega = joint.ang;
+        md_vec_copy(&m->lin, up);
+        md_vec_zero(&m->ang);
+    } else {
+        md_vec_add(&p->omega, &parent->omega, &joint.ang);
+        md_cross_add(&m->ang, &on->motion.ang, &parent->omega, &joint.ang);
+        md_mat_vec_add(&m->lin, &on->motion.lin, &on->rates, &p->arm);
+    }
+
+    /* a += (omega_p + omega) x u; a revolute joint has u = 0 */
+    if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
+        t = p->omega;
+        if (turns && link->joint == MDYN_FREE) md_vec_sub(&t, &t, &joint.ang);
+        if (link->parent >= 0) md_vec_add(&t, &parent->omega, &t);
+        md_vec_add_cross(&m->lin, &t, &joint.lin);
+    }
+}
+
 /* Work that stands where the bias accelerations were, as what a solve has may (MD_SOLVE_IS_SHARED),
    makes the kinematics stale. */
 MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
@@ -7351,18 +7387,15 @@ MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
 }
 
-/* The states of all bodies and all bias motions from q and v, by the equations at the top
-   of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
-   md_drift_quaternions turns its velocity with the body. */
+/* The states of all bodies and all bias motions from q and v. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
     const int no_rotors = md_leaves_out_rotors(sim);
-    const mdyn_wide3 *g = &sim->gravity;
-    md_vec up, t; /* up = -g */
     md_turn turn = MD_NO_TURN;
+    md_vec up;
     int i;
-    md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+    md_find_up(sim, &up);
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
@@ -7370,34 +7403,14 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         const md_body_state *parent = MD_STATE(sim, before);
         md_body_state *p;
         md_bias_motion *b;
-        md_motion joint; /* (w, u) */
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (no_rotors && md_link_is(link, MD_ROTOR)) continue;
         if (no_rotors && md_is_welded(link) && !md_has_wrench(sim)) continue;
         p = MD_STATE(sim, i);
         b = MD_BIAS_MOTION(sim, i);
         md_place_joint(sim, link, parent, p, &turn);
-        md_joint_velocity(sim, link, &joint);
-
-        /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
-        if (link->parent < 0) {
-            p->omega = joint.ang;
-            md_vec_copy(&b->acc, &up);
-            md_vec_zero(&b->alpha);
-        } else {
-            const md_bias_motion *on = MD_BIAS_MOTION(sim, before);
-            md_vec_add(&p->omega, &parent->omega, &joint.ang);
-            md_cross_add(&b->alpha, &on->alpha, &parent->omega, &joint.ang);
-            md_mat_vec_add(&b->acc, &on->acc, &on->rates, &p->arm);
-        }
-
-        /* a += (omega_p + omega) x u; a revolute joint has u = 0 */
-        if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
-            t = p->omega;
-            if (turns && link->joint == MDYN_FREE) md_vec_sub(&t, &t, &joint.ang);
-            if (link->parent >= 0) md_vec_add(&t, &parent->omega, &t);
-            md_vec_add_cross(&b->acc, &t, &joint.lin);
-        }
+        md_find_bias_motion(sim, link, turns, &up, parent, MD_BIAS_MOTION(sim, before), p,
+                            &b->motion);
 
         /* h, I and B; one that moves alone has no B */
         if (no_rotors && md_is_world_hinge(link)) {
@@ -7408,7 +7421,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         } else {
             md_rotate_inertia(link, p);
         }
-        md_mat_of_rates(&b->rates, &p->omega, &b->alpha);
+        md_mat_of_rates(&b->rates, &p->omega, &b->motion.ang);
     }
 }
 
@@ -7816,19 +7829,19 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
     }
 }
 
-/* f := the wrench that gives a body its motion: alpha, the acceleration a of its origin, and B of
+/* f := the wrench that gives a body the motion m, (alpha, acceleration a of its origin), and B of
    its rates:
       f = m a + B h,     n = I alpha + omega x I omega + h x a */
 MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_state *p,
-                                const md_vec *alpha, const md_vec *a, const md_mat *B)
+                                const md_motion *m, const md_mat *B)
 {
     md_vec t;
-    md_vec_scale(&t, MD_BODY(link)->mass, a);
+    md_vec_scale(&t, MD_BODY(link)->mass, &m->lin);
     md_mat_vec_add(&f->lin, &t, B, &p->first_moment);
     md_sym_vec(&t, &p->inertia, &p->omega);
-    md_sym_vec(&f->ang, &p->inertia, alpha);
+    md_sym_vec(&f->ang, &p->inertia, &m->ang);
     md_vec_add_cross(&f->ang, &p->omega, &t);
-    md_vec_add_cross(&f->ang, &p->first_moment, a);
+    md_vec_add_cross(&f->ang, &p->first_moment, &m->lin);
 }
 
 /* The wrenches of all bodies := the bias wrenches, which the accelerations of >>kinematics take by
@@ -7857,15 +7870,15 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         /* of a hinge, whose force nobody asks for, of a single body, then of any other */
         if (md_is_world_hinge(link)) {
             md_vec_zero(&f->lin);
-            md_cross(&f->ang, &p->first_moment, &b->acc);
+            md_cross(&f->ang, &p->first_moment, &b->motion.lin);
             continue;
         }
         if (turns && md_link_is(link, MD_SINGLE)) {
-            md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->acc);
-            md_cross(&f->ang, &p->first_moment, &b->acc);
+            md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->motion.lin);
+            md_cross(&f->ang, &p->first_moment, &b->motion.lin);
             continue;
         }
-        md_motion_wrench(f, link, p, &b->alpha, &b->acc, &b->rates);
+        md_motion_wrench(f, link, p, &b->motion, &b->rates);
     }
     md_subtract_wrenches(sim);
 }
@@ -8127,49 +8140,28 @@ MD_STATIC int md_find_free_accelerations(mdyn_sim *sim)
    a, and B. Welded bodies are part of their parents. */
 MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 {
-    const mdyn_wide3 *g = &sim->gravity;
-    md_vec up; /* -g */
+    md_vec up;
     int i;
-    md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+    md_find_up(sim, &up);
     md_drop_bias_motions(sim);
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        const int parent = link->parent;
+        const int before = link->parent < 0 ? i : link->parent;
         md_body_state *p = MD_STATE(sim, i);
-        md_motion *m = &MD_STAGE(sim, i)->driven.motion, joint;
+        md_bias_motion *b = &MD_STAGE(sim, i)->driven;
         md_force *f = MD_WRENCH(sim, i);
-        md_mat *B = &MD_STAGE(sim, i)->driven.rates;
-        md_vec t;
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
             continue;
         }
-
-        /* omega, alpha, a */
-        md_joint_velocity(sim, link, &joint);
-        if (parent < 0) {
-            p->omega = joint.ang;
-            md_vec_zero(&m->ang);
-            m->lin = up;
-        } else {
-            const md_vec *omega = &MD_STATE(sim, parent)->omega;
-            const md_body_work *on = MD_STAGE(sim, parent);
-            md_vec_add(&p->omega, omega, &joint.ang);
-            md_cross_add(&m->ang, &on->driven.motion.ang, omega, &joint.ang);
-            md_mat_vec_add(&m->lin, &on->driven.motion.lin, &on->driven.rates, &p->arm);
-        }
-        if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
-            t = p->omega;
-            if (parent >= 0) md_vec_add(&t, &MD_STATE(sim, parent)->omega, &t);
-            md_vec_add_cross(&m->lin, &t, &joint.lin);
-        }
-        if (a) md_add_joint_motion(sim, link, a, m);
-
-        md_mat_of_rates(B, &p->omega, &m->ang);
-        md_motion_wrench(f, link, p, &m->ang, &m->lin, B);
+        md_find_bias_motion(sim, link, 0, &up, MD_STATE(sim, before),
+                            &MD_STAGE(sim, before)->driven, p, &b->motion);
+        if (a) md_add_joint_motion(sim, link, a, &b->motion);
+        md_mat_of_rates(&b->rates, &p->omega, &b->motion.ang);
+        md_motion_wrench(f, link, p, &b->motion, &b->rates);
     }
 }
 
@@ -12712,9 +12704,9 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
             continue;
         }
         md_mat_vec(&t, &p->rates, &l->arm[side]);
-        md_vec_add(&t, &t, &p->acc);
+        md_vec_add(&t, &t, &p->motion.lin);
         md_vec_add_scaled(&l->acc, sign, &t);
-        md_vec_add_scaled(&l->alpha, sign, &p->alpha);
+        md_vec_add_scaled(&l->alpha, sign, &p->motion.ang);
     }
 
     /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
@@ -23935,7 +23927,7 @@ MD_STATIC void md_find_welded_wrench(const mdyn_sim *sim, int on, int i, md_forc
     }
 
     md_mat_of_rates(&B, &p.omega, &m.ang);
-    md_motion_wrench(f, &sim->link[i], &p, &m.ang, &m.lin, &B);
+    md_motion_wrench(f, &sim->link[i], &p, &m, &B);
     if (!MD_STAGES_OF_JOINTS) md_force_add_scaled(f, MD_K(1), MD_WRENCH(sim, i));
     else if (md_has_wrench(sim)) md_subtract_wrench(sim, i, f);
 }
@@ -24049,13 +24041,13 @@ MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_
     p = MD_BIAS_MOTION(sim, on);
 
     /* a welded body moves with that which it is welded to */
-    t = p->acc;
+    t = p->motion.lin;
     if (welded) md_mat_vec_add(&t, &t, &p->rates, md_arm_of(sim, body, &room));
     md_vec_of_wide(&g, &sim->gravity);
     md_vec_add(&t, &t, &g);
     md_mat_vec_add(&t, &t, &p->rates, arm);
     md_vec_add(&m->lin, &m->lin, &t);
-    md_vec_add(&m->ang, &m->ang, &p->alpha);
+    md_vec_add(&m->ang, &m->ang, &p->motion.ang);
 }
 
 /* (ang, lin) = J a of a point of a body, summed over the DoFs between it and the world; a NULL: 0.
