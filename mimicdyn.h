@@ -8046,7 +8046,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_num *b)
 {
     md_carry *carry = MD_CARRY(sim);
-    int i, k = sim->dofs;
+    int i, k;
     for (i = 0; i < sim->bodies; i++) {
         if (md_is_welded(&sim->link[i])) continue;
         md_vec_zero(&carry[sim->link[i].dof].wrench.ang);
@@ -8057,8 +8057,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_num *b)
         const md_link *link = &sim->link[i];
         md_force *p = &carry[link->dof].wrench;
         if (md_is_welded(link)) continue;
-        while (--k >= link->dof) md_aba_inward_dof(sim, k, b, p);
-        k++;
+        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) md_aba_inward_dof(sim, k, b, p);
         if (link->parent >= 0)
             md_force_add_shifted(&carry[md_dof_of(sim, link->parent)].wrench, p,
                                  &MD_STATE(sim, i)->arm);
