@@ -9630,6 +9630,22 @@ MD_OWN_FRAME void md_displace_q(mdyn_sim *sim, const md_num *u)
     }
 }
 
+/* x += d for a vector of coordinates or velocities. */
+MD_INLINE void md_accumulate_vec(mdyn_real *x, md_tail *tail, const md_vec *d)
+{
+    int k;
+    for (k = 0; k < 3; k++) md_accumulate(&x[k], &tail[k], md_vec_get(d, k));
+}
+
+/* to := R to for the rotation R of a quaternion in q */
+MD_OWN_FRAME void md_rotate_by(md_vec *to, const mdyn_real *q)
+{
+    md_mat R;
+    md_mat_of_quaternion(&R, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
+                         md_of_real(q[3]));
+    md_mat_vec(to, &R, to);
+}
+
 /* Coordinates of joints with quaternions: q := q (+) u. */
 MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
 {
@@ -9639,19 +9655,14 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
         mdyn_real *q = sim->q + link->coordinate;
         md_tail *tail = sim->q_tail + link->coordinate;
         const md_num *d = u + link->dof;
-        md_mat *R = MD_TURN(sim, i);
         md_vec shift;
         if (link->dofs < 3) continue;
 
         /* position: += R d */
         if (link->joint == MDYN_FREE) {
-            md_mat_of_quaternion(R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
-                                 md_of_real(q[6]));
             md_vec_set(&shift, d[3], d[4], d[5]);
-            md_mat_vec(&shift, R, &shift);
-            md_accumulate(&q[0], &tail[0], md_vec_get(&shift, 0));
-            md_accumulate(&q[1], &tail[1], md_vec_get(&shift, 1));
-            md_accumulate(&q[2], &tail[2], md_vec_get(&shift, 2));
+            md_rotate_by(&shift, q + 3);
+            md_accumulate_vec(q, tail, &shift);
             q += 3;
             tail += 3;
         }
@@ -9667,22 +9678,6 @@ MD_OWN_FRAME void md_turn_change(md_vec *y, md_num s, md_num c, const md_vec *a,
     md_cross(&twice, a, &once);
     md_vec_scale(y, s, &twice);
     md_vec_add_scaled(y, c, &once);
-}
-
-/* x += d for a vector of coordinates or velocities. */
-MD_INLINE void md_accumulate_vec(mdyn_real *x, md_tail *tail, const md_vec *d)
-{
-    int k;
-    for (k = 0; k < 3; k++) md_accumulate(&x[k], &tail[k], md_vec_get(d, k));
-}
-
-/* to := R to for the rotation R of a quaternion in q */
-MD_OWN_FRAME void md_rotate_by(md_vec *to, const mdyn_real *q)
-{
-    md_mat R;
-    md_mat_of_quaternion(&R, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
-                         md_of_real(q[3]));
-    md_mat_vec(to, &R, to);
 }
 
 /* The origin of a free joint and its velocity u: the position changes by half R u, and u keeps its
