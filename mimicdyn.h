@@ -7721,13 +7721,6 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
                                      &MD_STATE(sim, i)->arm);
 }
 
-/* The same for rotors that no tree carries: M is diagonal. */
-MD_INLINE void md_find_rotor_masses(mdyn_sim *sim, md_num dt)
-{
-    int k;
-    for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
-}
-
 /* Whether DoF k is that of a rotor. */
 MD_INLINE int md_turns_rotor(const mdyn_sim *sim, int k)
 {
@@ -7744,7 +7737,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     while (k < sim->dofs && md_turns_rotor(sim, k)) k++;
     sim->has_constant_mass = k == sim->dofs;
     if (!MIMICDYN_TREE) {
-        md_find_rotor_masses(sim, dt);
+        for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
         return;
     }
     md_composite_inertias(sim);
