@@ -9679,14 +9679,14 @@ MD_OWN_FRAME void md_drift_free_joint(mdyn_sim *sim, const md_link *link, md_tur
                                       md_num half)
 {
     mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
-    const md_num four = md_add(s->s, s->s); /* sines and cosines of the half turn */
+    const md_num sin2 = md_add(s->s, s->s); /* of angles a: sin 2a = 2 sin a cos a and so on */
     md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
     md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
     s->y = s->u;
     md_rotate_by(&s->y, q + 3);
     md_vec_scale(&s->y, half, &s->y);
     md_accumulate_vec(q, sim->q_tail + link->coordinate, &s->y);
-    md_turn_change(&s->y, md_mul(four, s->s), md_neg(md_mul(four, md_add(MD_K(1), s->c))),
+    md_turn_change(&s->y, md_mul(sin2, s->s), md_neg(md_mul(sin2, md_add(MD_K(1), s->c))),
                    &s->turn, &s->u);
     md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &s->y);
 }
