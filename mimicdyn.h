@@ -8317,8 +8317,7 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
     md_force_to_point(&f, &com);
     for (k = 0; k < 3; k++) deficit[k] = md_sub(p->ang[k], md_vec_get(&f.ang, k));
 
-    /* I_c w = deficit of L */
-    /* column k of the inertia about the mass center */
+    /* I_c w = deficit of L, by the columns of the inertia about the mass center */
     for (k = 0; k < 3; k++) {
         md_vec unit, column;
         md_vec_set(&unit, md_of_int(k == 0), md_of_int(k == 1), md_of_int(k == 2));
