@@ -9425,7 +9425,7 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
     return e;
 }
 
-/* sim->dv = G L^-1 u for a block u of scale e; L^-1 u goes to `to`, which may be u. */
+/* sim->dv = G L^-1 u for a block u of scale e. `to`, which may be u, is scratch. */
 MD_STATIC void md_solve_L(mdyn_sim *sim, const md_unit *u, md_unit *to, md_scale e)
 {
     md_overflow overflow = sim->overflow;
