@@ -9555,20 +9555,17 @@ MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
     return MDYN_OK;
 }
 
-/* Whether q (+) u stays in its range at DoF k: q of one coordinate; of others u itself. */
-MD_INLINE int md_q_stays_in_range(const mdyn_sim *sim, int k, md_num u)
-{
-    const int c = md_coordinate_of_dof(sim, k);
-    return md_stays_in_range(c < 0 ? 0 : sim->q[c], u);
-}
-
-/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. Of
-   that no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
+/* The same for q (+) u, of joints with quaternions for u itself; the culprit is the DoF, or the
+   coordinate of a free joint's position. Of that no component of R d exceeds |d_x| + |d_y| + |d_z|,
+   whatever the orientation R. */
 MD_STATIC int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
     int i, k, c;
-    for (k = 0; k < sim->dofs; k++)
-        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    for (k = 0; k < sim->dofs; k++) {
+        c = md_coordinate_of_dof(sim, k);
+        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
+            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    }
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
