@@ -7974,8 +7974,8 @@ MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, md_force
    sqrt(D) is L_kk, and S_j^T W shifted to the ancestor j is L_kj. With b, unless NULL, does on the
    way what md_aba_inward does, for the wrenches in shared.work.before. Takes the place of the bias
    motions.
-   MDYN_ERR_SINGULAR if D is not above the rounding of I_A. For this inverse_diagonal has, until D
-   is known, the sum of |W|^2 (angular) over the DoFs whose path to the world leads over this one. */
+   MDYN_ERR_SINGULAR if D is not above the rounding of I_A. For this inverse_diagonal has, until D is
+   known, the sum of |W|^2 (angular) over the DoFs whose path to the world leads over this one. */
 MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 {
     md_vec room;

@@ -1363,8 +1363,8 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors, test_asked_within, test_level_within,
-        test_report_without_value, test_vanishing_ratio
+        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors,
+        test_asked_within, test_level_within, test_report_without_value, test_vanishing_ratio
     };
     check_begin(argc, argv);
     fill_tables();
