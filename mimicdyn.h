@@ -7931,13 +7931,20 @@ MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d, md_n
     return md_add(md_mul(MD_K(MD_EPSILON), size), MD_K(1e-30));
 }
 
-/* L_kk = sqrt(D) and W = U/sqrt(D) of DoF k. */
+/* L_kk = sqrt(D) and W = U/sqrt(D) of DoF k. Until then inverse_diagonal has in its place what the
+   DoFs farther out have taken from the trace of I_A (md_aba_rounding), and |W|^2 is added to it for
+   the next DoF towards the world. */
 MD_INLINE void md_aba_set_column(mdyn_sim *sim, int k, md_num D, const md_force *U)
 {
-    const md_num inverse = md_rsqrt(D);
+    const md_num inverse = md_rsqrt(D), taken = sim->inverse_diagonal[k];
+    const int to = md_parent_dof(sim, k);
+    md_force *W = MD_W(sim, k);
     sim->inverse_diagonal[k] = md_ldexp(inverse, md_set_dof_scale(&sim->dof[k], D));
-    md_vec_scale(&MD_W(sim, k)->ang, inverse, &U->ang);
-    md_vec_scale(&MD_W(sim, k)->lin, inverse, &U->lin);
+    md_vec_scale(&W->ang, inverse, &U->ang);
+    md_vec_scale(&W->lin, inverse, &U->lin);
+    if (to >= 0)
+        sim->inverse_diagonal[to] = md_add(sim->inverse_diagonal[to],
+                                           md_add(taken, md_dot(&W->ang, &W->ang)));
 }
 
 /* 1/sqrt(D) of a DoF. */
@@ -7974,8 +7981,7 @@ MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, md_force
    sqrt(D) is L_kk, and S_j^T W shifted to the ancestor j is L_kj. With b, unless NULL, does on the
    way what md_aba_inward does, for the wrenches in shared.work.before. Takes the place of the bias
    motions.
-   MDYN_ERR_SINGULAR if D is not above the rounding of I_A. For this inverse_diagonal has, until D is
-   known, the sum of |W|^2 (angular) over the DoFs whose path to the world leads over this one. */
+   MDYN_ERR_SINGULAR if D is not above the rounding of I_A. */
 MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 {
     md_vec room;
@@ -8006,16 +8012,13 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 
         for (k = link->dof + link->dofs - 1; k >= link->dof; k--) {
             const md_dof *d = &sim->dof[k];
-            const int to = md_parent_dof(sim, k);
-            md_num D, taken = sim->inverse_diagonal[k];
             md_force U; /* I_A S */
+            md_num D;
             md_dof_articulated_force(&U, in, d);
             D = md_add(md_dof_dot_force(d, &U), md_added_inertia(sim, k, dt));
-            if (!md_less(md_aba_rounding(in, d, taken), D))
+            if (!md_less(md_aba_rounding(in, d, sim->inverse_diagonal[k]), D))
                 return md_blame(sim, MDYN_ERR_SINGULAR, k);
             md_aba_set_column(sim, k, D, &U);
-            taken = md_add(taken, md_dot(&MD_W(sim, k)->ang, &MD_W(sim, k)->ang));
-            if (to >= 0) sim->inverse_diagonal[to] = md_add(sim->inverse_diagonal[to], taken);
             if (b) md_aba_inward_dof(sim, k, b, p);
 
             /* a root passes nothing on: its first DoF need not update I_A */
