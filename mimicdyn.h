@@ -1520,7 +1520,7 @@ typedef struct md_body_state {
 
 /* How a body moves at zero joint accelerations, with gravity as -g; the same. */
 typedef struct md_bias_motion {
-    md_vec alpha, acc;    /* angular acceleration, acceleration of the origin */
+    md_motion motion;     /* angular acceleration, acceleration of the origin */
     md_mat rates;         /* acceleration of a point relative to the origin = rates * arm */
 } md_bias_motion;
 
@@ -1837,10 +1837,7 @@ typedef union md_body_work {
         md_motion motion;       /* velocity of the origin: md_find_body_velocities */
         md_composite composite; /* with all that it carries: md_composite_inertias */
     } momentum;
-    struct {
-        md_motion motion;       /* acceleration of the origin: md_rnea_outward */
-        md_mat rates;           /* as in md_bias_motion */
-    } driven;
+    md_bias_motion driven;      /* the same under joint accelerations: md_rnea_outward */
     md_articulated articulated; /* with all that it carries: md_aba_factor */
 } md_body_work;
 
@@ -2644,8 +2641,9 @@ MDYN_API int mdyn_save(const mdyn_sim *sim, void *bytes, int32_t size);
 MDYN_API int mdyn_restore(mdyn_sim *sim, const mdyn_model *model, const void *bytes, int32_t size);
 
 /* What row `index` of a kind did in the last step; velocities are those of the present sim->v.
-   MDYN_ERR_RESULT if a result is 1e30 or more; MDYN_ERR_REPLACED as for mdyn_coupling_force;
-   MDYN_ERR_STATE. O(r + n + terms), with MDYN_ON_REQUEST as mdyn_coupling_force */
+   MDYN_ERR_RESULT if a result is 1e30 or more, or where a curve has no value at the present q;
+   MDYN_ERR_REPLACED as for mdyn_coupling_force; MDYN_ERR_STATE. O(r + n + terms), with
+   MDYN_ON_REQUEST as mdyn_coupling_force */
 MDYN_API int mdyn_report_row(const mdyn_sim *sim, mdyn_row_kind kind, int index,
                              mdyn_row_report *report);
 
@@ -7182,7 +7180,7 @@ MD_OWN_FRAME void md_place_quaternion_joint(mdyn_sim *sim, const md_link *link, 
     const int i = (int)(link - sim->link);
     /* members that are scratch here */
     md_mat *before = &MD_BIAS_MOTION(sim, i)->rates;
-    md_vec *shift = &MD_BIAS_MOTION(sim, i)->alpha;
+    md_vec *shift = &MD_BIAS_MOTION(sim, i)->motion.ang;
     int k;
 
     /* A free joint's position is given in the axes before its motion. */
@@ -7248,22 +7246,6 @@ MD_FLOAT_INLINE void md_place_joint(mdyn_sim *sim, const md_link *link,
     }
 }
 
-/* Poses and axes of the present q, unless they are up to date, for queries that need nothing else.
-   The rest of the kinematics stays stale. */
-MD_OWN_FRAME void md_find_poses(mdyn_sim *sim)
-{
-    md_turn turn = MD_NO_TURN;
-    int i;
-    if (!sim->kinematics_stale) return;
-    md_rotate_quaternion_joints(sim);
-    for (i = 0; i < sim->bodies; i++) {
-        const md_link *link = &sim->link[i];
-        md_body_state *p = MD_STATE(sim, i);
-        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
-        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent), p, &turn);
-    }
-}
-
 /* First moment h and inertia I of a body about its origin, in world axes. */
 MD_INLINE void md_rotate_inertia(const md_link *link, md_body_state *p)
 {
@@ -7286,14 +7268,21 @@ MD_INLINE void md_rotate_hinge_inertia(const md_link *link, md_body_state *p)
     md_sym_of_scalar(&p->inertia, md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis));
 }
 
-/* Poses of all bodies and their inertias, for M. */
-MD_STATIC void md_find_inertias(mdyn_sim *sim)
+/* Poses of all bodies, axes and inertias at the present q, unless they are up to date, for M and
+   inverse dynamics. The rest of the kinematics stays stale. */
+MD_OWN_FRAME void md_find_inertias(mdyn_sim *sim)
 {
+    md_turn turn = MD_NO_TURN;
     int i;
-    md_find_poses(sim);
-    for (i = 0; sim->kinematics_stale && i < sim->bodies; i++)
-        if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i]))
-            md_rotate_inertia(&sim->link[i], MD_STATE(sim, i));
+    if (!sim->kinematics_stale) return;
+    md_rotate_quaternion_joints(sim);
+    for (i = 0; i < sim->bodies; i++) {
+        const md_link *link = &sim->link[i];
+        md_body_state *p = MD_STATE(sim, i);
+        if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
+        md_place_joint(sim, link, MD_STATE(sim, link->parent < 0 ? i : link->parent), p, &turn);
+        md_rotate_inertia(link, p);
+    }
 }
 
 /* The arm of any body. That of a welded one, which may have no state, is found in *room. */
@@ -7359,6 +7348,13 @@ MD_INLINE void md_add_joint_motion(const mdyn_sim *sim, const md_link *link, con
         md_dof_add_motion(m, x[k], &sim->dof[k]);
 }
 
+/* *up := -g, the acceleration of the world */
+MD_INLINE void md_find_up(const mdyn_sim *sim, md_vec *up)
+{
+    const mdyn_wide3 *g = &sim->gravity;
+    md_vec_set(up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+}
+
 /* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
 MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
 {
@@ -7371,6 +7367,38 @@ MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_mo
         md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
+/* omega of a body, alpha, and the acceleration of its origin at zero joint accelerations, by the
+   equations at the top of this room. `parent` and `on` are those of its parent; `up` is -g. With
+   `turns` that of a free joint lacks omega x u, because md_drift_quaternions turns its velocity
+   with the body. */
+MD_INLINE void md_find_bias_motion(const mdyn_sim *sim, const md_link *link, int turns,
+                                   const md_vec *up, const md_body_state *parent,
+                                   const md_bias_motion *on, md_body_state *p, md_motion *m)
+{
+    md_motion joint; /* (w, u) */
+    md_vec t;
+    md_joint_velocity(sim, link, &joint);
+
+    /* without the last term of a; the world has omega = 0, alpha = 0 */
+    if (link->parent < 0) {
+        p->omega = joint.ang;
+        md_vec_copy(&m->lin, up);
+        md_vec_zero(&m->ang);
+    } else {
+        md_vec_add(&p->omega, &parent->omega, &joint.ang);
+        md_cross_add(&m->ang, &on->motion.ang, &parent->omega, &joint.ang);
+        md_mat_vec_add(&m->lin, &on->motion.lin, &on->rates, &p->arm);
+    }
+
+    /* a += (omega_p + omega) x u; a revolute joint has u = 0 */
+    if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
+        t = p->omega;
+        if (turns && link->joint == MDYN_FREE) md_vec_sub(&t, &t, &joint.ang);
+        if (link->parent >= 0) md_vec_add(&t, &parent->omega, &t);
+        md_vec_add_cross(&m->lin, &t, &joint.lin);
+    }
+}
+
 /* Work that stands where the bias accelerations were, as what a solve has may (MD_SOLVE_IS_SHARED),
    makes the kinematics stale. */
 MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
@@ -7378,18 +7406,15 @@ MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
     if (!sim->kinematics_stale) sim->kinematics_stale = 1;
 }
 
-/* The states of all bodies and all bias motions from q and v, by the equations at the top
-   of this room. In a midpoint step the acceleration of a free joint lacks omega x u, because
-   md_drift_quaternions turns its velocity with the body. */
+/* The states of all bodies and all bias motions from q and v. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
     const int no_rotors = md_leaves_out_rotors(sim);
-    const mdyn_wide3 *g = &sim->gravity;
-    md_vec up, t; /* up = -g */
     md_turn turn = MD_NO_TURN;
+    md_vec up;
     int i;
-    md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+    md_find_up(sim, &up);
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
@@ -7397,34 +7422,14 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         const md_body_state *parent = MD_STATE(sim, before);
         md_body_state *p;
         md_bias_motion *b;
-        md_motion joint; /* (w, u) */
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (no_rotors && md_link_is(link, MD_ROTOR)) continue;
         if (no_rotors && md_is_welded(link) && !md_has_wrench(sim)) continue;
         p = MD_STATE(sim, i);
         b = MD_BIAS_MOTION(sim, i);
         md_place_joint(sim, link, parent, p, &turn);
-        md_joint_velocity(sim, link, &joint);
-
-        /* omega, alpha, and a without its last term; the world has omega = 0, alpha = 0 */
-        if (link->parent < 0) {
-            p->omega = joint.ang;
-            md_vec_copy(&b->acc, &up);
-            md_vec_zero(&b->alpha);
-        } else {
-            const md_bias_motion *on = MD_BIAS_MOTION(sim, before);
-            md_vec_add(&p->omega, &parent->omega, &joint.ang);
-            md_cross_add(&b->alpha, &on->alpha, &parent->omega, &joint.ang);
-            md_mat_vec_add(&b->acc, &on->acc, &on->rates, &p->arm);
-        }
-
-        /* a += (omega_p + omega) x u; a revolute joint has u = 0 */
-        if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
-            t = p->omega;
-            if (turns && link->joint == MDYN_FREE) md_vec_sub(&t, &t, &joint.ang);
-            if (link->parent >= 0) md_vec_add(&t, &parent->omega, &t);
-            md_vec_add_cross(&b->acc, &t, &joint.lin);
-        }
+        md_find_bias_motion(sim, link, turns, &up, parent, MD_BIAS_MOTION(sim, before), p,
+                            &b->motion);
 
         /* h, I and B; one that moves alone has no B */
         if (no_rotors && md_is_world_hinge(link)) {
@@ -7435,7 +7440,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         } else {
             md_rotate_inertia(link, p);
         }
-        md_mat_of_rates(&b->rates, &p->omega, &b->alpha);
+        md_mat_of_rates(&b->rates, &p->omega, &b->motion.ang);
     }
 }
 
@@ -7735,13 +7740,6 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
                                      &MD_STATE(sim, i)->arm);
 }
 
-/* The same for rotors that no tree carries: M is diagonal. */
-MD_INLINE void md_find_rotor_masses(mdyn_sim *sim, md_num dt)
-{
-    int k;
-    for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
-}
-
 /* Whether DoF k is that of a rotor. */
 MD_INLINE int md_turns_rotor(const mdyn_sim *sim, int k)
 {
@@ -7758,7 +7756,7 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     while (k < sim->dofs && md_turns_rotor(sim, k)) k++;
     sim->has_constant_mass = k == sim->dofs;
     if (!MIMICDYN_TREE) {
-        md_find_rotor_masses(sim, dt);
+        for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
         return;
     }
     md_composite_inertias(sim);
@@ -7843,19 +7841,19 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
     }
 }
 
-/* f := the wrench that gives a body its motion: alpha, the acceleration a of its origin, and B of
+/* f := the wrench that gives a body the motion m, (alpha, acceleration a of its origin), and B of
    its rates:
       f = m a + B h,     n = I alpha + omega x I omega + h x a */
 MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_state *p,
-                                const md_vec *alpha, const md_vec *a, const md_mat *B)
+                                const md_motion *m, const md_mat *B)
 {
     md_vec t;
-    md_vec_scale(&t, MD_BODY(link)->mass, a);
+    md_vec_scale(&t, MD_BODY(link)->mass, &m->lin);
     md_mat_vec_add(&f->lin, &t, B, &p->first_moment);
     md_sym_vec(&t, &p->inertia, &p->omega);
-    md_sym_vec(&f->ang, &p->inertia, alpha);
+    md_sym_vec(&f->ang, &p->inertia, &m->ang);
     md_vec_add_cross(&f->ang, &p->omega, &t);
-    md_vec_add_cross(&f->ang, &p->first_moment, a);
+    md_vec_add_cross(&f->ang, &p->first_moment, &m->lin);
 }
 
 /* The wrenches of all bodies := the bias wrenches, which the accelerations of >>kinematics take by
@@ -7884,15 +7882,15 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         /* of a hinge, whose force nobody asks for, of a single body, then of any other */
         if (md_is_world_hinge(link)) {
             md_vec_zero(&f->lin);
-            md_cross(&f->ang, &p->first_moment, &b->acc);
+            md_cross(&f->ang, &p->first_moment, &b->motion.lin);
             continue;
         }
         if (turns && md_link_is(link, MD_SINGLE)) {
-            md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->acc);
-            md_cross(&f->ang, &p->first_moment, &b->acc);
+            md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->motion.lin);
+            md_cross(&f->ang, &p->first_moment, &b->motion.lin);
             continue;
         }
-        md_motion_wrench(f, link, p, &b->alpha, &b->acc, &b->rates);
+        md_motion_wrench(f, link, p, &b->motion, &b->rates);
     }
     md_subtract_wrenches(sim);
 }
@@ -7933,22 +7931,39 @@ MD_STATIC void md_rnea_backward(mdyn_sim *sim, md_num *b)
 
 /* ---- articulated bodies: M = L^T L by six numbers a DoF ---- */
 
-/* The rounding of S^T I_A S: that of the elements of I_A that it is made of. */
-MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d)
+/* xx + yy + zz */
+MD_STATIC md_num md_sym_trace(const md_sym *a)
 {
-    const md_sym *inertia = d->kind == MD_LINEAR ? &in->linear : &in->angular;
-    const md_num trace = md_add(md_add(md_sym_diagonal(inertia, 0), md_sym_diagonal(inertia, 1)),
-                                md_sym_diagonal(inertia, 2));
-    return md_add(md_mul(MD_K(MD_EPSILON), trace), MD_K(1e-30));
+    return md_add(md_add(md_sym_diagonal(a, 0), md_sym_diagonal(a, 1)), md_sym_diagonal(a, 2));
 }
 
-/* L_kk = sqrt(D) and W = U/sqrt(D) of DoF k. */
+/* The rounding of S^T I_A S: that of the elements of I_A that it is made of, with `taken`, what
+   other DoFs have taken from the trace of its angular part. Of the linear part, a mass in all
+   directions, they leave some. */
+MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d, md_num taken)
+{
+    md_num size = md_dof_is_linear(d) ? MD_K(0) : md_add(taken, md_sym_trace(&in->angular));
+    if (!md_dof_is_angular(d)) {
+        const md_num pitch = md_dof_is_linear(d) ? MD_K(1) : MD_COLUMN(d)->pitch;
+        size = md_add(size, md_mul(md_mul(pitch, pitch), md_sym_trace(&in->linear)));
+    }
+    return md_add(md_mul(MD_K(MD_EPSILON), size), MD_K(1e-30));
+}
+
+/* L_kk = sqrt(D) and W = U/sqrt(D) of DoF k. Until then inverse_diagonal has in its place what the
+   DoFs farther out have taken from the trace of I_A (md_aba_rounding), and |W|^2 is added to it for
+   the next DoF towards the world. */
 MD_INLINE void md_aba_set_column(mdyn_sim *sim, int k, md_num D, const md_force *U)
 {
-    const md_num inverse = md_rsqrt(D);
+    const md_num inverse = md_rsqrt(D), taken = sim->inverse_diagonal[k];
+    const int to = md_parent_dof(sim, k);
+    md_force *W = MD_W(sim, k);
     sim->inverse_diagonal[k] = md_ldexp(inverse, md_set_dof_scale(&sim->dof[k], D));
-    md_vec_scale(&MD_W(sim, k)->ang, inverse, &U->ang);
-    md_vec_scale(&MD_W(sim, k)->lin, inverse, &U->lin);
+    md_vec_scale(&W->ang, inverse, &U->ang);
+    md_vec_scale(&W->lin, inverse, &U->lin);
+    if (to >= 0)
+        sim->inverse_diagonal[to] = md_add(sim->inverse_diagonal[to],
+                                           md_add(taken, md_dot(&W->ang, &W->ang)));
 }
 
 /* 1/sqrt(D) of a DoF. */
@@ -7992,6 +8007,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
     int i, k;
     sim->factored = MD_FACTOR_NONE;
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
+    for (k = 0; k < sim->dofs; k++) sim->inverse_diagonal[k] = MD_K(0);
 
     /* I_A of each body alone */
     for (i = 0; i < sim->bodies; i++)
@@ -8019,7 +8035,8 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
             md_num D;
             md_dof_articulated_force(&U, in, d);
             D = md_add(md_dof_dot_force(d, &U), md_added_inertia(sim, k, dt));
-            if (!md_less(md_aba_rounding(in, d), D)) return md_blame(sim, MDYN_ERR_SINGULAR, k);
+            if (!md_less(md_aba_rounding(in, d, sim->inverse_diagonal[k]), D))
+                return md_blame(sim, MDYN_ERR_SINGULAR, k);
             md_aba_set_column(sim, k, D, &U);
             if (b) md_aba_inward_dof(sim, k, b, p);
 
@@ -8044,7 +8061,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
 MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_num *b)
 {
     md_carry *carry = MD_CARRY(sim);
-    int i, k = sim->dofs;
+    int i, k;
     for (i = 0; i < sim->bodies; i++) {
         if (md_is_welded(&sim->link[i])) continue;
         md_vec_zero(&carry[sim->link[i].dof].wrench.ang);
@@ -8055,8 +8072,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_num *b)
         const md_link *link = &sim->link[i];
         md_force *p = &carry[link->dof].wrench;
         if (md_is_welded(link)) continue;
-        while (--k >= link->dof) md_aba_inward_dof(sim, k, b, p);
-        k++;
+        for (k = link->dof + link->dofs - 1; k >= link->dof; k--) md_aba_inward_dof(sim, k, b, p);
         if (link->parent >= 0)
             md_force_add_shifted(&carry[md_dof_of(sim, link->parent)].wrench, p,
                                  &MD_STATE(sim, i)->arm);
@@ -8138,49 +8154,28 @@ MD_STATIC int md_find_free_accelerations(mdyn_sim *sim)
    a, and B. Welded bodies are part of their parents. */
 MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
 {
-    const mdyn_wide3 *g = &sim->gravity;
-    md_vec up; /* -g */
+    md_vec up;
     int i;
-    md_vec_set(&up, md_neg(md_of_wide(g->x)), md_neg(md_of_wide(g->y)), md_neg(md_of_wide(g->z)));
+    md_find_up(sim, &up);
     md_drop_bias_motions(sim);
 
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
-        const int parent = link->parent;
+        const int before = link->parent < 0 ? i : link->parent;
         md_body_state *p = MD_STATE(sim, i);
-        md_motion *m = &MD_STAGE(sim, i)->driven.motion, joint;
+        md_bias_motion *b = &MD_STAGE(sim, i)->driven;
         md_force *f = MD_WRENCH(sim, i);
-        md_mat *B = &MD_STAGE(sim, i)->driven.rates;
-        md_vec t;
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_is_welded(link)) {
             md_vec_zero(&f->ang);
             md_vec_zero(&f->lin);
             continue;
         }
-
-        /* omega, alpha, a */
-        md_joint_velocity(sim, link, &joint);
-        if (parent < 0) {
-            p->omega = joint.ang;
-            md_vec_zero(&m->ang);
-            m->lin = up;
-        } else {
-            const md_vec *omega = &MD_STATE(sim, parent)->omega;
-            const md_body_work *on = MD_STAGE(sim, parent);
-            md_vec_add(&p->omega, omega, &joint.ang);
-            md_cross_add(&m->ang, &on->driven.motion.ang, omega, &joint.ang);
-            md_mat_vec_add(&m->lin, &on->driven.motion.lin, &on->driven.rates, &p->arm);
-        }
-        if ((MD_HAS(SLIDER) || MD_HAS(SCREW)) && link->joint != MDYN_REVOLUTE) {
-            t = p->omega;
-            if (parent >= 0) md_vec_add(&t, &MD_STATE(sim, parent)->omega, &t);
-            md_vec_add_cross(&m->lin, &t, &joint.lin);
-        }
-        if (a) md_add_joint_motion(sim, link, a, m);
-
-        md_mat_of_rates(B, &p->omega, &m->ang);
-        md_motion_wrench(f, link, p, &m->ang, &m->lin, B);
+        md_find_bias_motion(sim, link, 0, &up, MD_STATE(sim, before),
+                            &MD_STAGE(sim, before)->driven, p, &b->motion);
+        if (a) md_add_joint_motion(sim, link, a, &b->motion);
+        md_mat_of_rates(&b->rates, &p->omega, &b->motion.ang);
+        md_motion_wrench(f, link, p, &b->motion, &b->rates);
     }
 }
 
@@ -8344,8 +8339,7 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
     md_force_to_point(&f, &com);
     for (k = 0; k < 3; k++) deficit[k] = md_sub(p->ang[k], md_vec_get(&f.ang, k));
 
-    /* I_c w = deficit of L */
-    /* column k of the inertia about the mass center */
+    /* I_c w = deficit of L, by the columns of the inertia about the mass center */
     for (k = 0; k < 3; k++) {
         md_vec unit, column;
         md_vec_set(&unit, md_of_int(k == 0), md_of_int(k == 1), md_of_int(k == 2));
@@ -8519,7 +8513,7 @@ MD_STATIC void md_ask_function(const mdyn_curve *c, mdyn_real q, md_tail tail,
     }
     if (bound) {
         *rest = md_real_minus(q, tail, *bound);
-        q = md_to_real(md_of_wide(*bound));
+        q = md_nearest_real(*bound); /* by its own digits: an md_num may be beyond it */
     }
 
     /* it need not set what is 0 */
@@ -8665,15 +8659,17 @@ MD_STATIC md_num md_next_extreme(const mdyn_curve *c, md_num q, md_num end, md_n
 }
 
 /* Finds the first place after `from`, up to `to`, at which the slope of a curve that is no coupler
-   vanishes; a function is looked at in 64 places, between its bounds if it has some. Returns 0 if
-   there is none, with *place = to. Up to a place that was found before the slope keeps its sign.
-   O(knots log knots) */
+   vanishes; a function is looked at in 64 places from there to `to`, or between its bounds if these
+   are closer. Returns 0 if there is none, with *place = to. Up to a place that was found before the
+   slope keeps its sign. O(knots log knots) */
 MD_STATIC int md_find_level(const mdyn_curve *c, md_num from, md_num to, md_num *place)
 {
-    const md_num stride = md_mul(MD_RATIO(1, 64), md_is_bounded(c)
-        ? md_sub(md_of_wide(c->upper), md_of_wide(c->lower)) : md_sub(to, from));
     const md_num rounding = MD_K(MD_CONSISTENCY_TOLERANCE);
+    md_num stride = md_sub(to, from);
     int k, sign = md_slope_sign(c, from, rounding), next;
+    if (md_is_bounded(c))
+        stride = md_min(stride, md_sub(md_of_wide(c->upper), md_of_wide(c->lower)));
+    stride = md_mul(MD_RATIO(1, 64), stride);
 
     /* from one extreme of the slope to the next, until its sign changes; sign 0 or 2 says none */
     for (*place = from; md_less(from, to); from = *place) {
@@ -8850,21 +8846,21 @@ MD_STATIC int md_update_curves(mdyn_sim *sim)
     return code;
 }
 
-/* C += the terms of coupling i, at the present q. What is not in range counts as 0: a step at this
-   place is refused by md_update_curves. */
-MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
+/* C += the terms of coupling i, at the present q. What is not in range counts as 0, and 0 is
+   returned: a step at this place is refused by md_update_curves. */
+MD_STATIC int md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
     const mdyn_curve *coupler = md_coupler_of(sim, i);
     md_curve_value p; /* of a coordinate, or of its curve */
-    int k;
+    int k, ok = 1;
 
     /* one function of all joints */
     if (coupler) {
         mdyn_coupler_point all;
-        (void)md_evaluate_coupler(sim, i, coupler, &all, &p.tail);
-        md_sum_add_product(C, c->coefficient[md_first_term(c)], all.value, p.tail);
-        return;
+        ok = md_evaluate_coupler(sim, i, coupler, &all, &p.tail);
+        if (ok) md_sum_add_product(C, c->coefficient[md_first_term(c)], all.value, p.tail);
+        return ok;
     }
 
     /* a sum: coordinates themselves, and curves of coordinates */
@@ -8875,9 +8871,10 @@ MD_STATIC void md_sum_curves(const mdyn_sim *sim, int i, md_sum *C)
         p.value = sim->q[q];
         p.tail = sim->q_tail[q];
         if (c->curve[k])
-            (void)md_find_curve_value(md_curve_of(sim, c->curve[k]), p.value, p.tail, &p);
+            ok &= md_find_curve_value(md_curve_of(sim, c->curve[k]), p.value, p.tail, &p);
         md_sum_add_product(C, c->coefficient[k], p.value, p.tail);
     }
+    return ok;
 }
 
 /* Sum over the curves of coupling i: J' v where J was last taken; in the last step; the magnitude
@@ -9206,8 +9203,8 @@ MD_STATIC void md_update_G(mdyn_sim *sim)
         for (j = sim->G_first[tie->dof]; j < sim->G_end[tie->dof]; j++) sim->G[j] = MD_K(0);
         for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
             md_num s = md_neg(md_mul(sim->tie_inverse[i], md_of_wide(c->coefficient[k])));
+            if (md_term_is_curved(c, k)) s = md_mul(s, (bend++)->slope);
             if (md_is_zero(s)) continue;
-            if (c->curve[k]) s = md_mul(s, (bend++)->slope);
             if (md_dof_of(sim, c->body[k]) != tie->dof)
                 md_add_to_G(sim, tie->dof, md_dof_of(sim, c->body[k]), s);
         }
@@ -9450,7 +9447,7 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
     return e;
 }
 
-/* sim->dv = G L^-1 u for a block u of scale e; L^-1 u goes to `to`, which may be u. */
+/* sim->dv = G L^-1 u for a block u of scale e. `to`, which may be u, is scratch. */
 MD_STATIC void md_solve_L(mdyn_sim *sim, const md_unit *u, md_unit *to, md_scale e)
 {
     md_overflow overflow = sim->overflow;
@@ -9580,20 +9577,17 @@ MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
     return MDYN_OK;
 }
 
-/* Whether q (+) u stays in its range at DoF k: q of one coordinate; of others u itself. */
-MD_INLINE int md_q_stays_in_range(const mdyn_sim *sim, int k, md_num u)
-{
-    const int c = md_coordinate_of_dof(sim, k);
-    return md_stays_in_range(c < 0 ? 0 : sim->q[c], u);
-}
-
-/* The same for q (+) u; the culprit is the DoF, or the coordinate of a free joint's position. Of
-   that no component of R d exceeds |d_x| + |d_y| + |d_z|, whatever the orientation R. */
+/* The same for q (+) u, of joints with quaternions for u itself; the culprit is the DoF, or the
+   coordinate of a free joint's position. Of that no component of R d exceeds |d_x| + |d_y| + |d_z|,
+   whatever the orientation R. */
 MD_STATIC int md_check_q_motion(mdyn_sim *sim, const md_num *u)
 {
     int i, k, c;
-    for (k = 0; k < sim->dofs; k++)
-        if (!md_q_stays_in_range(sim, k, u[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    for (k = 0; k < sim->dofs; k++) {
+        c = md_coordinate_of_dof(sim, k);
+        if (!md_stays_in_range(c < 0 ? 0 : sim->q[c], u[k]))
+            return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+    }
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_num *d;
@@ -9647,6 +9641,22 @@ MD_OWN_FRAME void md_displace_q(mdyn_sim *sim, const md_num *u)
     }
 }
 
+/* x += d for a vector of coordinates or velocities. */
+MD_INLINE void md_accumulate_vec(mdyn_real *x, md_tail *tail, const md_vec *d)
+{
+    int k;
+    for (k = 0; k < 3; k++) md_accumulate(&x[k], &tail[k], md_vec_get(d, k));
+}
+
+/* to := R to for the rotation R of a quaternion in q */
+MD_OWN_FRAME void md_rotate_by(md_vec *to, const mdyn_real *q)
+{
+    md_mat R;
+    md_mat_of_quaternion(&R, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
+                         md_of_real(q[3]));
+    md_mat_vec(to, &R, to);
+}
+
 /* Coordinates of joints with quaternions: q := q (+) u. */
 MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
 {
@@ -9656,19 +9666,14 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
         mdyn_real *q = sim->q + link->coordinate;
         md_tail *tail = sim->q_tail + link->coordinate;
         const md_num *d = u + link->dof;
-        md_mat *R = MD_TURN(sim, i);
         md_vec shift;
         if (link->dofs < 3) continue;
 
         /* position: += R d */
         if (link->joint == MDYN_FREE) {
-            md_mat_of_quaternion(R, md_of_real(q[3]), md_of_real(q[4]), md_of_real(q[5]),
-                                 md_of_real(q[6]));
             md_vec_set(&shift, d[3], d[4], d[5]);
-            md_mat_vec(&shift, R, &shift);
-            md_accumulate(&q[0], &tail[0], md_vec_get(&shift, 0));
-            md_accumulate(&q[1], &tail[1], md_vec_get(&shift, 1));
-            md_accumulate(&q[2], &tail[2], md_vec_get(&shift, 2));
+            md_rotate_by(&shift, q + 3);
+            md_accumulate_vec(q, tail, &shift);
             q += 3;
             tail += 3;
         }
@@ -9686,36 +9691,20 @@ MD_OWN_FRAME void md_turn_change(md_vec *y, md_num s, md_num c, const md_vec *a,
     md_vec_add_scaled(y, c, &once);
 }
 
-/* x += d for a vector of coordinates or velocities. */
-MD_INLINE void md_accumulate_vec(mdyn_real *x, md_tail *tail, const md_vec *d)
-{
-    int k;
-    for (k = 0; k < 3; k++) md_accumulate(&x[k], &tail[k], md_vec_get(d, k));
-}
-
-/* to := R to for the rotation R of a quaternion in q */
-MD_OWN_FRAME void md_rotate_by(md_vec *to, const mdyn_real *q)
-{
-    md_mat R;
-    md_mat_of_quaternion(&R, md_of_real(q[0]), md_of_real(q[1]), md_of_real(q[2]),
-                         md_of_real(q[3]));
-    md_mat_vec(to, &R, to);
-}
-
 /* The origin of a free joint and its velocity u: the position changes by half R u, and u keeps its
    direction in the world, u' = R'^T R u: its components are in the axes of the turned body. */
 MD_OWN_FRAME void md_drift_free_joint(mdyn_sim *sim, const md_link *link, md_turning *s,
                                       md_num half)
 {
     mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
-    const md_num four = md_add(s->s, s->s); /* sines and cosines of the half turn */
+    const md_num sin2 = md_add(s->s, s->s); /* of angles a: sin 2a = 2 sin a cos a and so on */
     md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
     md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
     s->y = s->u;
     md_rotate_by(&s->y, q + 3);
     md_vec_scale(&s->y, half, &s->y);
     md_accumulate_vec(q, sim->q_tail + link->coordinate, &s->y);
-    md_turn_change(&s->y, md_mul(four, s->s), md_neg(md_mul(four, md_add(MD_K(1), s->c))),
+    md_turn_change(&s->y, md_mul(sin2, s->s), md_neg(md_mul(sin2, md_add(MD_K(1), s->c))),
                    &s->turn, &s->u);
     md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &s->y);
 }
@@ -11356,28 +11345,27 @@ MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
         to[t->dof[k]] = md_add(to[t->dof[k]], md_mul(t->factor[k], s));
 }
 
-/* C of a joint row, by q and its tails; of a drive less its target. */
-MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
+/* C of a joint row, by q and its tails; of a drive less its target. Returns 0 where a curve has no
+   value. */
+MD_STATIC int md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
     if (!md_is_coupling_row(row) || md_row_is_loss(row)) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
         if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(C, sim->target[row->index]);
-        return;
+        return 1;
     }
 
     /* a coupling: offset, then the terms */
     md_sum_set(C, md_coupling_at(sim, row->index)->offset);
     if (!md_wide_is_zero(sim->offset_rest[row->index]))
         md_sum_add_product(C, sim->offset_rest[row->index], MDYN_R(1), 0);
-    if (md_coupling_is_curved(sim, row->index)) {
-        md_sum_curves(sim, row->index, C);
-        return;
-    }
+    if (md_coupling_is_curved(sim, row->index)) return md_sum_curves(sim, row->index, C);
     for (k = 0; k < t->count; k++) {
         c = md_coordinate_of_dof(sim, t->dof[k]);
         md_sum_add_product(C, t->coefficient[k], sim->q[c], sim->q_tail[c]);
     }
+    return 1;
 }
 
 /* sim->value = C of the joint row whose terms are in sim->terms: the coordinate, or the sum of
@@ -11390,7 +11378,7 @@ MD_OWN_FRAME void md_evaluate_position(mdyn_sim *sim, const md_row *row)
     for (k = 0; md_has_displacement(sim) && k < t->count; k++)
         shift = md_add(shift, md_mul(t->factor[k], MD_DISPLACEMENT(sim)[t->dof[k]]));
     MD_VALUE(sim)->displacement = shift;
-    md_sum_position(sim, row, t, &MD_VALUE(sim)->sum);
+    (void)md_sum_position(sim, row, t, &MD_VALUE(sim)->sum);
 }
 
 /* Whether C may have a part beside q and its tails: in substeps, by J' v, of rows on bodies. */
@@ -11581,7 +11569,7 @@ MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
     md_terms t;
     md_sum C;
     md_find_row_terms(sim, row, &t);
-    md_sum_position(sim, row, &t, &C);
+    (void)md_sum_position(sim, row, &t, &C);
     values.error = md_sum_minus(&C, md_coupling_at(sim, tie->coupling)->lower);
     values.velocity = md_row_velocity(sim, row, &t);
     return values;
@@ -12743,9 +12731,9 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
             continue;
         }
         md_mat_vec(&t, &p->rates, &l->arm[side]);
-        md_vec_add(&t, &t, &p->acc);
+        md_vec_add(&t, &t, &p->motion.lin);
         md_vec_add_scaled(&l->acc, sign, &t);
-        md_vec_add_scaled(&l->alpha, sign, &p->alpha);
+        md_vec_add_scaled(&l->alpha, sign, &p->motion.ang);
     }
     l->open = md_is_zero(l->length) ? MD_K(0)
         : md_div(md_sqrt(md_dot(&l->gap, &l->gap)), l->length);
@@ -21017,7 +21005,7 @@ MD_STATIC int md_is_off_coupling(mdyn_sim *sim, int i)
     /* C, and the rounding of its terms */
     md_drop_bias_motions(sim);
     md_find_row_terms(sim, md_row_at(sim, i), t);
-    md_sum_position(sim, md_row_at(sim, i), t, &C);
+    (void)md_sum_position(sim, md_row_at(sim, i), t, &C);
     for (k = 0; k < t->count; k++)
         slack = md_add(slack, md_abs(md_mul(t->factor[k],
             md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])]))));
@@ -23399,29 +23387,33 @@ MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
     return md_row_velocity(sim, row, &t);
 }
 
-/* The error of a row in the present state; for a range, how far outside it. */
-MD_STATIC md_num md_present_error(const mdyn_sim *sim, const md_row *row)
+/* *error := that of a row in the present state; for a range, how far outside it. Returns 0 where a
+   curve has no value. */
+MD_STATIC int md_present_error(const mdyn_sim *sim, const md_row *row, md_num *error)
 {
     md_terms t;
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
     md_sum C;
     md_num above, below;
-    if (s->level == MDYN_VELOCITY) return MD_K(0);
+    int known = 1;
+    *error = MD_K(0);
+    if (s->level == MDYN_VELOCITY) return 1;
 
     /* C at the present state */
     if (md_is_body_row(row)) {
         md_sum_set(&C, md_to_wide(md_body_row_at(sim, row)->value_after));
     } else {
         md_find_row_terms(sim, row, &t);
-        md_sum_position(sim, row, &t, &C);
+        known = md_sum_position(sim, row, &t, &C);
     }
 
     /* beyond the bounds of its range */
     below = md_sum_minus(&C, s->lower);
     above = md_sum_minus(&C, s->upper);
-    if (md_has_lower(s->lower) && md_less(below, MD_K(0))) return below;
-    return md_has_upper(s->upper) && md_less(MD_K(0), above) ? above : MD_K(0);
+    if (md_has_upper(s->upper) && md_less(MD_K(0), above)) *error = above;
+    if (md_has_lower(s->lower) && md_less(below, MD_K(0))) *error = below;
+    return known;
 }
 
 /* C' at the end of a midpoint step minus J v' at its middle. */
@@ -23474,14 +23466,14 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     const md_num velocity = md_present_row_velocity(sim, k), impulse = md_impulse_of_step(sim, k);
     const md_num force = md_mul(sim->inverse_dt, impulse);
     const md_num power = md_mul(force, velocity);
-    const md_num error = md_uses_midpoint(sim) ? md_present_error(sim, md_row_at(sim, k))
-                                               : *MD_RESULT_ERROR(r);
-    md_num residual = MD_K(0);
+    md_num error = MD_K(0), residual = MD_K(0);
 
     /* how far J v' misses its bounds */
     if (live && md_less(velocity, r->v_lo)) residual = md_sub(velocity, r->v_lo);
     if (live && md_less(r->v_hi, velocity)) residual = md_sub(velocity, r->v_hi);
     if (!md_all_in_range(sim->v, sim->dofs)) return MDYN_ERR_STATE;
+    if (live && !md_uses_midpoint(sim)) error = *MD_RESULT_ERROR(r);
+    else if (live && !md_present_error(sim, md_row_at(sim, k), &error)) return MDYN_ERR_RESULT;
     if (!md_is_representable(velocity) || !md_is_representable(force)
         || !md_is_representable(power) || !md_is_representable(residual))
         return MDYN_ERR_RESULT;
@@ -23489,7 +23481,7 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     report->impulse = md_to_wide(impulse);
     report->force = md_to_wide(force);
     report->power = md_to_wide(power);
-    report->error = md_to_wide(live ? error : MD_K(0));
+    report->error = md_to_wide(error);
     report->velocity = md_to_wide(md_add(velocity, md_row_turn(sim, k)));
     report->residual = md_to_wide(residual);
     report->flags = live ? md_row_at(sim, k)->last_flags : 0;
@@ -23970,7 +23962,7 @@ MD_STATIC void md_find_welded_wrench(const mdyn_sim *sim, int on, int i, md_forc
     }
 
     md_mat_of_rates(&B, &p.omega, &m.ang);
-    md_motion_wrench(f, &sim->link[i], &p, &m.ang, &m.lin, &B);
+    md_motion_wrench(f, &sim->link[i], &p, &m, &B);
     if (!MD_STAGES_OF_JOINTS) md_force_add_scaled(f, MD_K(1), MD_WRENCH(sim, i));
     else if (md_has_wrench(sim)) md_subtract_wrench(sim, i, f);
 }
@@ -24084,13 +24076,13 @@ MD_STATIC void md_add_bias_acceleration(const mdyn_sim *sim, int body, const md_
     p = MD_BIAS_MOTION(sim, on);
 
     /* a welded body moves with that which it is welded to */
-    t = p->acc;
+    t = p->motion.lin;
     if (welded) md_mat_vec_add(&t, &t, &p->rates, md_arm_of(sim, body, &room));
     md_vec_of_wide(&g, &sim->gravity);
     md_vec_add(&t, &t, &g);
     md_mat_vec_add(&t, &t, &p->rates, arm);
     md_vec_add(&m->lin, &m->lin, &t);
-    md_vec_add(&m->ang, &m->ang, &p->alpha);
+    md_vec_add(&m->ang, &m->ang, &p->motion.ang);
 }
 
 /* (ang, lin) = J a of a point of a body, summed over the DoFs between it and the world; a NULL: 0.

@@ -1087,6 +1087,134 @@ static void test_bounds(void) {
     CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CURVE);
 }
 
+/* A bound may have more digits than what the library reckons with. The function is asked beyond it
+   by no more than what a coordinate is rounded by, 2^-41 in fixed point. */
+static mdyn_real lowest, highest;
+static void line(mdyn_real q, mdyn_curve_point *p, void *user) {
+    (void)user;
+    lowest = q < lowest ? q : lowest;
+    highest = q > highest ? q : highest;
+    p->value = q;
+    p->slope = wide(1);
+}
+
+static void test_asked_within(void) {
+    const double rounding = BY_SCALAR(0.0, 0.0, ldexp(1, -41));
+    mdyn_curve own = MDYN_FUNCTION(line, NULL);
+    mdyn_curve_point p;
+    for (int n = 0; n < 1000; n++) {
+        double bound = random_in(0.1, 50), beyond = bound + random_in(0, 1);
+        own.lower = wide(-bound);
+        own.upper = wide(bound);
+        lowest = highest = real(0);
+        for (int sign = -1; sign < 2; sign += 2) {
+            CHECK_EQUAL(mdyn_evaluate_curve(&own, real(sign * beyond), &p), MDYN_OK);
+            CHECK_NEAR(of_real(p.value), sign * beyond, 50 * VALUE);
+        }
+        CHECK(of_real(lowest) >= of_wide(own.lower) - rounding
+              && of_real(highest) <= of_wide(own.upper) + rounding);
+    }
+}
+
+/* f' = q^2 - 0.01 vanishes twice within narrow limits of the joint, whose function has far ones. */
+static void wavy(mdyn_real q, mdyn_curve_point *p, void *user) {
+    double x = of_real(q);
+    (void)user;
+    p->value = real(x * x * x / 3 - 0.01 * x);
+    p->slope = wide(x * x - 0.01);
+    p->curvature = wide(2 * x);
+}
+
+static void test_level_within(void) {
+    static const mdyn_curve curve[] = { MDYN_FUNCTION_WITHIN(-100, 100, wavy, NULL) };
+    mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
+    mdyn_body limited[2];
+    mdyn_model m = planar2g;
+    memcpy(limited, rods, sizeof limited);
+    limited[1].lower = wide(-0.5);
+    limited[1].upper = wide(0.5);
+    c.terms[0].curve = 1;
+    c.terms[1].curve = 0;
+    m.bodies = limited;
+    m.couplings = &c;
+    m.curves = curve;
+    m.curve_count = 1;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_SLOPE);
+    CHECK_NEAR(of_real(other.culprit.place), -0.1, LEVEL);
+}
+
+/* ---- a step that ends where a curve has no value ---- */
+
+static void ends_at_1(mdyn_real q, mdyn_curve_point *p, void *user) {
+    (void)user;
+    p->value = q;
+    p->slope = wide(1);
+    if (of_real(q) > 1) bad_wide(&p->slope, 0);
+}
+
+static void both_end_at_1(const mdyn_real *q, const mdyn_real *v, mdyn_coupler_point *p,
+                          void *user) {
+    (void)v; (void)user;
+    p->value = q[0] - q[1];
+    p->gradient[0] = wide(1);
+    p->gradient[1] = wide(-1);
+    if (of_real(q[1]) > 1) bad_wide(&p->rate, 0);
+}
+
+/* What the row has exerted is known, its error is not. */
+static void test_report_without_value(void) {
+    static const mdyn_curve ends[] = { MDYN_FUNCTION(ends_at_1, NULL),
+                                       MDYN_COUPLER(both_end_at_1, NULL) };
+    static const mdyn_softness row = MDYN_HARD(0.2);
+    mdyn_model m = planar2g;
+    mdyn_row_report r;
+    m.curves = ends;
+    m.curve_count = 2;
+    for (int coupler = 0; coupler < 2; coupler++) {
+        mdyn_coupling c = MDYN_PHYSX_MIMIC(0, 1, -1, 0);
+        c.softness = row;
+        c.terms[0].curve = coupler ? 2 : 0;
+        c.terms[1].curve = coupler ? 2 : 1;
+        m.couplings = &c;
+        CHECK_EQUAL(mdyn_init(&other, &m), MDYN_OK);
+        other.q[0] = other.q[1] = real(0.9995);
+        other.v[0] = other.v[1] = real(0.3);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+        CHECK_NEAR(of_wide(r.error), of_real(other.q[0]) - of_real(other.q[1]), VALUE);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+        CHECK(of_real(other.q[1]) > 1);
+        CHECK_EQUAL(mdyn_report_row(&other, MDYN_ROW_COUPLING, 0, &r), MDYN_ERR_RESULT);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_ERR_NOT_FINITE);
+    }
+}
+
+/* ---- a term that does not count ---- */
+
+/* 1e9 q_0 = 1e-37 f_0(q_1) + 1e9 f_1(q_2): in F32 the ratio of the second term is 0, and the third
+   one keeps the slope of its own curve. */
+static void test_vanishing_ratio(void) {
+    static const mdyn_curve lines[] = { MDYN_POLYNOMIAL(0, 0, 3, 0, 0, 0),
+                                        MDYN_POLYNOMIAL(0, 0, 1, 0, 0, 0) };
+    static const mdyn_coupling c[] = { { { MDYN_TERM(0, 1e9), MDYN_CURVED_TERM(1, -1e-37, 0),
+                                           MDYN_CURVED_TERM(2, -1e9, 1) }, MDYN_C(0),
+                                         MDYN_COUPLING_END_ } };
+    mdyn_body sliders[3];
+    for (int i = 0; i < 3; i++) {
+        static const mdyn_body slider = MDYN_BODY(MDYN_WORLD, MDYN_SLIDES(1, 0, 0),
+            MDYN_AT(0, 0, 0), MDYN_POINT_MASS(1), MDYN_PASSIVE, NULL);
+        sliders[i] = slider;
+    }
+    mdyn_model m = MDYN_MODEL(sliders, 3, c, 1, MDYN_V3(0, 0, 0), 0.001);
+    m.curves = lines;
+    m.curve_count = 2;
+    CHECK(mdyn_init(&other, &m) >= 0);
+    other.tau[2] = real(2);
+    CHECK(mdyn_step(&other) >= 0);
+    CHECK_NEAR(of_real(other.v[2]), 0.001, SPEED);
+    CHECK_NEAR(of_real(other.v[0]), 0.001, SPEED);
+}
+
 /* The range of a leader without limits, in places from -40 to 40: polynomials, splines and a
    function that go straight on or rise out of range beyond; limits of the follower on one side or
    on both. */
@@ -1235,7 +1363,8 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors
+        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors,
+        test_asked_within, test_level_within, test_report_without_value, test_vanishing_ratio
     };
     check_begin(argc, argv);
     fill_tables();

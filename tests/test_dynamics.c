@@ -197,12 +197,67 @@ static void test_queries_change_nothing(void) {
     }
 }
 
+/* ---- where joints lose a direction ---- */
+
+/* Three joints on one another, the first and the last of which have one axis at -0.7 of the second;
+   the first two carry no mass. */
+static mdyn_body gimbal[3];
+static void begin_gimbal(mdyn_body first, mdyn_body last) {
+    static const mdyn_body middle = MDYN_BODY(0, MDYN_TURNS(0, 0, 1),
+        MDYN_AT_RPY(0, 0, 0, 0, 0, 0.7), MDYN_NO_MASS, MDYN_PASSIVE, NULL);
+    mdyn_model m = MDYN_MODEL(gimbal, 3, NULL, 0, MDYN_V3(0, 0, 0), 0.001);
+    gimbal[0] = first;
+    gimbal[1] = middle;
+    gimbal[2] = last;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_OK);
+}
+
+/* At the lock M is singular, however little the other directions of the body leave to compare with:
+   a thin rod across the axis, a small body on a screw. Elsewhere a closed form. */
+static void test_gimbal_lock(void) {
+    static const mdyn_body turns = MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 1, 0), MDYN_AT(0, 0, 0),
+                                             MDYN_NO_MASS, MDYN_PASSIVE, NULL);
+    static const mdyn_body screws = MDYN_BODY(MDYN_WORLD, MDYN_SCREWS(0, 1, 0, 0.01),
+        MDYN_AT(0, 0, 0), MDYN_NO_MASS, MDYN_PASSIVE, NULL);
+    static const mdyn_inertia rod = MDYN_INERTIA(1, 1, 1, 0, 0, 0);
+    mdyn_wide a[3], response;
+    for (double thin = 1; thin > 1e-4; thin /= 10) {
+        const double s1 = sin(0.7), s2 = sin(0.3), c2 = cos(0.3);
+        const double M = s1 * s1 / (c2 * c2 / thin + s2 * s2);
+        mdyn_body last = turns;
+        last.parent = 1;
+        last.mass = wide(1);
+        last.inertia = rod;
+        last.inertia.xx = wide(thin);
+        begin_gimbal(turns, last);
+        other.q[2] = real(0.3);
+        CHECK_EQUAL(mdyn_impulse_response(&other, 0, 0, &response), MDYN_OK);
+        CHECK_NEAR(of_wide(response) * M, 1, BY_SCALAR(1e-11, 2e-3, 1e-5));
+        other.q[0] = real(0.4);
+        other.q[1] = real(-0.7);
+        other.tau[0] = real(1);
+        CHECK_EQUAL(mdyn_impulse_response(&other, 0, 0, &response), MDYN_ERR_SINGULAR);
+        CHECK_EQUAL(mdyn_forward_dynamics(&other, a), MDYN_ERR_SINGULAR);
+
+        last = screws;
+        last.parent = 1;
+        last.mass = wide(1);
+        last.inertia = rod;
+        last.inertia.xx = last.inertia.yy = last.inertia.zz = wide(1e-6 * thin);
+        begin_gimbal(screws, last);
+        CHECK_EQUAL(mdyn_forward_dynamics(&other, a), MDYN_OK);
+        other.q[1] = real(-0.7);
+        CHECK_EQUAL(mdyn_forward_dynamics(&other, a), MDYN_ERR_SINGULAR);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct {
         uint64_t seed;
         void (*run)(void);
     } tests[] = {
-        { 1, test_trees }, { 4, test_energy_differences }, { 13, test_queries_change_nothing }
+        { 1, test_trees }, { 4, test_energy_differences }, { 13, test_queries_change_nothing },
+        { 14, test_gimbal_lock }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
