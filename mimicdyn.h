@@ -12587,6 +12587,7 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
    and b, relative quantities those of a minus those of b, and n a unit direction:
       point       C = n . p               J v = n . p',     J' v = n . acc
       hinge       C = n . (z_b x z_a)     J v = n . omega,  J' v = n . alpha + (omega_b x n) . omega
+                  or, of axes in opposite directions, C = n . (z_a x z_b)
       weld        C = n . 2 vec(R)        J v = n . omega,  J' v = n . alpha
       distance    C = |p| - d             J v = n . p',     J' v = n . acc + |p' across n|^2/|p|
    acc and alpha are relative accelerations at zero joint accelerations; vec(R) is the vector of the
@@ -12744,13 +12745,14 @@ MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
     return r;
 }
 
-/* Rows j, j + 1 of a hinge: C = n . (z_b x z_a) for two directions n across z_b. */
+/* Rows j, j + 1 of a hinge: C = n . (z_b x z_a) for two directions n across z_b. Where -z_a is
+   nearer to z_b it takes the place of z_a, or C would grow by what is to correct it. */
 MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_closure_pose *l,
                                 int j)
 {
     md_vec axis[2], n, misalignment, n_rate, omega;
     md_mat F, B;
-    int side, k;
+    int side, k, is_opposite;
 
     /* B: a frame whose third column is the axis, after the loop that of b; a zero axis means z */
     for (side = 0; side < 2; side++) {
@@ -12763,7 +12765,8 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
     }
 
     /* C from z_b x z_a, and the relative angular velocity */
-    md_cross(&misalignment, &axis[1], &axis[0]);
+    is_opposite = md_less(md_dot(&axis[1], &axis[0]), MD_K(0));
+    md_cross(&misalignment, &axis[!is_opposite], &axis[is_opposite]);
     md_vec_zero(&omega);
     if (c->a >= 0) omega = MD_STATE(sim, c->a)->omega;
     if (c->b >= 0) md_vec_sub(&omega, &omega, &MD_STATE(sim, c->b)->omega);
