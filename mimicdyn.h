@@ -12046,16 +12046,16 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const m
     else row->v_lo = MD_K(-1e30);
 }
 
-/* Divides cfm of a coupling with a compliant range by the fraction of the step in which it acts:
-   the impulse of a spring that acts for phi h is that of a spring phi times as stiff over the step.
-   Without this the velocity after a contact has an error of dt/2 kd v/m, with it one of second
-   order in dt. Reads sim->value, which rows on bodies do not have yet. */
+/* Divides cfm of a compliant range by the fraction of the step in which it acts: the impulse of a
+   spring that acts for phi h is that of a spring phi times as stiff over the step. Without this the
+   velocity after a contact has an error of dt/2 kd v/m, with it one of second order in dt. Reads
+   sim->value. */
 MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row)
 {
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
     md_num share, error;
-    if (s->level == MDYN_VELOCITY) return;
+    if (!md_is_range(s) || s->level == MDYN_VELOCITY) return;
     share = md_share_beyond_range(sim, row, s, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
 }
@@ -14118,7 +14118,8 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (is_new && is_drive) md_find_vector(sim, k, free);
     if (is_drive) *md_soft_mass(sim, row) = md_shared_inverse_mass(sim, row);
     has_force = md_set_up_force(sim, row, is_drive ? -1 : free);
-    if (md_row_is_spring(row) && md_row_has_range(sim, row)) md_share_spring(sim, row);
+    if (md_row_is_spring(row) && (md_is_body_row(row) || md_row_has_range(sim, row)))
+        md_share_spring(sim, row);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
 
     if (direct) {
