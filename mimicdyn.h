@@ -12975,8 +12975,8 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
    to a. The normal row is the leader of the tangents: its impulse bounds theirs.
    Also their warm starts, found by (a, b, key) among the contacts of the step before.
    Writes:  sim->contact, sim->contact_cache, sim->contacts, sim->contacts_are_new; sim->rows, kind,
-            index, unbounded and row_result of the contacts' rows; sim->body_row; sim->culprit on an
-            error.
+            index, is_implied, unbounded and row_result of the contacts' rows; sim->body_row;
+            sim->culprit on an error.
    Contacts last for one step: those set between two steps are used by the next one, remain for
    queries after it, and are dropped when the following step begins or others are set. */
 
@@ -13129,9 +13129,11 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
        of no step, by a count that is 2^30 away; only the warm start is known. */
     for (k = 0; k < 3; k++) {
         const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
+        md_row *row = md_row_at(sim, at);
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
-        md_row_at(sim, at)->kind = MDYN_ROW_CONTACT;
-        md_row_at(sim, at)->index = (md_count)(3 * i + k);
+        row->kind = MDYN_ROW_CONTACT;
+        row->index = (md_count)(3 * i + k);
+        row->is_implied = 0; /* a limit stood here if mdyn_set_body has ended rows */
         md_clear_result(sim, at, sim->step_count ^ 0x40000000u);
         if (j < cached)
             sim->row_result[at].warm_start = md_dot(&cache[j].impulse, &to->direction[k]);
