@@ -668,7 +668,8 @@ typedef struct mdyn_body {
       MDYN_SOFT(erp, cfm)          cfm acts on the impulse [1/kg or 1/(kg m^2)]
       MDYN_ODE(erp, force_cfm)     ODE's CFM, on the force [1/(kg s) ...]: cfm = force_cfm/dt
       MDYN_SPRING(kp, kd)          force -kp C - kd (C' - target_velocity), of second order in dt
-                                   and stable for any kp, kd and dt (md_set_spring)
+                                   and stable for any kp, kd and dt (md_set_spring); without C,
+                                   at MDYN_VELOCITY, a damper: force -kd (C' - target_velocity)
       MDYN_FREQUENCY(omega, zeta)  kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
                                    over the motions that hard rows leave (MDYN_EXPLICIT: of the
                                    row alone), M with armature and dt damping of this step; omega
@@ -12123,19 +12124,33 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
         md_target_hard_range(sim, row, s);
 }
 
+/* The target of a damper, in a step or substep from J v to J v': by the law of md_set_spring its
+   force is that of a velocity between them. */
+MD_STATIC md_num md_damped_target(const mdyn_sim *sim, const md_row *row, md_num target)
+{
+    const md_gains *gains = md_gains_of(sim, row);
+    return md_add(md_mul(gains->of_v, md_present_velocity(sim, row)),
+                  md_mul(gains->of_target, target));
+}
+
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
    lower = upper = 0 with a bounded force. No position is corrected. */
-MD_STATIC void md_target_velocity(md_row *row, const md_spec *s)
+MD_STATIC void md_target_velocity(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
     row->v_lo = row->v_hi = velocity;
 
     /* friction */
-    if (!MD_HAS(VELOCITY) || (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper))) return;
+    if (!MD_HAS(VELOCITY)) return;
 
     /* a range of velocities */
-    row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
-    row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
+    if (!md_wide_is_zero(s->lower) || !md_wide_is_zero(s->upper)) {
+        row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
+        row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
+    }
+    if (!MD_HAS(SPRING) || !md_row_is_spring(row)) return;
+    if (md_has_min(row->v_lo)) row->v_lo = md_damped_target(sim, row, row->v_lo);
+    if (md_has_max(row->v_hi)) row->v_hi = md_damped_target(sim, row, row->v_hi);
 }
 
 /* Whether the change of velocity that the turn of an exact row asks for, beside the rows before it
@@ -12530,7 +12545,7 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     md_num turn = MD_K(0), error, velocity = s->target_velocity;
     row->error = row->position_bias = MD_K(0);
     if (s->level == MDYN_VELOCITY) {
-        md_target_velocity(row, s);
+        md_target_velocity(sim, row, s);
         return;
     }
 
@@ -13319,10 +13334,13 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
     row->is_spring = 1;
 }
 
-/* Rate and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
+/* Rate and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. A
+   row of velocities has no C that kp could act on. */
 MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     md_num both;
+    if (MD_HAS(SPRING) && MD_HAS(VELOCITY) && md_uses_midpoint(sim)
+        && md_row_is_of_velocity(sim, row)) kp = MD_K(0);
     if (md_is_zero(kp) && md_is_zero(kd)) return 0;
     if (md_uses_midpoint(sim)) {
         md_set_spring(sim, row, kp, kd);
