@@ -12124,20 +12124,12 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
         md_target_hard_range(sim, row, s);
 }
 
-/* The target of a damper, in a step or substep from J v to J v': by the law of md_set_spring its
-   force is that of a velocity between them. */
-MD_STATIC md_num md_damped_target(const mdyn_sim *sim, const md_row *row, md_num target)
-{
-    const md_gains *gains = md_gains_of(sim, row);
-    return md_add(md_mul(gains->of_v, md_present_velocity(sim, row)),
-                  md_mul(gains->of_target, target));
-}
-
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
    lower = upper = 0 with a bounded force. No position is corrected. */
 MD_STATIC void md_target_velocity(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
+    md_num lo, hi;
     row->v_lo = row->v_hi = velocity;
 
     /* friction */
@@ -12148,9 +12140,14 @@ MD_STATIC void md_target_velocity(const mdyn_sim *sim, md_row *row, const md_spe
         row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
         row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
     }
+
+    /* a damper; what is no bound stays beyond MD_NO_MIN and MD_NO_MAX, as of_target is 1 to 2 */
     if (!MD_HAS(SPRING) || !md_row_is_spring(row)) return;
-    if (md_has_min(row->v_lo)) row->v_lo = md_damped_target(sim, row, row->v_lo);
-    if (md_has_max(row->v_hi)) row->v_hi = md_damped_target(sim, row, row->v_hi);
+    lo = row->v_lo;
+    md_target_spring(sim, row, row->v_hi);
+    hi = row->v_hi;
+    md_target_spring(sim, row, lo);
+    row->v_hi = hi;
 }
 
 /* Whether the change of velocity that the turn of an exact row asks for, beside the rows before it
