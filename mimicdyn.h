@@ -950,7 +950,8 @@ typedef struct mdyn_contact {
     uint16_t key;           /* contacts of equal a, b, key in two steps are the same one, for the
                                warm start. Must be unique among the contacts of a pair */
     mdyn_real3 point;       /* world axes [m] */
-    mdyn_real3 normal;      /* from b towards a, world axes; any length above 1e-6 */
+    mdyn_real3 normal;      /* from b towards a, world axes; of any length, but with an element of
+                               at least 1e-6 */
     mdyn_real depth;        /* of the overlap [m]; < 0: a gap */
     mdyn_wide mu;           /* coefficient of Coulomb friction, >= 0 */
     mdyn_softness softness; /* of the row along the normal */
@@ -10769,11 +10770,10 @@ MD_STATIC void md_lcp_correct_clamped(md_lcp_work *s)
 }
 
 /* Leaves no row marked as driven without end. */
-MD_STATIC int md_lcp_clear_unbounded(md_lcp_work *s)
+MD_STATIC void md_lcp_clear_unbounded(md_lcp_work *s)
 {
     int i;
     for (i = 0; i < s->n; i++) s->state[i] &= ~MD_LCP_UNBOUNDED;
-    return 0;
 }
 
 /* Solves the problem for constant bounds; returns the number of drives, at most 8 n + 32. Starts
@@ -10781,8 +10781,8 @@ MD_STATIC int md_lcp_clear_unbounded(md_lcp_work *s)
 MD_STATIC int md_lcp_pivot(md_lcp_work *s, const mdyn_lcp *p)
 {
     const int max_drives = 8 * s->n + 32;
-    int i, k, drives = 0, corrected = 0, any_unbounded = md_lcp_clear_unbounded(s);
-
+    int i, k, drives = 0, corrected = 0;
+    md_lcp_clear_unbounded(s);
     for (;;) {
         int open = 0;
         md_lcp_update_w(s);
@@ -10802,8 +10802,7 @@ MD_STATIC int md_lcp_pivot(md_lcp_work *s, const mdyn_lcp *p)
         drives++;
 
         /* a change of the clamped rows may bound what was unbounded before */
-        if (md_lcp_drive(s, p, i)) any_unbounded = 1;
-        else if (any_unbounded) any_unbounded = md_lcp_clear_unbounded(s);
+        if (!md_lcp_drive(s, p, i)) md_lcp_clear_unbounded(s);
     }
 }
 
@@ -11338,11 +11337,11 @@ MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
         to[t->dof[k]] = md_add(to[t->dof[k]], md_mul(t->factor[k], s));
 }
 
-/* C of a joint row, by q and its tails; of a drive less its target. */
+/* C of a coupling, limit or drive, by q and its tails; of a drive less its target. */
 MD_STATIC void md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
-    if (!md_is_coupling_row(row) || md_row_is_loss(row)) {
+    if (!md_is_coupling_itself(row)) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
         if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(C, sim->target[row->index]);
         return;
@@ -11405,9 +11404,9 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
     return md_has_efficiency(md_coupling_at(sim, i));
 }
 
-/* Whether the impulse of a joint row has no bound: an engaged equality without
-   effort or mu, whose impulse bounds no other row either; or a drive without effort. (Rows bounded
-   by each other's impulses are solved together, by iteration or pivoting.) */
+/* Whether the impulse of a joint row has no bound: an engaged equality without effort or mu, whose
+   impulse bounds no other row either; or a drive without effort. (Rows bounded by each other's
+   impulses are solved together, by iteration or pivoting.) */
 MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_coupling_itself(row)) {
@@ -12043,8 +12042,8 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const m
     if (md_is_zero(md_share_beyond_range(sim, row, s, &error))) return;
     row->error = error;
     md_target_spring(sim, row, MD_K(0));
-    if (md_less(error, MD_K(0))) row->v_hi = MD_K(1e30);
-    else row->v_lo = MD_K(-1e30);
+    if (md_less(error, MD_K(0))) row->v_hi = MD_NO_MAX;
+    else row->v_lo = MD_NO_MIN;
 }
 
 /* Divides cfm of a compliant range by the fraction of the step in which it acts: the impulse of a
@@ -12248,12 +12247,15 @@ MD_STATIC void md_add_wrench_pair(md_body_row *r, int a, int b, const md_vec *ar
     md_force f;
     int side;
     for (side = 0; side < 2; side++) {
-        f.ang = f.lin = *n;
-        if (side) md_vec_scale(&f.ang, MD_K(-1), n);
-        f.lin = f.ang;
-        if (arm) md_cross(&f.ang, &arm[side], &f.lin);
-        else md_vec_zero(&f.lin);
-        if (arm) r->lever2 = md_max(r->lever2, md_dot(&arm[side], &arm[side]));
+        f.lin = *n;
+        if (side) md_vec_scale(&f.lin, MD_K(-1), n);
+        if (arm) {
+            md_cross(&f.ang, &arm[side], &f.lin);
+            r->lever2 = md_max(r->lever2, md_dot(&arm[side], &arm[side]));
+        } else {
+            f.ang = f.lin;
+            md_vec_zero(&f.lin);
+        }
         md_add_wrench_term(r, side ? b : a, 0, &f);
     }
 }
@@ -12829,16 +12831,15 @@ MD_STATIC void md_closure_weld(mdyn_sim *sim, const mdyn_closure *c, const md_cl
 MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const md_closure_pose *l,
                                    int j)
 {
-    md_num square = md_dot(&l->gap, &l->gap), d, along;
+    const md_num d = md_sqrt(md_dot(&l->gap, &l->gap));
+    const int is_zero = md_is_rounding(d, l->length); /* that of the two paths */
+    md_num square, along;
     md_vec n, v, t;
     md_body_row *r;
-
-    /* a gap of zero: no longer than the rounding of the two paths */
-    md_vec_set(&n, MD_K(0), MD_K(0), MD_K(1));
-    d = md_sqrt(square);
-    if (!md_is_rounding(d, l->length)) md_vec_scale(&n, md_inverse(d), &l->gap);
+    if (is_zero) md_unit_vector(&n, 2);
+    else md_vec_scale(&n, md_inverse(d), &l->gap);
     r = md_closure_row(sim, c, l, j, l->arm, &n, md_sub(d, md_of_wide(c->distance)));
-    if (md_is_rounding(d, l->length)) return;
+    if (is_zero) return;
 
     /* v = velocity of p_a - that of p_b; |v across n|^2 = |v|^2 - (n . v)^2 */
     md_vec_zero(&v);
@@ -17509,7 +17510,7 @@ MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance
 {
     int k, count = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->slot[sim->active[k]].row;
+        md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
         if (!md_less(md_of_unit(tolerance, 0), md_row_miss(sim, row, e))) continue;
@@ -17571,7 +17572,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->slot[sim->active[k]].row;
+        md_row *row = md_active_row(sim, k);
         if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
     }
 }
@@ -17586,7 +17587,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
     int i, j, e;
     for (e = 0; e < sim->dofs + sim->rows; e++) MD_SCRATCH(sim)[e] = MD_U(0);
     for (i = 0; i < s->n; i++) {
-        const md_row *row = &sim->slot[sim->dantzig.row[i]].row;
+        const md_row *row = md_row_at(sim, sim->dantzig.row[i]);
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
         int low = sim->dofs + sim->rows, high = -1;
@@ -17603,7 +17604,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 
         /* A_ij = x_i.x_j, and beside more for i = j */
         for (j = 0; j <= i; j++) {
-            const md_row *other = &sim->slot[sim->dantzig.row[j]].row;
+            const md_row *other = md_row_at(sim, sim->dantzig.row[j]);
             md_unit x;
             a[j] = MD_K(0);
             if (s->last[j] < low || high < s->first[j]) continue;
@@ -17621,12 +17622,12 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
 {
     md_dantzig *d = &sim->dantzig;
-    const md_row *row = &sim->slot[d->row[i]].row;
+    const md_row *row = md_row_at(sim, d->row[i]);
     md_num mu, own;
     int k = n - 1;
     const int leader = md_friction_stage(sim, row) ? -1 : md_leader(sim, row, &mu);
     d->findex[i] = -1;
-    d->two_sided[i].x_cap = MD_K(1e30);
+    d->two_sided[i].x_cap = MD_NO_MAX;
     if (leader < 0) return 0;
 
     /* in the numbering of the LCP */
@@ -17642,26 +17643,24 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
    them from the leader's impulse. */
 MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 {
-    md_row *row = &sim->slot[sim->dantzig.row[i]].row;
+    md_row *row = md_row_at(sim, sim->dantzig.row[i]);
     md_two_sided *two = &s->two_sided[i];
     const int has_leader = md_dantzig_leader(sim, s->n, i, e);
     const md_unit u = md_row_dot(sim, row, MD_SOLVE(sim)->du);
 
-    /* b for either sign of x; beyond 1e29 a target or bound is none */
-    two->b_positive = two->x_min = MD_K(-1e30);
-    two->b_negative = two->x_max = MD_K(1e30);
-    if (md_less(MD_K(-1e29), row->v_lo))
-        two->b_positive = md_of_unit(md_unit_sub(row->u_lo, u), 0);
-    if (md_less(row->v_hi, MD_K(1e29)))
-        two->b_negative = md_of_unit(md_unit_sub(row->u_hi, u), 0);
+    /* b for either sign of x */
+    two->b_positive = two->x_min = MD_NO_MIN;
+    two->b_negative = two->x_max = MD_NO_MAX;
+    if (md_has_min(row->v_lo)) two->b_positive = md_of_unit(md_unit_sub(row->u_lo, u), 0);
+    if (md_has_max(row->v_hi)) two->b_negative = md_of_unit(md_unit_sub(row->u_hi, u), 0);
 
     if (md_has_leader(sim, row)) {
         md_follow_leader(sim, row, e);
         two->x_min = md_of_unit(row->u_lambda_min, 0);
         two->x_max = md_of_unit(row->u_lambda_max, 0);
     } else if (!has_leader) {
-        if (md_less(MD_K(-1e29), row->lambda_min)) two->x_min = md_of_unit(row->u_lambda_min, 0);
-        if (md_less(row->lambda_max, MD_K(1e29))) two->x_max = md_of_unit(row->u_lambda_max, 0);
+        if (md_has_min(row->lambda_min)) two->x_min = md_of_unit(row->u_lambda_min, 0);
+        if (md_has_max(row->lambda_max)) two->x_max = md_of_unit(row->u_lambda_max, 0);
     }
 
     /* u_lo < u_hi: begin on the side of the nearer target if x may have either sign; otherwise on
@@ -17694,7 +17693,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     md_lcp_work s;
 
     for (i = md_equality_count(sim); i < md_active_count(sim); i++)
-        if (sim->slot[sim->active[i]].row.in_inequality) d->row[n++] = sim->active[i];
+        if (md_active_row(sim, i)->in_inequality) d->row[n++] = sim->active[i];
 
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
@@ -17719,7 +17718,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     for (i = 0; i < n; i++)
         if (md_less(largest, md_mul(MD_K(10000 * MD_EPSILON), md_abs(s.x[i])))) return 0;
     for (i = 0; i < n; i++)
-        md_set_impulse(sim, &sim->slot[d->row[i]].row, md_unit_of(s.x[i], 0));
+        md_set_impulse(sim, md_row_at(sim, d->row[i]), md_unit_of(s.x[i], 0));
     *has_none = s.without_solution >= 0;
     return 1;
 }
