@@ -668,7 +668,8 @@ typedef struct mdyn_body {
       MDYN_SOFT(erp, cfm)          cfm acts on the impulse [1/kg or 1/(kg m^2)]
       MDYN_ODE(erp, force_cfm)     ODE's CFM, on the force [1/(kg s) ...]: cfm = force_cfm/dt
       MDYN_SPRING(kp, kd)          force -kp C - kd (C' - target_velocity), of second order in dt
-                                   and stable for any kp, kd and dt (md_set_spring)
+                                   and stable for any kp, kd and dt (md_set_spring); without C,
+                                   at MDYN_VELOCITY, a damper: force -kd (C' - target_velocity)
       MDYN_FREQUENCY(omega, zeta)  kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
                                    over the motions that hard rows leave (MDYN_EXPLICIT: of the
                                    row alone), M with armature and dt damping of this step; omega
@@ -949,7 +950,8 @@ typedef struct mdyn_contact {
     uint16_t key;           /* contacts of equal a, b, key in two steps are the same one, for the
                                warm start. Must be unique among the contacts of a pair */
     mdyn_real3 point;       /* world axes [m] */
-    mdyn_real3 normal;      /* from b towards a, world axes; any length above 1e-6 */
+    mdyn_real3 normal;      /* from b towards a, world axes; of any length, but with an element of
+                               at least 1e-6 */
     mdyn_real depth;        /* of the overlap [m]; < 0: a gap */
     mdyn_wide mu;           /* coefficient of Coulomb friction, >= 0 */
     mdyn_softness softness; /* of the row along the normal */
@@ -10776,11 +10778,10 @@ MD_STATIC void md_lcp_correct_clamped(md_lcp_work *s)
 }
 
 /* Leaves no row marked as driven without end. */
-MD_STATIC int md_lcp_clear_unbounded(md_lcp_work *s)
+MD_STATIC void md_lcp_clear_unbounded(md_lcp_work *s)
 {
     int i;
     for (i = 0; i < s->n; i++) s->state[i] &= ~MD_LCP_UNBOUNDED;
-    return 0;
 }
 
 /* Solves the problem for constant bounds; returns the number of drives, at most 8 n + 32. Starts
@@ -10788,8 +10789,8 @@ MD_STATIC int md_lcp_clear_unbounded(md_lcp_work *s)
 MD_STATIC int md_lcp_pivot(md_lcp_work *s, const mdyn_lcp *p)
 {
     const int max_drives = 8 * s->n + 32;
-    int i, k, drives = 0, corrected = 0, any_unbounded = md_lcp_clear_unbounded(s);
-
+    int i, k, drives = 0, corrected = 0;
+    md_lcp_clear_unbounded(s);
     for (;;) {
         int open = 0;
         md_lcp_update_w(s);
@@ -10809,8 +10810,7 @@ MD_STATIC int md_lcp_pivot(md_lcp_work *s, const mdyn_lcp *p)
         drives++;
 
         /* a change of the clamped rows may bound what was unbounded before */
-        if (md_lcp_drive(s, p, i)) any_unbounded = 1;
-        else if (any_unbounded) any_unbounded = md_lcp_clear_unbounded(s);
+        if (!md_lcp_drive(s, p, i)) md_lcp_clear_unbounded(s);
     }
 }
 
@@ -11345,12 +11345,12 @@ MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
         to[t->dof[k]] = md_add(to[t->dof[k]], md_mul(t->factor[k], s));
 }
 
-/* C of a joint row, by q and its tails; of a drive less its target. Returns 0 where a curve has no
+/* C of a coupling, limit or drive, by q and its tails; of a drive less its target. Returns 0 where a curve has no
    value. */
 MD_STATIC int md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
-    if (!md_is_coupling_row(row) || md_row_is_loss(row)) {
+    if (!md_is_coupling_itself(row)) {
         md_sum_set_real(C, sim->q[c], sim->q_tail[c]);
         if (MD_ROW_IS(row, DRIVE)) md_sum_sub_real(C, sim->target[row->index]);
         return 1;
@@ -11411,9 +11411,9 @@ MD_STATIC int md_coupling_bounds_others(const mdyn_sim *sim, int i)
     return md_has_efficiency(md_coupling_at(sim, i));
 }
 
-/* Whether the impulse of a joint row has no bound: an engaged equality without
-   effort or mu, whose impulse bounds no other row either; or a drive without effort. (Rows bounded
-   by each other's impulses are solved together, by iteration or pivoting.) */
+/* Whether the impulse of a joint row has no bound: an engaged equality without effort or mu, whose
+   impulse bounds no other row either; or a drive without effort. (Rows bounded by each other's
+   impulses are solved together, by iteration or pivoting.) */
 MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
 {
     if (md_is_coupling_itself(row)) {
@@ -12049,20 +12049,20 @@ MD_OWN_FRAME void md_target_soft_range(const mdyn_sim *sim, md_row *row, const m
     if (md_is_zero(md_share_beyond_range(sim, row, s, &error))) return;
     row->error = error;
     md_target_spring(sim, row, MD_K(0));
-    if (md_less(error, MD_K(0))) row->v_hi = MD_K(1e30);
-    else row->v_lo = MD_K(-1e30);
+    if (md_less(error, MD_K(0))) row->v_hi = MD_NO_MAX;
+    else row->v_lo = MD_NO_MIN;
 }
 
-/* Divides cfm of a coupling with a compliant range by the fraction of the step in which it acts:
-   the impulse of a spring that acts for phi h is that of a spring phi times as stiff over the step.
-   Without this the velocity after a contact has an error of dt/2 kd v/m, with it one of second
-   order in dt. Reads sim->value, which rows on bodies do not have yet. */
+/* Divides cfm of a compliant range by the fraction of the step in which it acts: the impulse of a
+   spring that acts for phi h is that of a spring phi times as stiff over the step. Without this the
+   velocity after a contact has an error of dt/2 kd v/m, with it one of second order in dt. Reads
+   sim->value. */
 MD_OWN_FRAME void md_share_spring(const mdyn_sim *sim, md_row *row)
 {
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
     md_num share, error;
-    if (s->level == MDYN_VELOCITY) return;
+    if (!md_is_range(s) || s->level == MDYN_VELOCITY) return;
     share = md_share_beyond_range(sim, row, s, &error);
     if (!md_is_zero(share)) row->cfm = md_div(row->cfm, share);
 }
@@ -12132,17 +12132,28 @@ MD_INLINE void md_target_range(mdyn_sim *sim, md_row *row, const md_spec *s)
 
 /* Constraint on C' alone: velocity + lower <= C' <= velocity + upper. Friction of contacts has
    lower = upper = 0 with a bounded force. No position is corrected. */
-MD_STATIC void md_target_velocity(md_row *row, const md_spec *s)
+MD_STATIC void md_target_velocity(const mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     const md_num velocity = s->target_velocity;
+    md_num lo, hi;
     row->v_lo = row->v_hi = velocity;
 
     /* friction */
-    if (!MD_HAS(VELOCITY) || (md_wide_is_zero(s->lower) && md_wide_is_zero(s->upper))) return;
+    if (!MD_HAS(VELOCITY)) return;
 
     /* a range of velocities */
-    row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
-    row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
+    if (!md_wide_is_zero(s->lower) || !md_wide_is_zero(s->upper)) {
+        row->v_lo = md_has_lower(s->lower) ? md_add(velocity, md_of_wide(s->lower)) : MD_NO_MIN;
+        row->v_hi = md_has_upper(s->upper) ? md_add(velocity, md_of_wide(s->upper)) : MD_NO_MAX;
+    }
+
+    /* a damper; what is no bound stays beyond MD_NO_MIN and MD_NO_MAX, as of_target is 1 to 2 */
+    if (!MD_HAS(SPRING) || !md_row_is_spring(row)) return;
+    lo = row->v_lo;
+    md_target_spring(sim, row, row->v_hi);
+    hi = row->v_hi;
+    md_target_spring(sim, row, lo);
+    row->v_hi = hi;
 }
 
 /* Whether the change of velocity that the turn of an exact row asks for, beside the rows before it
@@ -12243,12 +12254,15 @@ MD_STATIC void md_add_wrench_pair(md_body_row *r, int a, int b, const md_vec *ar
     md_force f;
     int side;
     for (side = 0; side < 2; side++) {
-        f.ang = f.lin = *n;
-        if (side) md_vec_scale(&f.ang, MD_K(-1), n);
-        f.lin = f.ang;
-        if (arm) md_cross(&f.ang, &arm[side], &f.lin);
-        else md_vec_zero(&f.lin);
-        if (arm) r->lever2 = md_max(r->lever2, md_dot(&arm[side], &arm[side]));
+        f.lin = *n;
+        if (side) md_vec_scale(&f.lin, MD_K(-1), n);
+        if (arm) {
+            md_cross(&f.ang, &arm[side], &f.lin);
+            r->lever2 = md_max(r->lever2, md_dot(&arm[side], &arm[side]));
+        } else {
+            f.ang = f.lin;
+            md_vec_zero(&f.lin);
+        }
         md_add_wrench_term(r, side ? b : a, 0, &f);
     }
 }
@@ -12539,7 +12553,7 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     md_num turn = MD_K(0), error, velocity = s->target_velocity;
     row->error = row->position_bias = MD_K(0);
     if (s->level == MDYN_VELOCITY) {
-        md_target_velocity(row, s);
+        md_target_velocity(sim, row, s);
         return;
     }
 
@@ -12596,6 +12610,7 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
    and b, relative quantities those of a minus those of b, and n a unit direction:
       point       C = n . p               J v = n . p',     J' v = n . acc
       hinge       C = n . (z_b x z_a)     J v = n . omega,  J' v = n . alpha + (omega_b x n) . omega
+                  or, of axes in opposite directions, C = n . (z_a x z_b)
       weld        C = n . 2 vec(R)        J v = n . omega,  J' v = n . alpha
       distance    C = |p| - d             J v = n . p',     J' v = n . acc + |p' across n|^2/|p|
    acc and alpha are relative accelerations at zero joint accelerations; vec(R) is the vector of the
@@ -12764,13 +12779,14 @@ MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
     return r;
 }
 
-/* Rows j, j + 1 of a hinge: C = n . (z_b x z_a) for two directions n across z_b. */
+/* Rows j, j + 1 of a hinge: C = n . (z_b x z_a) for two directions n across z_b. Where -z_a is
+   nearer to z_b it takes the place of z_a, or C would grow by what is to correct it. */
 MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_closure_pose *l,
                                 int j)
 {
     md_vec axis[2], n, misalignment, n_rate, omega;
     md_mat F, B;
-    int side, k;
+    int side, k, is_opposite;
 
     /* B: a frame whose third column is the axis, after the loop that of b; a zero axis means z */
     for (side = 0; side < 2; side++) {
@@ -12783,7 +12799,8 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
     }
 
     /* C from z_b x z_a, and the relative angular velocity */
-    md_cross(&misalignment, &axis[1], &axis[0]);
+    is_opposite = md_less(md_dot(&axis[1], &axis[0]), MD_K(0));
+    md_cross(&misalignment, &axis[!is_opposite], &axis[is_opposite]);
     md_vec_zero(&omega);
     if (c->a >= 0) omega = MD_STATE(sim, c->a)->omega;
     if (c->b >= 0) md_vec_sub(&omega, &omega, &MD_STATE(sim, c->b)->omega);
@@ -12834,16 +12851,15 @@ MD_STATIC void md_closure_weld(mdyn_sim *sim, const mdyn_closure *c, const md_cl
 MD_STATIC void md_closure_distance(mdyn_sim *sim, const mdyn_closure *c, const md_closure_pose *l,
                                    int j)
 {
-    md_num square = md_dot(&l->gap, &l->gap), d, along;
+    const md_num d = md_sqrt(md_dot(&l->gap, &l->gap));
+    const int is_zero = md_is_rounding(d, l->length); /* that of the two paths */
+    md_num square, along;
     md_vec n, v, t;
     md_body_row *r;
-
-    /* a gap of zero: no longer than the rounding of the two paths */
-    md_vec_set(&n, MD_K(0), MD_K(0), MD_K(1));
-    d = md_sqrt(square);
-    if (!md_is_rounding(d, l->length)) md_vec_scale(&n, md_inverse(d), &l->gap);
+    if (is_zero) md_unit_vector(&n, 2);
+    else md_vec_scale(&n, md_inverse(d), &l->gap);
     r = md_closure_row(sim, c, l, j, l->arm, &n, md_sub(d, md_of_wide(c->distance)));
-    if (md_is_rounding(d, l->length)) return;
+    if (is_zero) return;
 
     /* v = velocity of p_a - that of p_b; |v across n|^2 = |v|^2 - (n . v)^2 */
     md_vec_zero(&v);
@@ -12992,8 +13008,8 @@ MD_STATIC int md_update_user_rows(mdyn_sim *sim, int j)
    to a. The normal row is the leader of the tangents: its impulse bounds theirs.
    Also their warm starts, found by (a, b, key) among the contacts of the step before.
    Writes:  sim->contact, sim->contact_cache, sim->contacts, sim->contacts_are_new; sim->rows, kind,
-            index, unbounded and row_result of the contacts' rows; sim->body_row; sim->culprit on an
-            error.
+            index, is_implied, unbounded and row_result of the contacts' rows; sim->body_row;
+            sim->culprit on an error.
    Contacts last for one step: those set between two steps are used by the next one, remain for
    queries after it, and are dropped when the following step begins or others are set. */
 
@@ -13149,9 +13165,11 @@ MD_STATIC void md_store_contact(mdyn_sim *sim, const mdyn_contact *c, int i, int
        of no step, by a count that is 2^30 away; only the warm start is known. */
     for (k = 0; k < 3; k++) {
         const int at = MD_BODY_ROWS(sim)->lasting_row_count + 3 * i + k;
+        md_row *row = md_row_at(sim, at);
         md_mat_column(&to->direction[k], &F, (k + 2) % 3);
-        md_row_at(sim, at)->kind = MDYN_ROW_CONTACT;
-        md_row_at(sim, at)->index = (md_count)(3 * i + k);
+        row->kind = MDYN_ROW_CONTACT;
+        row->index = (md_count)(3 * i + k);
+        row->is_implied = 0; /* a limit stood here if mdyn_set_body has ended rows */
         md_clear_result(sim, at, sim->step_count ^ 0x40000000u);
         if (j < cached)
             sim->row_result[at].warm_start = md_dot(&cache[j].impulse, &to->direction[k]);
@@ -13337,10 +13355,13 @@ MD_STATIC void md_set_spring(const mdyn_sim *sim, md_row *row, md_num kp, md_num
     row->is_spring = 1;
 }
 
-/* Rate and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. */
+/* Rate and cfm of a row by its stiffness kp and damping kd. Returns 0 if both are 0: no force. A
+   row of velocities has no C that kp could act on. */
 MD_OWN_FRAME int md_set_gains(const mdyn_sim *sim, md_row *row, md_num kp, md_num kd)
 {
     md_num both;
+    if (MD_HAS(SPRING) && MD_HAS(VELOCITY) && md_uses_midpoint(sim)
+        && md_row_is_of_velocity(sim, row)) kp = MD_K(0);
     if (md_is_zero(kp) && md_is_zero(kd)) return 0;
     if (md_uses_midpoint(sim)) {
         md_set_spring(sim, row, kp, kd);
@@ -14138,7 +14159,8 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (is_new && is_drive) md_find_vector(sim, k, free);
     if (is_drive) *md_soft_mass(sim, row) = md_shared_inverse_mass(sim, row);
     has_force = md_set_up_force(sim, row, is_drive ? -1 : free);
-    if (md_row_is_spring(row) && md_row_has_range(sim, row)) md_share_spring(sim, row);
+    if (md_row_is_spring(row) && (md_is_body_row(row) || md_row_has_range(sim, row)))
+        md_share_spring(sim, row);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
 
     if (direct) {
@@ -17511,7 +17533,7 @@ MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance
 {
     int k, count = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->slot[sim->active[k]].row;
+        md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         row->flags &= (uint8_t)~MDYN_ROW_CONTRADICTORY;
         if (!md_less(md_of_unit(tolerance, 0), md_row_miss(sim, row, e))) continue;
@@ -17573,7 +17595,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = &sim->slot[sim->active[k]].row;
+        md_row *row = md_active_row(sim, k);
         if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
     }
 }
@@ -17588,7 +17610,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
     int i, j, e;
     for (e = 0; e < sim->dofs + sim->rows; e++) MD_SCRATCH(sim)[e] = MD_U(0);
     for (i = 0; i < s->n; i++) {
-        const md_row *row = &sim->slot[sim->dantzig.row[i]].row;
+        const md_row *row = md_row_at(sim, sim->dantzig.row[i]);
         md_num *a = s->a + md_triangle_row(i);
         const int first = row->first + row->owned_count, end = row->end;
         int low = sim->dofs + sim->rows, high = -1;
@@ -17605,7 +17627,7 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 
         /* A_ij = x_i.x_j, and beside more for i = j */
         for (j = 0; j <= i; j++) {
-            const md_row *other = &sim->slot[sim->dantzig.row[j]].row;
+            const md_row *other = md_row_at(sim, sim->dantzig.row[j]);
             md_unit x;
             a[j] = MD_K(0);
             if (s->last[j] < low || high < s->first[j]) continue;
@@ -17623,12 +17645,12 @@ MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
 {
     md_dantzig *d = &sim->dantzig;
-    const md_row *row = &sim->slot[d->row[i]].row;
+    const md_row *row = md_row_at(sim, d->row[i]);
     md_num mu, own;
     int k = n - 1;
     const int leader = md_friction_stage(sim, row) ? -1 : md_leader(sim, row, &mu);
     d->findex[i] = -1;
-    d->two_sided[i].x_cap = MD_K(1e30);
+    d->two_sided[i].x_cap = MD_NO_MAX;
     if (leader < 0) return 0;
 
     /* in the numbering of the LCP */
@@ -17644,26 +17666,24 @@ MD_STATIC int md_dantzig_leader(mdyn_sim *sim, int n, int i, md_scale e)
    them from the leader's impulse. */
 MD_STATIC void md_dantzig_row(mdyn_sim *sim, md_lcp_work *s, int i, md_scale e)
 {
-    md_row *row = &sim->slot[sim->dantzig.row[i]].row;
+    md_row *row = md_row_at(sim, sim->dantzig.row[i]);
     md_two_sided *two = &s->two_sided[i];
     const int has_leader = md_dantzig_leader(sim, s->n, i, e);
     const md_unit u = md_row_dot(sim, row, MD_SOLVE(sim)->du);
 
-    /* b for either sign of x; beyond 1e29 a target or bound is none */
-    two->b_positive = two->x_min = MD_K(-1e30);
-    two->b_negative = two->x_max = MD_K(1e30);
-    if (md_less(MD_K(-1e29), row->v_lo))
-        two->b_positive = md_of_unit(md_unit_sub(row->u_lo, u), 0);
-    if (md_less(row->v_hi, MD_K(1e29)))
-        two->b_negative = md_of_unit(md_unit_sub(row->u_hi, u), 0);
+    /* b for either sign of x */
+    two->b_positive = two->x_min = MD_NO_MIN;
+    two->b_negative = two->x_max = MD_NO_MAX;
+    if (md_has_min(row->v_lo)) two->b_positive = md_of_unit(md_unit_sub(row->u_lo, u), 0);
+    if (md_has_max(row->v_hi)) two->b_negative = md_of_unit(md_unit_sub(row->u_hi, u), 0);
 
     if (md_has_leader(sim, row)) {
         md_follow_leader(sim, row, e);
         two->x_min = md_of_unit(row->u_lambda_min, 0);
         two->x_max = md_of_unit(row->u_lambda_max, 0);
     } else if (!has_leader) {
-        if (md_less(MD_K(-1e29), row->lambda_min)) two->x_min = md_of_unit(row->u_lambda_min, 0);
-        if (md_less(row->lambda_max, MD_K(1e29))) two->x_max = md_of_unit(row->u_lambda_max, 0);
+        if (md_has_min(row->lambda_min)) two->x_min = md_of_unit(row->u_lambda_min, 0);
+        if (md_has_max(row->lambda_max)) two->x_max = md_of_unit(row->u_lambda_max, 0);
     }
 
     /* u_lo < u_hi: begin on the side of the nearer target if x may have either sign; otherwise on
@@ -17696,7 +17716,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     md_lcp_work s;
 
     for (i = md_equality_count(sim); i < md_active_count(sim); i++)
-        if (sim->slot[sim->active[i]].row.in_inequality) d->row[n++] = sim->active[i];
+        if (md_active_row(sim, i)->in_inequality) d->row[n++] = sim->active[i];
 
     /* b has the rounding of u_lo and x.du, which may both be larger than b */
     md_lcp_carve_scratch(&s, n, d->number, d->index);
@@ -17721,7 +17741,7 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
     for (i = 0; i < n; i++)
         if (md_less(largest, md_mul(MD_K(10000 * MD_EPSILON), md_abs(s.x[i])))) return 0;
     for (i = 0; i < n; i++)
-        md_set_impulse(sim, &sim->slot[d->row[i]].row, md_unit_of(s.x[i], 0));
+        md_set_impulse(sim, md_row_at(sim, d->row[i]), md_unit_of(s.x[i], 0));
     *has_none = s.without_solution >= 0;
     return 1;
 }

@@ -487,6 +487,49 @@ static void projected_loops(void) {
     CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_WARN_CONTRADICTION);
 }
 
+/* By how much the axes of a hinge are not along each other, and on which side: their sine, and the
+   sign of their cosine. */
+static double lean_of_hinge(const mdyn_closure *c, int *side) {
+    ld a[3], b[3], lean[3];
+    look();
+    t_wide3(a, &c->axis_a);
+    t_wide3(b, &c->axis_b);
+    turned(a, c->a, a);
+    turned(b, c->b, b);
+    t_cross(lean, b, a);
+    *side = t_dot(a, b) < 0 ? -1 : 1;
+    return (double)sqrtl(t_dot(lean, lean) / t_dot(a, a) / t_dot(b, b));
+}
+
+/* Axes in opposite directions are parallel too: a free body on a hinge whose axes lean by up to 0.5
+   from one of the two directions comes to that one, by steps and by mdyn_project, and turns on. It
+   went over to the other, by half a turn, even from a lean of one rounding. */
+static void opposite_axes(void) {
+    for (int n = 0; n < 40; n++) {
+        const int opposite = n % 2;
+        int side;
+        random_seed(6000 + (uint64_t)n);
+        memset(&mech, 0, sizeof mech);
+        memset(closure, 0, sizeof closure);
+        mech.body[0] = free_box(1);
+        mech.model.bodies = mech.body;
+        mech.model.body_count = mech.model.closure_count = 1;
+        mech.model.dt = wide(0x1p-10);
+        closure[0].kind = MDYN_CLOSE_HINGE;
+        closure[0].b = MDYN_WORLD;
+        closure[0].axis_a.z = wide(1);
+        closure[0].axis_b.x = wide(n < 20 ? random_in(-0.5, 0.5) : 0);
+        closure[0].axis_b.z = wide(opposite ? -1 : 1);
+        start();
+        sim.v[2] = real(3);
+        if (n % 4 > 1) CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_OK);
+        for (int k = 0; k < 400; k++) CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(lean_of_hinge(&closure[0], &side), 0.0, BY_SCALAR(1e-14, 1e-6, 1e-8));
+        CHECK_EQUAL(side, opposite ? -1 : 1);
+        CHECK_NEAR(of_real(sim.v[2]), 3.0, 0.7); /* what is along the axis remains */
+    }
+}
+
 /* Accelerations of a body when its joints have a: angular, and of the point at `arm`; velocities
    beside them. The largest number among them goes into size. */
 typedef struct kinematics {
@@ -706,6 +749,7 @@ int main(int argc, char **argv) {
     soft_rows_of_a_weld(MDYN_EXPLICIT);
     soft_rows_of_a_weld(MDYN_MIDPOINT);
     projected_loops();
+    opposite_axes();
     accelerations_of_loops();
     warnings_of_couplings();
     refused_closures();

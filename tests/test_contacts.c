@@ -249,6 +249,45 @@ static void contacts_never_pull(mdyn_method method) {
     CHECK(pushes > 1000);
 }
 
+/* Two sliders, one of which follows the other, lie on a contact after their dry friction has ended:
+   it takes the place of the row of a limit that the other's limit implies. They fell through it. */
+static void contact_where_a_limit_was(void) {
+    mdyn_row_report r;
+    mdyn_contact c;
+    memset(&mech, 0, sizeof mech);
+    memset(&c, 0, sizeof c);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].mass = wide(1);
+        mech.body[i].lower = wide(-1 - i);
+        mech.body[i].upper = wide(1 + i);
+    }
+    mech.body[0].friction = wide(1);
+    mech.coupling[0] = mimic_of(1, 0, 1, 0);
+    mech.model.bodies = mech.body;
+    mech.model.couplings = mech.coupling;
+    mech.model.body_count = 2;
+    mech.model.coupling_count = 1;
+    mech.model.dt = wide(0x1p-10);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    mdyn_body smooth = mech.body[0];
+    smooth.friction = wide(0);
+    CHECK_EQUAL(mdyn_set_body(&sim, 0, &smooth), MDYN_OK);
+    sim.tau[0] = real(-10);
+    c.b = MDYN_WORLD;
+    c.normal.z = real(1);
+    for (int n = 0; n < 3; n++) {
+        c.depth = -sim.q[0];
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 0, &r), MDYN_OK);
+        CHECK_NEAR(of_wide(r.force), 10, BY_SCALAR(1e-12, 1e-5, 1e-6));
+        CHECK_NEAR(of_real(sim.v[0]), 0, BY_SCALAR(1e-15, 1e-8, 1e-9));
+    }
+}
+
 /* ---- refusals and texts ---- */
 
 /* A wheel on a fixed axle, pressed through its axle, or touched on it, anywhere: the normal can
@@ -509,6 +548,7 @@ int main(int argc, char **argv) {
     soft_contact_leans(MDYN_DANTZIG);
     idle_rows_have_no_past();
     carousel_from_zero();
+    contact_where_a_limit_was();
     refused_contacts();
     texts();
     return check_end();
