@@ -14050,12 +14050,14 @@ MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
 
 /* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
    An independent DoF if the joint depends on it alone; otherwise sim->dofs + its own DoF. -1: a row
-   of any other kind. */
+   of any other kind, or of a joint that a coupling holds: rows without entries begin where the next
+   one does, and would stand between rows that share theirs. */
 MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
 {
     const int k = row->index;
     if (md_is_body_row(row) || md_is_coupling_row(row)) return -1;
     if (!md_is_follower(sim, k)) return k;
+    if (sim->G_end[k] == sim->G_first[k]) return -1;
     return sim->G_end[k] == sim->G_first[k] + 1 && !md_tie_is_curved(sim, sim->tie_of[k])
         ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
 }
