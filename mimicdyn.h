@@ -15072,8 +15072,10 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
 {
     int k, count = 0;
     if (MIMICDYN_MAX_DANTZIG == 0 || !MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return MDYN_OK;
-    for (k = 0; k < sim->rows; k++)
-        count += !md_row_is_direct(sim, &sim->slot[k].row, MD_MODE_STEP);
+    for (k = 0; k < sim->rows; k++) {
+        const md_row *row = md_row_at(sim, k);
+        count += !md_row_is_direct(sim, row, MD_MODE_STEP) && !md_row_is_eliminated(sim, row);
+    }
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 
