@@ -155,8 +155,8 @@ static void contradiction(void) {
     }
 }
 
-/* A joint that a coupling holds has rows without entries, which stand among those of the others. The
-   brake of another joint slows it by friction over mass, and the wall that stops a third one is
+/* A joint that a coupling holds has rows without entries, which stand among those of the others.
+   The brake of another joint slows it by friction over mass, and the wall that stops a third one is
    felt by no other. */
 static void beside_a_held_joint(void) {
     mdyn_coupling hold;
