@@ -9083,12 +9083,18 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
     return r;
 }
 
-/* sim->reduced := J G of a row on joints with the terms t. */
-MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
+/* sim->reduced := J G of a row on joints with the terms t; then without what is rounding. */
+MD_STATIC const md_reduced *md_sum_terms(mdyn_sim *sim, const md_terms *t)
 {
     int k;
     (void)md_clear_reduced(sim);
     for (k = 0; k < t->count; k++) md_add_reduced(sim, t->dof[k], t->factor[k]);
+    return &MD_REDUCED(sim);
+}
+
+MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
+{
+    (void)md_sum_terms(sim, t);
     return md_drop_rounding(sim);
 }
 
@@ -14082,9 +14088,9 @@ MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
     row->velocity_given = md_add(row->velocity_given, md_mul(row->cfm, row->lambda_given));
 }
 
-/* Whether row k, with the terms in sim->terms, keeps its vector, compliance and bounds from step to
-   step: without a tree J and M are constant. Not constant are the cfm of a soft range, which acts
-   in a part of the step, and bounds by the impulse of another row. */
+/* Whether a row keeps its vector, compliance and bounds from step to step: without a tree J and M
+   are constant. Not constant are the cfm of a soft range, which acts in a part of the step, and
+   bounds by the impulse of another row. */
 MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
 {
     return !MIMICDYN_TREE && !sim->has_coupled_bounds && !md_has_overflowed(sim->overflow)
@@ -14094,12 +14100,14 @@ MD_INLINE int md_row_may_stand(const mdyn_sim *sim, const md_row *row)
 
 /* What the row of a drive, dry friction or limit acts along; rows of the same number are parallel.
    An independent DoF if the joint depends on it alone; otherwise sim->dofs + its own DoF. -1: a row
-   of any other kind. */
+   of any other kind, or of a joint that a coupling holds: rows without entries begin where the next
+   one does, and would stand between rows that share theirs. */
 MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
 {
     const int k = row->index;
     if (md_is_body_row(row) || md_is_coupling_row(row)) return -1;
     if (!md_is_follower(sim, k)) return k;
+    if (sim->G_end[k] == sim->G_first[k]) return -1;
     return sim->G_end[k] == sim->G_first[k] + 1 && !md_tie_is_curved(sim, sim->tie_of[k])
         ? sim->G_y[sim->G_first[k]] : sim->dofs + k;
 }
@@ -14905,38 +14913,25 @@ MD_STATIC void md_mark_body_row(mdyn_sim *sim, const md_row *row, md_span *span)
                 md_mark_path(sim, md_y_of_G(sim, i), span);
 }
 
-/* Those of a row where couplings have curves: slopes may be 0 here and not elsewhere, so all of its
-   joints count, and nothing that cancels between joints that are tied. */
-MD_STATIC void md_mark_curved(mdyn_sim *sim, int k, md_span *span)
-{
-    const md_terms *t = &MD_SOLVE(sim)->terms;
-    int i, j;
-    md_find_straight_terms(sim, md_row_at(sim, k), &MD_SOLVE(sim)->terms);
-    /* independent joints of all terms */
-    for (j = 0; j < t->count; j++)
-        for (i = md_first_of_G(sim, t->dof[j]); i < md_end_of_G(sim, t->dof[j]); i++)
-            md_mark_path(sim, md_y_of_G(sim, i), span);
-}
-
 /* Marks in sim->mark the non-zeros of x = L^-T (J G)^T: the DoFs of row k and their ancestors.
-   Returns where they lie. */
+   Returns where they lie. What tied joints add to an independent one counts where it cancels, for
+   it may not do so elsewhere: slopes of curves change with q, and mdyn_set_coupling replaces ratios
+   of bounded and soft rows without a new plan. */
 MD_STATIC md_span md_mark_dofs(mdyn_sim *sim, int k)
 {
+    const md_row *row = md_row_at(sim, k);
     const md_reduced *t;
     md_span span = { MDYN_WHITENED_SIZE_, -1 };
     int j;
-    if (md_is_body_row(md_row_at(sim, k))) {
-        md_mark_body_row(sim, md_row_at(sim, k), &span);
-        return span;
-    }
-    if (md_has_curves(sim)) {
-        md_mark_curved(sim, k, &span);
+    if (md_is_body_row(row)) {
+        md_mark_body_row(sim, row, &span);
         return span;
     }
 
-    /* a row on joints: the DoFs of J G */
-    md_find_row_terms(sim, md_row_at(sim, k), &MD_SOLVE(sim)->terms);
-    t = md_reduce_terms(sim, &MD_SOLVE(sim)->terms);
+    md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+    t = md_sum_terms(sim, &MD_SOLVE(sim)->terms);
+    if (MD_HAS(ELIMINATED) && !md_has_curves(sim)
+        && md_setup_rank(sim, row) < MD_RANK_COMPLIANT) t = md_drop_rounding(sim);
     for (j = 0; j < t->count; j++) md_mark_path(sim, t->dof[j], &span);
     return span;
 }
@@ -15115,8 +15110,10 @@ MD_STATIC int md_check_dantzig_capacity(mdyn_sim *sim)
 {
     int k, count = 0;
     if (MIMICDYN_MAX_DANTZIG == 0 || !MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return MDYN_OK;
-    for (k = 0; k < sim->rows; k++)
-        count += !md_row_is_direct(sim, &sim->slot[k].row, MD_MODE_STEP);
+    for (k = 0; k < sim->rows; k++) {
+        const md_row *row = md_row_at(sim, k);
+        count += !md_row_is_direct(sim, row, MD_MODE_STEP) && !md_row_is_eliminated(sim, row);
+    }
     return count > MIMICDYN_MAX_DANTZIG ? md_blame(sim, MDYN_ERR_CAPACITY_DANTZIG, -1) : MDYN_OK;
 }
 

@@ -779,6 +779,13 @@ static void test_refused(void) {
     CHECK(memcmp(sim.q, other.q, sizeof sim.q) == 0 && memcmp(sim.v, other.v, sizeof sim.v) == 0);
     CHECK_EQUAL(mdyn_set_contacts(&sim, contact, MIMICDYN_MAX_CONTACTS - 1), MDYN_OK);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+
+    /* an eliminated coupling is none of the rows with a bound */
+    slides(2);
+    mech.coupling[mech.model.coupling_count++] = mimic_of(1, 0, 2, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, contact, MIMICDYN_MAX_CONTACTS), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
 }
 
 int main(int argc, char **argv) {

@@ -155,10 +155,39 @@ static void contradiction(void) {
     }
 }
 
+/* A joint that a coupling holds has rows without entries, which stand among those of the others.
+   The brake of another joint slows it by friction over mass, and the wall that stops a third one is
+   felt by no other. */
+static void beside_a_held_joint(void) {
+    mdyn_coupling hold;
+    mdyn_contact wall;
+    memset(&hold, 0, sizeof hold);
+    memset(&wall, 0, sizeof wall);
+    blocks(3, 1e-3);
+    mech.body[0].friction = mech.body[1].friction = wide(1);
+    mech.body[0].lower = wide(-1);
+    mech.body[0].upper = wide(1);
+    hold.terms[0].coefficient = wide(1);
+    couple(hold);
+    wall.a = 2;
+    wall.b = MDYN_WORLD;
+    wall.normal.x = real(1);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[1] = real(1);
+    sim.tau[2] = real(-10);
+    for (int n = 1; n <= 100; n++) {
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &wall, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), 1 - n * 1e-3 * 1 / 2, SPEED);
+        CHECK_NEAR(of_real(sim.v[2]), 0, SPEED);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     all_methods();
     contradiction();
+    beside_a_held_joint();
     entries(1, 0, MDYN_EXACT, 9, 1 + 1);
     entries(6, 0, MDYN_EXACT, 9, 21 + 21);
     entries(6, 0, MDYN_ITERATED, 9, 21 + 21);

@@ -93,10 +93,41 @@ static void contradictory_rows(void) {
     }
 }
 
+/* A rotor that a coupling holds has rows without entries, which stand among those of the others. A
+   damper of 1e4 N m s brings another one to the velocity of its target within a step, less dry
+   friction over damping, 1e-4, and inertia over damping and step, 1e-4. */
+static void beside_a_held_rotor(void) {
+    mdyn_body body[2];
+    mdyn_coupling hold;
+    mdyn_model model;
+    memset(body, 0, sizeof body);
+    memset(&hold, 0, sizeof hold);
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < 2; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].armature = wide(1e-3);
+        body[i].friction = wide(1);
+        body[i].drive_kd = wide(1e4);
+        body[i].effort = wide(1e5);
+    }
+    hold.terms[0].coefficient = wide(1);
+    model.bodies = body;
+    model.body_count = 2;
+    model.couplings = &hold;
+    model.coupling_count = 1;
+    model.dt = wide(1e-3);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.target_velocity[1] = real(1);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[1]), 1, 1e-3);
+}
+
 int main(int argc, char **argv) {
     const uint32_t count = TEST_SOAK ? 2000 : 150;
     check_begin(argc, argv);
     contradictory_rows();
+    beside_a_held_rotor();
     for (uint32_t seed = 1; seed <= count; seed++) {
         const uint32_t s = (uint32_t)random_int(1000000) + seed * 1000003u;
         const int steps = rotors_run_tree(s, 1, other);

@@ -690,6 +690,43 @@ static void test_replaced_range(void) {
     CHECK_EQUAL(sim.culprit.sticky, 0);
 }
 
+/* Of two sliders that a mimic ties, a second coupling of the same ratio moves nothing. With another
+   ratio it holds them, as long as its effort suffices, or is a spring, as if it had been there from
+   the start. */
+static void test_ratio_of_tied_joints(void) {
+    for (int is_spring = 0; is_spring < 2; is_spring++) {
+        make_model();
+        for (int i = 0; i < 2; i++) {
+            body[i].parent = MDYN_WORLD;
+            body[i].joint = MDYN_PRISMATIC;
+        }
+        coupling[0] = coupling[1] = mimic_of(1, 0, 2, 0);
+        coupling[1].effort = wide(5);
+        if (is_spring) {
+            coupling[1].effort = wide(0);
+            coupling[1].softness.kind = MDYN_KP_KD;
+            coupling[1].softness.a = wide(100);
+            coupling[1].softness.b = wide(10);
+        }
+        model.body_count = model.coupling_count = 2;
+        model.gravity = wide3(0, 0, 0);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        coupling[1].terms[1].coefficient = wide(-1);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 1, &coupling[1]), MDYN_OK);
+        CHECK_EQUAL(mdyn_init(&fresh, &model), MDYN_OK);
+        sim.tau[0] = real(3);
+        match(&sim, &fresh);
+        for (int n = 0; n < 100; n++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(mdyn_step(&fresh), MDYN_OK);
+            CHECK(memcmp(sim.v, fresh.v, sizeof sim.v) == 0);
+            if (!is_spring) {
+                CHECK_NEAR(of_real(sim.v[0]), 0, 1e-12);
+            }
+        }
+    }
+}
+
 /* ---- forces on request ---- */
 
 static mdyn_wide result[64];
@@ -1045,6 +1082,7 @@ int main(int argc, char **argv) {
     test_replaced_force();
     test_replaced_impulse();
     test_replaced_range();
+    test_ratio_of_tied_joints();
     test_late_force();
     test_force_beside_closure();
     test_engage();
