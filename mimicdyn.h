@@ -1997,7 +1997,7 @@ typedef union md_mass {
     md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
                                                    extrapolated */ \
     md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of the states: at the middle of a step */ \
-    uint8_t has_last_dv;                        /* last_dv can be extrapolated */ \
+    uint8_t extrapolates;                       /* MD_BY_...: the next step's middle_dv */ \
     uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
 #define MD_MOMENTUM_MEMBERS \
     md_momentum momentum[MD_ROOM(MIMICDYN_MAX_DOFS / 6)]; /* of floating trees: md_momentum_of */ \
@@ -7442,13 +7442,17 @@ MD_INLINE void md_forget_momentum(mdyn_sim *sim)
     if (MIMICDYN_TREE) MD_TREE(sim)->state_is_of_step = 0;
 }
 
+/* What velocities are extrapolated by (md_save_last_dv): the last change dv of v, that and the one
+   before, nothing. */
+enum { MD_BY_DV, MD_BY_BOTH, MD_BY_NOTHING };
+
 /* Ends the extrapolation of velocities from earlier steps. */
 MD_INLINE void md_drop_last_dv(mdyn_sim *sim)
 {
     int k;
     if (!MIMICDYN_TREE) return;
     md_forget_momentum(sim);
-    sim->is_continued = MD_TREE(sim)->has_last_dv = 0;
+    sim->is_continued = MD_TREE(sim)->extrapolates = 0;
     for (k = 0; k < sim->dofs; k++) MD_TREE(sim)->middle_dv[k] = MD_K(0);
 }
 
@@ -19100,14 +19104,15 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
         }
 }
 
-/* Whether a one-sided row pushes: a limit, a range, or the normal of a contact without a warm start
-   from the last step. */
-MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
+/* Whether a one-sided row pushes that did not in the last step: a limit, a range, or the normal of
+   a contact. The result of row k is still that of the last step. */
+MD_INLINE int md_row_begins_to_push(const mdyn_sim *sim, int k)
 {
-    if (md_is_zero(row->impulse.lambda)) return 0;
+    const md_row *row = md_row_at(sim, k);
+    const md_row_result *last = &sim->row_result[k];
+    if (md_is_zero(md_row_impulse(sim, k)) || !md_is_zero(last->impulse)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
-        return row->index % 3 == 0
-            && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
+        return row->index % 3 == 0 && md_is_zero(last->warm_start);
     return md_row_activates(sim, row);
 }
 
@@ -19200,7 +19205,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
         md_report_targets(row, bias, o);
-        if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
+        if (MIMICDYN_TREE && md_row_begins_to_push(sim, sim->active[k])) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
         o->warm_start = row->warm_start;
 
@@ -19306,13 +19311,32 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
     md_update_poses(sim);
 }
 
+/* The sum of the magnitudes of joint velocities: no body turns faster. */
+MD_STATIC md_num md_sum_speeds(const mdyn_sim *sim, const md_num *v)
+{
+    md_num sum = MD_K(0);
+    int k;
+    MD_FLOAT_UNROLL
+    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(v[k]));
+    return sum;
+}
+
+/* Whether v changed by more than 1/8 in a step that did not begin where the last one ended: exact
+   rows and ties may have taken away what they do not allow of it. */
+MD_INLINE int md_has_jumped(const mdyn_sim *sim)
+{
+    return sim->may_be_off && md_less(md_sum_speeds(sim, MD_TREE(sim)->bias_velocity),
+                                      md_mul(MD_K(8), md_sum_speeds(sim, sim->dv)));
+}
+
 /* sim->last_dv := dv; sim->middle_dv := 2/3 dv - 1/6 last_dv from the changes of v in this step and
-   the last, as far as they are known. The jump of an impact is not extrapolated. */
+   the last, as far as they are known. Not extrapolated are jumps: of an impact, which may take two
+   steps, as C comes near its bound in the first and stops there in the second; of md_has_jumped. */
 MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
 {
     md_tree *tree = MD_TREE(sim);
     md_num now = MD_RATIO(2, 3), before = MD_RATIO(1, 6);
-    int k;
+    int k, by;
     if (!MIMICDYN_TREE) return;
     tree->state_is_of_step = 1;
 
@@ -19321,8 +19345,9 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         md_copy_scalars(tree->last_dv, sim->dv, sim->dofs);
         return;
     }
-    if (sim->has_impact || !tree->has_last_dv) {
-        now = sim->has_impact ? MD_K(0) : MD_K(0.5);
+    by = sim->has_impact || md_has_jumped(sim) ? MD_BY_NOTHING : tree->extrapolates;
+    if (by != MD_BY_BOTH) {
+        now = by == MD_BY_DV ? MD_K(0.5) : MD_K(0);
         before = MD_K(0);
     }
     MD_FLOAT_UNROLL
@@ -19330,24 +19355,20 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         tree->middle_dv[k] = md_sub(md_mul(now, sim->dv[k]), md_mul(before, tree->last_dv[k]));
         tree->last_dv[k] = sim->dv[k];
     }
-    tree->has_last_dv = !sim->has_impact;
+    tree->extrapolates = sim->has_impact ? MD_BY_NOTHING : by == MD_BY_NOTHING ? MD_BY_DV
+                                                                              : MD_BY_BOTH;
 }
 
 /* ---- the second solve of a step: the bias force at v + dv/2 ---- */
 
 /* The first body that turns by more than MD_FAR_TURN in this step; -1: none. A joint that is alone
-   in its tree does not count: its bias force has no velocity terms, or the drift contains them. No
-   body turns faster than all joints together. */
+   in its tree does not count: its bias force has no velocity terms, or the drift contains them. */
 MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
 {
     const md_num most = md_mul(MD_K(MD_FAR_TURN), sim->inverse_dt), most2 = md_mul(most, most);
-    md_num sum = MD_K(0);
-    int i, k;
+    int i;
     if (md_leaves_out_bodies(sim)) return -1;
-    MD_FLOAT_UNROLL
-    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(MD_TREE(sim)->bias_velocity[k]));
-    if (md_less(sum, most)) return -1;
-
+    if (md_less(md_sum_speeds(sim, MD_TREE(sim)->bias_velocity), most)) return -1;
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || md_link_is(&sim->link[i], MD_ALONE)) continue;
@@ -19622,10 +19643,10 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     }
     md_copy(sim->q_seen, sim->q, sim->coordinates);
     md_copy(sim->v_seen, sim->v, sim->dofs);
-    sim->may_be_off = 0;
 
     md_report_rows(sim);
     md_save_last_dv(sim);
+    sim->may_be_off = 0;
     sim->is_continued = 1;
 
     return md_warn_of_solve(sim);
