@@ -1623,7 +1623,8 @@ typedef struct md_row {
     md_num scale;
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
-    md_num lambda_given;              /* impulse that is part of the free motion */
+    md_num lambda_given;              /* impulse that is part of the free motion; of an inequality
+                                         row that is in no system: its impulse */
     md_num velocity_given;            /* J v + cfm lambda_given */
     md_num lambda_min, lambda_max;
     md_num warm_start;                /* lambda at which the next step begins */
@@ -15961,24 +15962,27 @@ MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound
     return !md_is_zero(*bound);
 }
 
-/* Whether a leader is part of the step; the numbers of one that is not are those of other steps. */
-MD_INLINE int md_leads(const md_row *leader)
+/* |impulse| of a leader that is in no system, which no block needs to hold, in units of its unit
+   vector. One that is no part of the step has none: its numbers are those of other steps. */
+MD_STATIC md_num md_dependent_leads(const md_row *leader)
 {
-    return leader->in_inequality | (leader->flags & MDYN_ROW_REDUNDANT);
+    return leader->flags & MDYN_ROW_REDUNDANT
+        ? md_mul(md_abs(leader->lambda_given), leader->length) : MD_K(0);
 }
 
 /* mu |impulse of the leader| as it is now */
-MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
+MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu, md_scale e)
 {
-    return md_leads(leader) ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
+    return leader->in_inequality ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu)
+                                 : md_unit_of(md_mul(md_dependent_leads(leader), u_mu), e);
 }
 
 /* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
    stages first 0, then the bound that was fixed after the first. */
-MD_INLINE md_unit md_body_row_bound(const mdyn_sim *sim, const md_body_row *r)
+MD_INLINE md_unit md_body_row_bound(const mdyn_sim *sim, const md_body_row *r, md_scale e)
 {
     const int stage = MD_BODY_ROWS(sim)->friction_stage;
-    if (stage == 0) return md_bound_by(md_row_at(sim, r->leader), r->u_mu);
+    if (stage == 0) return md_bound_by(md_row_at(sim, r->leader), r->u_mu, e);
     return stage == 2 ? r->u_bound : MD_U(0);
 }
 
@@ -15988,9 +15992,9 @@ MD_INLINE md_unit md_present_bound(const mdyn_sim *sim, const md_row *row, md_sc
     md_num u_mu, own;
     md_unit bound;
     int leader;
-    if (md_is_body_row(row)) return md_body_row_bound(sim, md_body_row_at(sim, row));
+    if (md_is_body_row(row)) return md_body_row_bound(sim, md_body_row_at(sim, row), e);
     leader = md_leader(sim, row, &u_mu);
-    bound = md_bound_by(md_row_at(sim, leader), u_mu);
+    bound = md_bound_by(md_row_at(sim, leader), u_mu, e);
     if (md_own_bound(sim, row, &own)) {
         own = md_mul(own, row->length);
         if (md_less(md_ldexp(own, -e), md_of_unit(bound, 0))) bound = md_unit_of(own, e);
@@ -16234,6 +16238,7 @@ typedef struct md_iteration {
     md_squares squares; /* sum of the squares of the changes */
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
+    md_scale e;         /* exponent of the block */
     int close;          /* iterations that changed nearly as little as is allowed */
     int exact;          /* one iteration solves all rows */
 } md_iteration;
@@ -16879,12 +16884,12 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
 }
 
 /* One visit of a row by itself. */
-MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
+MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_iteration *i)
 {
     md_unit d;
     if (md_has_leader(sim, row)) {
         const int cone = md_cone_of(sim, row);
-        if (cone < 2) md_follow_leader(sim, row, e);
+        if (cone < 2) md_follow_leader(sim, row, i->e);
         if (cone == 1) md_visit_cone(sim, row, row->u_lambda_max, i);
         if (cone > 0) return;
     }
@@ -16901,7 +16906,7 @@ MD_INLINE void md_visit_sixes(mdyn_sim *sim, md_row *row, const md_body_row *r, 
     const md_unit *entry = sim->shared.entry + row->lone;
     md_unit d;
     if (r->leader >= 0) {
-        const md_unit bound = md_body_row_bound(sim, r);
+        const md_unit bound = md_body_row_bound(sim, r, i->e);
         if (r->cone > 0) {
             if (r->cone == 1) md_visit_cone(sim, row, bound, i);
             return;
@@ -16949,7 +16954,7 @@ MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
 
 /* One visit of each inequality row. Parallel rows stand together. impulse.u.before is the impulse
    before. */
-MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
+MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_iteration *i)
 {
     int k, end;
     i->moved = MD_U(0);
@@ -16962,7 +16967,7 @@ MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
         }
         end = MD_CAN_BE_PARALLEL && sim->has_parallel ? md_parallel_end(sim, k) : k + 1;
         if (end > k + 1) md_visit_parallel(sim, k, end, i);
-        else if (row->in_inequality) md_visit_row(sim, row, e, i);
+        else if (row->in_inequality) md_visit_row(sim, row, i);
     }
     if (md_unit_less(i->largest, i->moved)) i->largest = i->moved;
 }
@@ -17446,6 +17451,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     sim->residual = 0;
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
+    i.e = e;
     i.end = end;
     if (!MD_HAS_CONSTANT_ROWS
         && (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)))
@@ -17453,7 +17459,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
 
     for (;;) {
         i.largest = i.motion;
-        md_visit_rows(sim, e, &i);
+        md_visit_rows(sim, &i);
         if (!md_needs_iteration(sim, &i)) break;
         if (MD_HAS_CONSTANT_ROWS) md_solve_free_rows(sim, &i);
         else if (follows) md_go_on(sim, &i, &direction);
@@ -17522,6 +17528,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     int pass;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
+    i.e = e;
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
@@ -17529,7 +17536,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 
     for (pass = 0; pass < 16; pass++) {
         md_begin_direction(sim);
-        md_visit_rows(sim, e, &i);
+        md_visit_rows(sim, &i);
         d = md_unit_less(motion, i.moved) ? i.moved : motion;
         if (!md_unit_is_zero(i.moved) && md_unit_less(md_unit_mul(MD_U(1e-3), d), noise)) {
             *has_none = 0;
@@ -17900,10 +17907,11 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
    of a row that changes none may have any size. */
 MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 {
-    md_num u_mu, own, bound = MD_K(0);
+    md_num u_mu, own;
     const md_row *leader = md_row_at(sim, md_leader(sim, row, &u_mu));
-    if (md_leads(leader))
-        bound = md_mul(md_mul(row->scale, u_mu), md_of_unit(md_unit_abs(leader->u_lambda), e));
+    const md_num lambda = leader->in_inequality ? md_of_unit(md_unit_abs(leader->u_lambda), e)
+                                                : md_dependent_leads(leader);
+    const md_num bound = md_mul(md_mul(row->scale, u_mu), lambda);
     row->lambda_max = md_own_bound(sim, row, &own) ? md_min(bound, own) : bound;
     row->lambda_min = md_neg(row->lambda_max);
 }
@@ -17921,8 +17929,8 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
                                 md_abs(MD_SOLVE(sim)->terms.factor[0])));
 }
 
-/* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
-   it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
+/* Sets lambda of an inequality row that is in no system, and lambda_given for rows whose bounds
+   follow it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
    velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls towards
    its target, and none where they meet it; without a bound it contradicts them. No impulse have a
    row that asks for one position, with which exact rows agree to their own errors only, rows of
@@ -17930,7 +17938,7 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num v, miss, bound;
-    row->impulse.lambda = row->warm_start = MD_K(0);
+    row->impulse.lambda = row->lambda_given = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
     if (!(MD_HAS(EXACT) || MD_HAS(ELIMINATED)) || !(row->standing & MD_STANDS_REDUNDANT)
         || md_row_is_soft(row)
@@ -17948,8 +17956,7 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
         row->flags |= MDYN_ROW_CONTRADICTORY;
         return;
     }
-    row->impulse.lambda = bound;
-    row->u_lambda = md_unit_impulse(row, bound, e);
+    row->impulse.lambda = row->lambda_given = bound;
 }
 
 /* Sets lambda of all active rows; also warm_start unless it is `saved`. */
@@ -18143,7 +18150,7 @@ MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode 
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
         if (!row->in_inequality) { /* others may follow it */
             md_set_dependent_impulse(sim, row, e);
-            activated += !md_unit_is_zero(row->u_lambda);
+            activated += !md_is_zero(row->lambda_given);
             continue;
         }
         sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
