@@ -22311,7 +22311,7 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
     }
     md_set_time_step(sim);
     if (old.scheme != sim->solver.scheme) {
-        md_forget_momentum(sim);
+        md_drop_last_dv(sim); /* steps at their start do not renew middle_dv */
         md_set_damping_weights(sim);
     }
     return code;

@@ -764,6 +764,29 @@ static void test_jump_of_coupling(void) {
     }
 }
 
+/* A jump that the torque of one step makes is no trend either once steps at their start, which do
+   not extrapolate, have come in between. */
+static void test_jump_before_scheme(void) {
+    two_links();
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.q[1] = real(0.9);
+    sim.v[0] = real(5);
+    run(2);
+    sim.tau[0] = real(-4e3);
+    run(1);
+    sim.tau[0] = 0;
+    mech.model.solver.scheme = MDYN_EXPLICIT;
+    CHECK_EQUAL(mdyn_set_solver(&sim, &mech.model.solver), MDYN_OK);
+    run(5);
+    mech.model.solver.scheme = MDYN_MIDPOINT;
+    CHECK_EQUAL(mdyn_set_solver(&sim, &mech.model.solver), MDYN_OK);
+    double change = change_after_jump(3);
+    CHECK_NEAR(change, 0, 2e-5);
+    if (check.measure) {
+        printf("jump before a change of scheme: %.1e\n", change);
+    }
+}
+
 /* ---- springs ---- */
 
 static void spring_joint(double dt, double inertia, double kp, double kd) {
@@ -1208,7 +1231,7 @@ int main(int argc, char **argv) {
         test_floating_tree, test_falling_tree, test_tree_beside_slider,
         test_pushed_tree, test_top,        test_whirl,         test_gyroscopic_mode,
         test_long_step,  test_stops,
-        test_one_stop,   test_jump_at_stop, test_jump_of_coupling,
+        test_one_stop,   test_jump_at_stop, test_jump_of_coupling, test_jump_before_scheme,
         test_springs,    test_frequency,   test_statics,
         test_many_springs, test_spring_digits, test_errors_at_rest, test_open_loop,
         test_loop,       test_rolling,     test_coasting,      test_refused,
