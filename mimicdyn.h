@@ -1034,7 +1034,8 @@ typedef struct mdyn_solver {
     mdyn_equality equality;
     mdyn_start start;
     uint16_t iterations;   /* maximum per step, of all its solves; rows activated late get the same
-                              number again; 0: 100. MDYN_TGS: maximum per substep; 0: 1 */
+                              number again, so does the first stage of MDYN_TWO_STAGE; 0: 100.
+                              MDYN_TGS: maximum per substep; 0: 1 */
     mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and iterations
                               go on in the direction of those before (md_go_on) */
     mdyn_wide tolerance;   /* iteration ends when no impulse changes by more than this fraction of
@@ -2601,8 +2602,9 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    step have one exponent, each weighted by the square root of its inertia. One unit of this DoF's
    is above 1e-5 rad/s or m/s, and more than 1/256 of its change and of what its own force does.
    Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each of at most
-   2 solver.iterations + r iterations over the bounded rows, of which position bias that is kept
-   apart (mdyn_start, mdyn_correction) takes its share; `substeps` multiplies the cost of all rows.
+   2 solver.iterations + r iterations (MDYN_TWO_STAGE: 3) over the bounded rows, of which position
+   bias that is kept apart (mdyn_start, mdyn_correction) takes its share; `substeps` multiplies the
+   cost of all rows.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
    solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
@@ -15886,9 +15888,9 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
             rows that are parallel, which stand together; their targets and impulse
             bounds; sim->du, the whitened velocity change that satisfies the equality rows.
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
-   Writes:  u_* of md_row, lambda bounds that follow another impulse, u_mu, u_bound and cone of
-            md_body_row; sim->du, scratch, iterations, residual, unconverged, friction_stage,
-            rows_meet, overflow.
+   Writes:  u_* and impulse of md_row, lambda bounds that follow another impulse, u_mu, u_bound and
+            cone of md_body_row; sim->du, scratch, hand, system, row_x (0 on return), iterations,
+            residual, unconverged, step_misses, friction_stage, active_rows_meet, overflow.
             md_pair_cone rescales rows.
    Cost:    O(entries) for each iteration; parallel rows count once, and n of them, where they
             disagree, cost O(n^2).
@@ -16198,7 +16200,7 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
 }
 
 /* The impulse, within [min, max], of a row for which the one target asks for `from_lo`, the other
-   for `from_hi`, which is not above it: positive, or negative by the other target, or 0. */
+   for `from_hi`, which is not below it: positive, or negative by the other target, or 0. */
 MD_ALWAYS_INLINE md_unit md_impulse_between(md_unit from_lo, md_unit from_hi, md_unit min,
                                             md_unit max)
 {
@@ -16586,9 +16588,9 @@ MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
 
 /* ---- Coulomb friction of contacts and user rows ---- */
 
-/* Gives the two tangent rows of a contact, `first` and the row after it, a common scale: then the
-   friction cone is a circle in their u_lambda. A friction visit moves both rows at once, so the
-   scale is chosen such that the larger eigenvalue of their block
+/* Gives the two tangent rows of a contact, `first`, whose `cone` becomes 1, and the row after it, a
+   common scale: then the friction cone is a circle in their u_lambda. A friction visit moves both
+   rows at once, so the scale is chosen such that the larger eigenvalue of their block
       J M^-1 J^T + cfm = [a c; c 1], before scaling and in units of the second row's length,
    becomes 1, and a step with omega = 1 never overshoots. Rows with different entries stay alone. */
 MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
@@ -16621,7 +16623,6 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
         row->scale = s;
     }
     md_body_row_of(sim, first)->cone = 1;
-    md_body_row_of(sim, second)->cone = 2;
 }
 
 /* Prepares friction once the rows are set up: pairs the tangents of each contact (MDYN_CONE), and
@@ -17725,8 +17726,9 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
             the warm start of the next solve; with relaxation or substeps sim->displacement, by
             which q moves.
    Writes:  what >>whiten, >>equality, >>plan, >>pgs and >>dantzig write; dv, displacement,
-            free_du; lambda and warm_start of rows; lambda_sum; the counts of
-            iterations, pivots and unsolved problems. md_refine_equalities overwrites y_force.
+            error_displacement, free_du, free_motion; lambda, lambda_given, velocity_given and
+            warm_start of rows; lambda_sum; off, has_off, opposed, coarse_dof; the counts of
+            iterations, pivots and unsolved problems. Refinement overwrites y_force and Jv of rows.
    Cost:    O(entries) for each iteration, and for each pass O(entries) for the equality rows.
 
    A pass (md_solve_pass) starts from the free motion du = h L^-T G^T joint_force:
@@ -17930,11 +17932,11 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
 }
 
 /* Sets lambda of an inequality row that is in no system, and lambda_given for rows whose bounds
-   follow it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
-   velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls towards
-   its target, and none where they meet it; without a bound it contradicts them. No impulse have a
-   row that asks for one position, with which exact rows agree to their own errors only, rows of
-   positions on bodies, and a tangent of a cone, whose part of the bound is not its own. */
+   follow it. One that depends on equality rows changes no velocity, only their impulses. A hard one
+   of velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls
+   towards its target, and none where they meet it; without a bound it contradicts them. No impulse
+   have a row that asks for one position, with which exact rows agree to their own errors only, rows
+   of positions on bodies, and a tangent of a cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num v, miss, bound;
@@ -18128,25 +18130,16 @@ MD_OWN_FRAME int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
         && md_less(reach, md_sub(md_of_wide(b->upper), q));
 }
 
-/* The first inactive row from k on that the motion sim->dv violates; sim->rows: none. */
-MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
-{
-    for (; k < sim->rows; k++) {
-        const md_row *row = md_row_at(sim, k);
-        if (!row->inactive) continue;
-        if (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
-        if (md_row_is_violated(sim, row)) return k;
-    }
-    return k;
-}
-
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
    in the block of exponent e. Returns how many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k, activated = 0;
-    for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
+    for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
+        if (!row->inactive
+            || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))
+            || !md_row_is_violated(sim, row)) continue;
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
         if (!row->in_inequality) { /* others may follow it */
             md_set_dependent_impulse(sim, row, e);
@@ -18996,7 +18989,9 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    Given:   a sim that is ready, with the user's q, v, tau, targets and wrenches.
    Gives:   the state one step later, the results of all rows, sim->report.
             md_find_constrained_accelerations gives accelerations; the state stays as it is.
-   Writes:  q, v, their tails, row_result, report, culprit, step_count, momentum, last_dv, released
+   Writes:  q, v, their tails, what was seen of them and what is left for the next step (last_dv,
+            middle_dv, extrapolates, is_continued, has_impact, may_be_off, q_may_be_off, momentum,
+            was_unconverged); row_result and last_... of rows, report, culprit, step_count, released
             (couplings that break), and the workspaces of all rooms above. On an error the state
             is that before the call.
    Cost:    that of the dynamics, O(b d + n d^2), and of the solve.
