@@ -19347,7 +19347,8 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         md_copy_scalars(tree->last_dv, sim->dv, sim->dofs);
         return;
     }
-    by = sim->has_impact || md_has_jumped(sim) ? MD_BY_NOTHING : tree->extrapolates;
+    by = tree->extrapolates;
+    if (sim->has_impact || md_has_jumped(sim)) by = MD_BY_NOTHING;
     if (by != MD_BY_BOTH) {
         now = by == MD_BY_DV ? MD_K(0.5) : MD_K(0);
         before = MD_K(0);
