@@ -1036,7 +1036,8 @@ typedef struct mdyn_solver {
     mdyn_equality equality;
     mdyn_start start;
     uint16_t iterations;   /* maximum per step, of all its solves; rows activated late get the same
-                              number again; 0: 100. MDYN_TGS: maximum per substep; 0: 1 */
+                              number again, so does the first stage of MDYN_TWO_STAGE; 0: 100.
+                              MDYN_TGS: maximum per substep; 0: 1 */
     mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and iterations
                               go on in the direction of those before (md_go_on) */
     mdyn_wide tolerance;   /* iteration ends when no impulse changes by more than this fraction of
@@ -1625,7 +1626,8 @@ typedef struct md_row {
     md_num scale;
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
-    md_num lambda_given;              /* impulse that is part of the free motion */
+    md_num lambda_given;              /* impulse that is part of the free motion; of an inequality
+                                         row that is in no system: its impulse */
     md_num velocity_given;            /* J v + cfm lambda_given */
     md_num lambda_min, lambda_max;
     md_num warm_start;                /* lambda at which the next step begins */
@@ -1996,7 +1998,7 @@ typedef union md_mass {
     md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
                                                    extrapolated */ \
     md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of the states: at the middle of a step */ \
-    uint8_t has_last_dv;                        /* last_dv can be extrapolated */ \
+    uint8_t extrapolates;                       /* MD_BY_...: the next step's middle_dv */ \
     uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
 #define MD_MOMENTUM_MEMBERS \
     md_momentum momentum[MD_ROOM(MIMICDYN_MAX_DOFS / 6)]; /* of floating trees: md_momentum_of */ \
@@ -2618,8 +2620,9 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    step have one exponent, each weighted by the square root of its inertia. One unit of this DoF's
    is above 1e-5 rad/s or m/s, and more than 1/256 of its change and of what its own force does.
    Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each of at most
-   2 solver.iterations + r iterations over the bounded rows, of which position bias that is kept
-   apart (mdyn_start, mdyn_correction) takes its share; `substeps` multiplies the cost of all rows.
+   2 solver.iterations + r iterations (MDYN_TWO_STAGE: 3) over the bounded rows, of which position
+   bias that is kept apart (mdyn_start, mdyn_correction) takes its share; `substeps` multiplies the
+   cost of all rows.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
    solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
@@ -7468,13 +7471,17 @@ MD_INLINE void md_forget_momentum(mdyn_sim *sim)
     if (MIMICDYN_TREE) MD_TREE(sim)->state_is_of_step = 0;
 }
 
+/* What velocities are extrapolated by (md_save_last_dv): the last change dv of v, that and the one
+   before, nothing. */
+enum { MD_BY_DV, MD_BY_BOTH, MD_BY_NOTHING };
+
 /* Ends the extrapolation of velocities from earlier steps. */
 MD_INLINE void md_drop_last_dv(mdyn_sim *sim)
 {
     int k;
     if (!MIMICDYN_TREE) return;
     md_forget_momentum(sim);
-    sim->is_continued = MD_TREE(sim)->has_last_dv = 0;
+    sim->is_continued = MD_TREE(sim)->extrapolates = 0;
     for (k = 0; k < sim->dofs; k++) MD_TREE(sim)->middle_dv[k] = MD_K(0);
 }
 
@@ -11351,8 +11358,8 @@ MD_INLINE void md_add_terms(const md_terms *t, md_num s, md_num *to)
         to[t->dof[k]] = md_add(to[t->dof[k]], md_mul(t->factor[k], s));
 }
 
-/* C of a coupling, limit or drive, by q and its tails; of a drive less its target. Returns 0 where a curve has no
-   value. */
+/* C of a coupling, limit or drive, by q and its tails; of a drive less its target. Returns 0 where
+   a curve has no value. */
 MD_STATIC int md_sum_position(const mdyn_sim *sim, const md_row *row, const md_terms *t, md_sum *C)
 {
     int k, c = md_coordinate_of_dof(sim, t->dof[0]);
@@ -15923,9 +15930,9 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
             rows that are parallel, which stand together; their targets and impulse
             bounds; sim->du, the whitened velocity change that satisfies the equality rows.
    Gives:   the impulse of each row, and sim->du with the effect of these impulses.
-   Writes:  u_* of md_row, lambda bounds that follow another impulse, u_mu, u_bound and cone of
-            md_body_row; sim->du, scratch, iterations, residual, unconverged, friction_stage,
-            rows_meet, overflow.
+   Writes:  u_* and impulse of md_row, lambda bounds that follow another impulse, u_mu, u_bound and
+            cone of md_body_row; sim->du, scratch, hand, system, row_x (0 on return), iterations,
+            residual, unconverged, step_misses, friction_stage, active_rows_meet, overflow.
             md_pair_cone rescales rows.
    Cost:    O(entries) for each iteration; parallel rows count once, and n of them, where they
             disagree, cost O(n^2).
@@ -15999,24 +16006,27 @@ MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound
     return !md_is_zero(*bound);
 }
 
-/* Whether a leader is part of the step; the numbers of one that is not are those of other steps. */
-MD_INLINE int md_leads(const md_row *leader)
+/* |impulse| of a leader that is in no system, which no block needs to hold, in units of its unit
+   vector. One that is no part of the step has none: its numbers are those of other steps. */
+MD_STATIC md_num md_dependent_leads(const md_row *leader)
 {
-    return leader->in_inequality | (leader->flags & MDYN_ROW_REDUNDANT);
+    return leader->flags & MDYN_ROW_REDUNDANT
+        ? md_mul(md_abs(leader->lambda_given), leader->length) : MD_K(0);
 }
 
 /* mu |impulse of the leader| as it is now */
-MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu)
+MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu, md_scale e)
 {
-    return md_leads(leader) ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu) : MD_U(0);
+    return leader->in_inequality ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu)
+                                 : md_unit_of(md_mul(md_dependent_leads(leader), u_mu), e);
 }
 
 /* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
    stages first 0, then the bound that was fixed after the first. */
-MD_INLINE md_unit md_body_row_bound(const mdyn_sim *sim, const md_body_row *r)
+MD_INLINE md_unit md_body_row_bound(const mdyn_sim *sim, const md_body_row *r, md_scale e)
 {
     const int stage = MD_BODY_ROWS(sim)->friction_stage;
-    if (stage == 0) return md_bound_by(md_row_at(sim, r->leader), r->u_mu);
+    if (stage == 0) return md_bound_by(md_row_at(sim, r->leader), r->u_mu, e);
     return stage == 2 ? r->u_bound : MD_U(0);
 }
 
@@ -16026,9 +16036,9 @@ MD_INLINE md_unit md_present_bound(const mdyn_sim *sim, const md_row *row, md_sc
     md_num u_mu, own;
     md_unit bound;
     int leader;
-    if (md_is_body_row(row)) return md_body_row_bound(sim, md_body_row_at(sim, row));
+    if (md_is_body_row(row)) return md_body_row_bound(sim, md_body_row_at(sim, row), e);
     leader = md_leader(sim, row, &u_mu);
-    bound = md_bound_by(md_row_at(sim, leader), u_mu);
+    bound = md_bound_by(md_row_at(sim, leader), u_mu, e);
     if (md_own_bound(sim, row, &own)) {
         own = md_mul(own, row->length);
         if (md_less(md_ldexp(own, -e), md_of_unit(bound, 0))) bound = md_unit_of(own, e);
@@ -16232,7 +16242,7 @@ MD_OWN_FRAME md_cost md_start_row(mdyn_sim *sim, md_row *row, md_scale e, enum m
 }
 
 /* The impulse, within [min, max], of a row for which the one target asks for `from_lo`, the other
-   for `from_hi`, which is not above it: positive, or negative by the other target, or 0. */
+   for `from_hi`, which is not below it: positive, or negative by the other target, or 0. */
 MD_ALWAYS_INLINE md_unit md_impulse_between(md_unit from_lo, md_unit from_hi, md_unit min,
                                             md_unit max)
 {
@@ -16272,6 +16282,7 @@ typedef struct md_iteration {
     md_squares squares; /* sum of the squares of the changes */
     md_unit motion;     /* |du|, 0 before the second iteration */
     int32_t first, end; /* sim->iterations at the first; the most that there may be */
+    md_scale e;         /* exponent of the block */
     int close;          /* iterations that changed nearly as little as is allowed */
     int exact;          /* one iteration solves all rows */
 } md_iteration;
@@ -16619,9 +16630,9 @@ MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
 
 /* ---- Coulomb friction of contacts and user rows ---- */
 
-/* Gives the two tangent rows of a contact, `first` and the row after it, a common scale: then the
-   friction cone is a circle in their u_lambda. A friction visit moves both rows at once, so the
-   scale is chosen such that the larger eigenvalue of their block
+/* Gives the two tangent rows of a contact, `first`, whose `cone` becomes 1, and the row after it, a
+   common scale: then the friction cone is a circle in their u_lambda. A friction visit moves both
+   rows at once, so the scale is chosen such that the larger eigenvalue of their block
       J M^-1 J^T + cfm = [a c; c 1], before scaling and in units of the second row's length,
    becomes 1, and a step with omega = 1 never overshoots. Rows with different entries stay alone. */
 MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
@@ -16654,7 +16665,6 @@ MD_STATIC void md_pair_cone(mdyn_sim *sim, md_row *first)
         row->scale = s;
     }
     md_body_row_of(sim, first)->cone = 1;
-    md_body_row_of(sim, second)->cone = 2;
 }
 
 /* Prepares friction once the rows are set up: pairs the tangents of each contact (MDYN_CONE), and
@@ -16917,12 +16927,12 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
 }
 
 /* One visit of a row by itself. */
-MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_scale e, md_iteration *i)
+MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_iteration *i)
 {
     md_unit d;
     if (md_has_leader(sim, row)) {
         const int cone = md_cone_of(sim, row);
-        if (cone < 2) md_follow_leader(sim, row, e);
+        if (cone < 2) md_follow_leader(sim, row, i->e);
         if (cone == 1) md_visit_cone(sim, row, row->u_lambda_max, i);
         if (cone > 0) return;
     }
@@ -16939,7 +16949,7 @@ MD_INLINE void md_visit_sixes(mdyn_sim *sim, md_row *row, const md_body_row *r, 
     const md_unit *entry = sim->shared.entry + row->lone;
     md_unit d;
     if (r->leader >= 0) {
-        const md_unit bound = md_body_row_bound(sim, r);
+        const md_unit bound = md_body_row_bound(sim, r, i->e);
         if (r->cone > 0) {
             if (r->cone == 1) md_visit_cone(sim, row, bound, i);
             return;
@@ -16987,7 +16997,7 @@ MD_OWN_FRAME int md_visit_joined(mdyn_sim *sim, int k, md_iteration *i)
 
 /* One visit of each inequality row. Parallel rows stand together. impulse.u.before is the impulse
    before. */
-MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
+MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_iteration *i)
 {
     int k, end;
     i->moved = MD_U(0);
@@ -17000,7 +17010,7 @@ MD_OWN_FRAME void md_visit_rows(mdyn_sim *sim, md_scale e, md_iteration *i)
         }
         end = MD_CAN_BE_PARALLEL && sim->has_parallel ? md_parallel_end(sim, k) : k + 1;
         if (end > k + 1) md_visit_parallel(sim, k, end, i);
-        else if (row->in_inequality) md_visit_row(sim, row, e, i);
+        else if (row->in_inequality) md_visit_row(sim, row, i);
     }
     if (md_unit_less(i->largest, i->moved)) i->largest = i->moved;
 }
@@ -17484,6 +17494,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     sim->residual = 0;
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
     md_begin_iterations(sim, &i);
+    i.e = e;
     i.end = end;
     if (!MD_HAS_CONSTANT_ROWS
         && (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)))
@@ -17491,7 +17502,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
 
     for (;;) {
         i.largest = i.motion;
-        md_visit_rows(sim, e, &i);
+        md_visit_rows(sim, &i);
         if (!md_needs_iteration(sim, &i)) break;
         if (MD_HAS_CONSTANT_ROWS) md_solve_free_rows(sim, &i);
         else if (follows) md_go_on(sim, &i, &direction);
@@ -17560,6 +17571,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     int pass;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
+    i.e = e;
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
@@ -17567,7 +17579,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
 
     for (pass = 0; pass < 16; pass++) {
         md_begin_direction(sim);
-        md_visit_rows(sim, e, &i);
+        md_visit_rows(sim, &i);
         d = md_unit_less(motion, i.moved) ? i.moved : motion;
         if (!md_unit_is_zero(i.moved) && md_unit_less(md_unit_mul(MD_U(1e-3), d), noise)) {
             *has_none = 0;
@@ -17754,8 +17766,9 @@ MD_STATIC int md_solve_dantzig(mdyn_sim *sim, md_scale e, int *has_none)
             the warm start of the next solve; with relaxation or substeps sim->displacement, by
             which q moves.
    Writes:  what >>whiten, >>equality, >>plan, >>pgs and >>dantzig write; dv, displacement,
-            free_du; lambda and warm_start of rows; lambda_sum; the counts of
-            iterations, pivots and unsolved problems. md_refine_equalities overwrites y_force.
+            error_displacement, free_du, free_motion; lambda, lambda_given, velocity_given and
+            warm_start of rows; lambda_sum; off, has_off, opposed, coarse_dof; the counts of
+            iterations, pivots and unsolved problems. Refinement overwrites y_force and Jv of rows.
    Cost:    O(entries) for each iteration, and for each pass O(entries) for the equality rows.
 
    A pass (md_solve_pass) starts from the free motion du = h L^-T G^T joint_force:
@@ -17936,10 +17949,11 @@ MD_INLINE void md_recover_impulse(md_row *row, md_scale e)
    of a row that changes none may have any size. */
 MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_scale e)
 {
-    md_num u_mu, own, bound = MD_K(0);
+    md_num u_mu, own;
     const md_row *leader = md_row_at(sim, md_leader(sim, row, &u_mu));
-    if (md_leads(leader))
-        bound = md_mul(md_mul(row->scale, u_mu), md_of_unit(md_unit_abs(leader->u_lambda), e));
+    const md_num lambda = leader->in_inequality ? md_of_unit(md_unit_abs(leader->u_lambda), e)
+                                                : md_dependent_leads(leader);
+    const md_num bound = md_mul(md_mul(row->scale, u_mu), lambda);
     row->lambda_max = md_own_bound(sim, row, &own) ? md_min(bound, own) : bound;
     row->lambda_min = md_neg(row->lambda_max);
 }
@@ -17957,16 +17971,16 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
                                 md_abs(MD_SOLVE(sim)->terms.factor[0])));
 }
 
-/* Sets lambda of an inequality row that is in no system, and u_lambda for rows whose bounds follow
-   it. One that depends on equality rows changes no velocity, only their impulses. A hard one of
-   velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls towards
-   its target, and none where they meet it; without a bound it contradicts them. No impulse have a
-   row that asks for one position, with which exact rows agree to their own errors only, rows of
-   positions on bodies, and a tangent of a cone, whose part of the bound is not its own. */
+/* Sets lambda of an inequality row that is in no system, and lambda_given for rows whose bounds
+   follow it. One that depends on equality rows changes no velocity, only their impulses. A hard one
+   of velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls
+   towards its target, and none where they meet it; without a bound it contradicts them. No impulse
+   have a row that asks for one position, with which exact rows agree to their own errors only, rows
+   of positions on bodies, and a tangent of a cone, whose part of the bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num v, miss, bound;
-    row->impulse.lambda = row->warm_start = MD_K(0);
+    row->impulse.lambda = row->lambda_given = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
     if (!(MD_HAS(EXACT) || MD_HAS(ELIMINATED)) || !(row->standing & MD_STANDS_REDUNDANT)
         || md_row_is_soft(row)
@@ -17984,8 +17998,7 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
         row->flags |= MDYN_ROW_CONTRADICTORY;
         return;
     }
-    row->impulse.lambda = bound;
-    row->u_lambda = md_unit_impulse(row, bound, e);
+    row->impulse.lambda = row->lambda_given = bound;
 }
 
 /* Sets lambda of all active rows; also warm_start unless it is `saved`. */
@@ -18157,29 +18170,20 @@ MD_OWN_FRAME int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
         && md_less(reach, md_sub(md_of_wide(b->upper), q));
 }
 
-/* The first inactive row from k on that the motion sim->dv violates; sim->rows: none. */
-MD_OWN_FRAME int md_next_violated(mdyn_sim *sim, int k)
-{
-    for (; k < sim->rows; k++) {
-        const md_row *row = md_row_at(sim, k);
-        if (!row->inactive) continue;
-        if (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) continue;
-        if (md_row_is_violated(sim, row)) return k;
-    }
-    return k;
-}
-
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
    in the block of exponent e. Returns how many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     int k, activated = 0;
-    for (k = md_next_violated(sim, 0); k < sim->rows; k = md_next_violated(sim, k + 1)) {
+    for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
+        if (!row->inactive
+            || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))
+            || !md_row_is_violated(sim, row)) continue;
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
         if (!row->in_inequality) { /* others may follow it */
             md_set_dependent_impulse(sim, row, e);
-            activated += !md_unit_is_zero(row->u_lambda);
+            activated += !md_is_zero(row->lambda_given);
             continue;
         }
         sim->overflow |= md_overflow_of(md_unit_of(md_row_magnitude(sim, k, bias), e));
@@ -19025,7 +19029,9 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    Given:   a sim that is ready, with the user's q, v, tau, targets and wrenches.
    Gives:   the state one step later, the results of all rows, sim->report.
             md_find_constrained_accelerations gives accelerations; the state stays as it is.
-   Writes:  q, v, their tails, row_result, report, culprit, step_count, momentum, last_dv, released
+   Writes:  q, v, their tails, what was seen of them and what is left for the next step (last_dv,
+            middle_dv, extrapolates, is_continued, has_impact, may_be_off, q_may_be_off, momentum,
+            was_unconverged); row_result and last_... of rows, report, culprit, step_count, released
             (couplings that break), and the workspaces of all rooms above. On an error the state
             is that before the call.
    Cost:    that of the dynamics, O(b d + n d^2), and of the solve.
@@ -19140,14 +19146,15 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
         }
 }
 
-/* Whether a one-sided row pushes: a limit, a range, or the normal of a contact without a warm start
-   from the last step. */
-MD_INLINE int md_row_stops(const mdyn_sim *sim, const md_row *row)
+/* Whether a one-sided row pushes that did not in the last step: a limit, a range, or the normal of
+   a contact. The result of row k is still that of the last step. */
+MD_INLINE int md_row_begins_to_push(const mdyn_sim *sim, int k)
 {
-    if (md_is_zero(row->impulse.lambda)) return 0;
+    const md_row *row = md_row_at(sim, k);
+    const md_row_result *last = &sim->row_result[k];
+    if (md_is_zero(md_row_impulse(sim, k)) || !md_is_zero(last->impulse)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
-        return row->index % 3 == 0
-            && md_is_zero(sim->row_result[md_number_of(sim, row)].warm_start);
+        return row->index % 3 == 0 && md_is_zero(last->warm_start);
     return md_row_activates(sim, row);
 }
 
@@ -19240,7 +19247,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
         md_report_targets(row, bias, o);
-        if (MIMICDYN_TREE && md_is_zero(o->impulse) && md_row_stops(sim, row)) sim->has_impact = 1;
+        if (MIMICDYN_TREE && md_row_begins_to_push(sim, sim->active[k])) sim->has_impact = 1;
         o->impulse = md_row_impulse(sim, sim->active[k]);
         o->warm_start = row->warm_start;
 
@@ -19346,13 +19353,32 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
     md_update_poses(sim);
 }
 
+/* The sum of the magnitudes of joint velocities: no body turns faster. */
+MD_STATIC md_num md_sum_speeds(const mdyn_sim *sim, const md_num *v)
+{
+    md_num sum = MD_K(0);
+    int k;
+    MD_FLOAT_UNROLL
+    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(v[k]));
+    return sum;
+}
+
+/* Whether v changed by more than 1/8 in a step that did not begin where the last one ended: exact
+   rows and ties may have taken away what they do not allow of it. */
+MD_INLINE int md_has_jumped(const mdyn_sim *sim)
+{
+    return sim->may_be_off && md_less(md_sum_speeds(sim, MD_TREE(sim)->bias_velocity),
+                                      md_mul(MD_K(8), md_sum_speeds(sim, sim->dv)));
+}
+
 /* sim->last_dv := dv; sim->middle_dv := 2/3 dv - 1/6 last_dv from the changes of v in this step and
-   the last, as far as they are known. The jump of an impact is not extrapolated. */
+   the last, as far as they are known. Not extrapolated are jumps: of an impact, which may take two
+   steps, as C comes near its bound in the first and stops there in the second; of md_has_jumped. */
 MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
 {
     md_tree *tree = MD_TREE(sim);
     md_num now = MD_RATIO(2, 3), before = MD_RATIO(1, 6);
-    int k;
+    int k, by;
     if (!MIMICDYN_TREE) return;
     tree->state_is_of_step = 1;
 
@@ -19361,8 +19387,10 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         md_copy_scalars(tree->last_dv, sim->dv, sim->dofs);
         return;
     }
-    if (sim->has_impact || !tree->has_last_dv) {
-        now = sim->has_impact ? MD_K(0) : MD_K(0.5);
+    by = tree->extrapolates;
+    if (sim->has_impact || md_has_jumped(sim)) by = MD_BY_NOTHING;
+    if (by != MD_BY_BOTH) {
+        now = by == MD_BY_DV ? MD_K(0.5) : MD_K(0);
         before = MD_K(0);
     }
     MD_FLOAT_UNROLL
@@ -19370,24 +19398,20 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         tree->middle_dv[k] = md_sub(md_mul(now, sim->dv[k]), md_mul(before, tree->last_dv[k]));
         tree->last_dv[k] = sim->dv[k];
     }
-    tree->has_last_dv = !sim->has_impact;
+    tree->extrapolates = sim->has_impact ? MD_BY_NOTHING : by == MD_BY_NOTHING ? MD_BY_DV
+                                                                              : MD_BY_BOTH;
 }
 
 /* ---- the second solve of a step: the bias force at v + dv/2 ---- */
 
 /* The first body that turns by more than MD_FAR_TURN in this step; -1: none. A joint that is alone
-   in its tree does not count: its bias force has no velocity terms, or the drift contains them. No
-   body turns faster than all joints together. */
+   in its tree does not count: its bias force has no velocity terms, or the drift contains them. */
 MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
 {
     const md_num most = md_mul(MD_K(MD_FAR_TURN), sim->inverse_dt), most2 = md_mul(most, most);
-    md_num sum = MD_K(0);
-    int i, k;
+    int i;
     if (md_leaves_out_bodies(sim)) return -1;
-    MD_FLOAT_UNROLL
-    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(MD_TREE(sim)->bias_velocity[k]));
-    if (md_less(sum, most)) return -1;
-
+    if (md_less(md_sum_speeds(sim, MD_TREE(sim)->bias_velocity), most)) return -1;
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || md_link_is(&sim->link[i], MD_ALONE)) continue;
@@ -19662,10 +19686,10 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     }
     md_copy(sim->q_seen, sim->q, sim->coordinates);
     md_copy(sim->v_seen, sim->v, sim->dofs);
-    sim->may_be_off = 0;
 
     md_report_rows(sim);
     md_save_last_dv(sim);
+    sim->may_be_off = 0;
     sim->is_continued = 1;
 
     return md_warn_of_solve(sim);
@@ -22336,7 +22360,7 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
     }
     md_set_time_step(sim);
     if (old.scheme != sim->solver.scheme) {
-        md_forget_momentum(sim);
+        md_drop_last_dv(sim); /* steps at their start do not renew middle_dv */
         md_set_damping_weights(sim);
     }
     return code;

@@ -247,6 +247,62 @@ static void pressed(mdyn_method method, double idle) {
     }
 }
 
+/* An exact row holds joints 0 and 1 together; a bounded one, which depends on it, pulls them apart
+   with `effort`, and presses on joint 2 with mu 0.1: far more than the motion that stops it. */
+static void strong_leader(mdyn_method method, int of_user, double effort) {
+    const double speed = 1e-3, dt = 0x1p-10;
+    mdyn_row_report row;
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < 3; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].armature = wide(1);
+    }
+    mech.coupling[0] = (mdyn_coupling)MDYN_MIMIC_WITH(0, 1, 1, 0, MDYN_HARD(0.2), 0, NULL);
+    mech.coupling[1] = mech.coupling[0];
+    mech.coupling[1].level = MDYN_VELOCITY;
+    mech.coupling[1].target_velocity = wide(1);
+    mech.coupling[1].effort = wide(effort);
+    mech.coupling[2] = (mdyn_coupling)MDYN_PRESCRIBED(2);
+    mech.coupling[2].level = MDYN_VELOCITY;
+    mech.coupling[2].mu = wide(0.1);
+    mech.coupling[2].mu_of = 1;
+    memset(user_row, 0, sizeof user_row);
+    for (int i = 0; i < 3; i++) {
+        mdyn_body_term *term = &user_row[i / 2].terms[i % 2];
+        term->body = (int16_t)i;
+        term->axes = MDYN_JOINT_VELOCITIES;
+        term->angular.x = wide(i == 1 ? -1 : 1);
+        user_row[i].level = MDYN_VELOCITY;
+    }
+    for (int j = 2; j < MIMICDYN_MAX_TERMS; j++) {
+        user_row[0].terms[j].body = user_row[1].terms[j].body = MDYN_WORLD;
+    }
+    user_row[1].terms[1].body = MDYN_WORLD;
+    user_row[0].target_velocity = wide(1);
+    user_row[0].force_min = wide(-effort);
+    user_row[0].force_max = wide(effort);
+    user_row[1].mu = wide(0.1);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 3;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = of_user ? 1 : 3;
+    mech.model.user_rows = user_row;
+    mech.model.user_row_count = of_user ? 2 : 0;
+    mech.model.dt = wide(dt);
+    mech.model.solver.method = method;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[2] = real(speed);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[2]), 0, BY_SCALAR(1e-15, 1e-9, 1e-9));
+    mdyn_row_kind kind = of_user ? MDYN_ROW_USER : MDYN_ROW_COUPLING;
+    CHECK_EQUAL(mdyn_report_row(&sim, kind, of_user ? 0 : 1, &row), MDYN_OK);
+    CHECK_NEAR(of_wide(row.force), effort, 1e-6 * effort);
+    CHECK_EQUAL(mdyn_report_row(&sim, kind, of_user ? 1 : 2, &row), MDYN_OK);
+    CHECK_NEAR(of_wide(row.impulse), -speed, BY_SCALAR(1e-15, 1e-9, 1e-9));
+    CHECK_EQUAL(row.flags, 0);
+}
+
 /* ---- a range of velocities that exact rows leave no choice ---- */
 
 /* q_0 is held by a coupling, eliminated or a row; another one asks for at least 1 m/s (side 1), or
@@ -356,6 +412,12 @@ int main(int argc, char **argv) {
         held_range(MDYN_VELOCITY, i & 1, i & 2 ? 1 : -1, i & 4 ? 3 : 0);
         held_range(MDYN_POSITION, i & 1, i & 2 ? 1 : -1, i & 4 ? 3 : 0);
         passed_limit(i & 1, i & 2 ? 1 : -1, i & 4 ? 4 : 1);
+    }
+    for (int method = MDYN_PGS; method <= MDYN_DANTZIG; method++) {
+        for (int of_user = 0; of_user < 2; of_user++) {
+            strong_leader((mdyn_method)method, of_user, 100);
+            strong_leader((mdyn_method)method, of_user, 1e5);
+        }
     }
     two_stages(MDYN_PGS);
     two_stages(MDYN_DANTZIG);

@@ -691,6 +691,102 @@ static void test_one_stop(void) {
     }
 }
 
+/* ---- jumps of v ---- */
+
+/* Two links in a plane, without forces: whatever takes energy in a jump, what is left stays. The
+   largest part by which it changes in the steps after it. */
+static double change_after_jump(int steps) {
+    double left = kinetic(), most = 0;
+    for (int i = 0; i < steps; i++) {
+        run(1);
+        most = fmax(most, fabs(kinetic() / left - 1));
+    }
+    return most;
+}
+
+static mdyn_body *two_links(void) {
+    begin(0x1p-10);
+    add_rod(-1, 1, 0, 0, 1);
+    return add_rod(0, 1, 0, 0, 1);
+}
+
+/* A joint at its stop, from which the rotation of the first link takes it away at once. A step
+   brings it half of the way, the next one stops it. */
+static void test_jump_at_stop(void) {
+    for (int method = MDYN_PGS; method <= MDYN_DANTZIG; method++) {
+        mdyn_body *b = two_links();
+        b->lower = wide(-3);
+        b->upper = wide(1);
+        mech.model.solver.method = (mdyn_method)method;
+        mech.model.solver.iterations = 20;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.q[1] = real(1 - 9.9 * 0x1p-10);
+        sim.v[0] = real(10);
+        sim.v[1] = real(5);
+        mdyn_row_report limit = { 0 };
+        for (int i = 0; i < 9 && of_real(sim.v[1]) > 1e-3; i++) {
+            run(1);
+        }
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_LIMIT, 1, &limit), MDYN_OK);
+        CHECK(of_wide(limit.impulse) < 0);
+        double change = change_after_jump(4);
+        CHECK_NEAR(change, 0, 4e-4);
+        if (check.measure) {
+            printf("jump at a stop: method %d, %.1e\n", method, change);
+        }
+    }
+}
+
+/* Exact rows and ties that take away a part of v: of a start that does not fit them, and engaged
+   between joints of different velocities. An eliminated coupling moves its follower back, alone. */
+static void test_jump_of_coupling(void) {
+    for (int form = 0; form < 4; form++) {
+        const int is_tie = form % 2, is_engaged = form / 2;
+        two_links();
+        mimic(1, 0, 1.5);
+        mech.coupling[0].level = is_tie ? MDYN_POSITION : MDYN_VELOCITY;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(mdyn_independent_dofs(&sim), is_tie ? 1 : 2);
+        sim.q[0] = real(0.6);
+        sim.q[1] = real(0.9);
+        sim.v[0] = real(10);
+        if (is_engaged) {
+            CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_RELEASE), MDYN_OK);
+            run(3);
+            CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_OK);
+        }
+        run(1);
+        double change = change_after_jump(2);
+        CHECK_NEAR(change, 0, is_tie ? 1e-3 : 2e-4);
+        if (check.measure) {
+            printf("jump of a coupling: form %d, %.1e\n", form, change);
+        }
+    }
+}
+
+/* A jump that the torque of one step makes is no trend either once steps at their start, which do
+   not extrapolate, have come in between. */
+static void test_jump_before_scheme(void) {
+    two_links();
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.q[1] = real(0.9);
+    sim.v[0] = real(5);
+    run(2);
+    sim.tau[0] = real(-4e3);
+    run(1);
+    sim.tau[0] = 0;
+    mech.model.solver.scheme = MDYN_EXPLICIT;
+    CHECK_EQUAL(mdyn_set_solver(&sim, &mech.model.solver), MDYN_OK);
+    run(5);
+    mech.model.solver.scheme = MDYN_MIDPOINT;
+    CHECK_EQUAL(mdyn_set_solver(&sim, &mech.model.solver), MDYN_OK);
+    double change = change_after_jump(3);
+    CHECK_NEAR(change, 0, 2e-5);
+    if (check.measure) {
+        printf("jump before a change of scheme: %.1e\n", change);
+    }
+}
+
 /* ---- springs ---- */
 
 static void spring_joint(double dt, double inertia, double kp, double kd) {
@@ -1218,9 +1314,10 @@ int main(int argc, char **argv) {
         test_floating_tree, test_falling_tree, test_tree_beside_slider,
         test_pushed_tree, test_top,        test_whirl,         test_gyroscopic_mode,
         test_long_step,  test_stops,
-        test_one_stop,   test_springs,     test_frequency,     test_statics,
-        test_many_springs, test_dampers,   test_spring_digits, test_errors_at_rest, test_open_loop,
-        test_loop,       test_rolling,     test_buffers,      test_coasting,      test_refused,
+        test_one_stop,   test_jump_at_stop, test_jump_of_coupling, test_jump_before_scheme,
+        test_springs,    test_frequency,   test_statics,       test_many_springs,
+        test_dampers,    test_spring_digits, test_errors_at_rest, test_open_loop,
+        test_loop,       test_rolling,     test_buffers,       test_coasting,      test_refused,
         test_turned_out_of_range, test_contradictory_impulses, test_fresh, test_settings
     };
     check_begin(argc, argv);
