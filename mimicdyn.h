@@ -2453,7 +2453,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
    Returns MDYN_OK if these fit this build, otherwise the code of the first knob that is too small,
    as mdyn_init does, which may accept fewer entries. Errors, and nothing is written:
    MDYN_ERR_NULL, MDYN_ERR_PARENT, MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX
-   for a negative count. O(rows couplings d) */
+   for no body, or a count below 0 or above 4096 (curves: 255). O(rows couplings d) */
 MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
 
 /* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 240
@@ -20278,10 +20278,12 @@ MD_STATIC int md_check_structure(const mdyn_model *model)
     int i, k;
     if (model->body_count < 1 || model->coupling_count < 0 || model->closure_count < 0
         || model->user_row_count < 0 || model->body_count > 4096 || model->coupling_count > 4096
-        || model->closure_count > 4096 || model->user_row_count > 4096) return MDYN_ERR_INDEX;
+        || model->closure_count > 4096 || model->user_row_count > 4096 || model->curve_count < 0
+        || model->curve_count > 255) return MDYN_ERR_INDEX;
 
     if (!model->bodies || (model->coupling_count > 0 && !model->couplings)
-        || (model->closure_count > 0 && !model->closures)) return MDYN_ERR_NULL;
+        || (model->closure_count > 0 && !model->closures)
+        || (model->curve_count > 0 && !model->curves)) return MDYN_ERR_NULL;
 
     /* each body after its parent */
     for (i = 0; i < model->body_count; i++) {
@@ -21052,6 +21054,14 @@ MD_INLINE uint32_t md_sum_curve_tables(const md_curves *curves)
     return md_sum_bytes(curves->table, (size_t)curves->count * sizeof *curves->table, 5000);
 }
 
+/* Bytes of the knots of a spline. 0 of other curves, and of a count that no spline has: a curve that
+   no coupling names may have any. */
+MD_STATIC size_t md_knot_bytes(const mdyn_curve *c)
+{
+    const int count = c->kind == MDYN_CURVE_SPLINE && c->knots ? c->knot_count : 0;
+    return count >= 2 && count <= 4096 ? (size_t)count * sizeof *c->knots : 0;
+}
+
 /* The sum of the model and of all its tables, whose bytes must not change while the sim is used.
    The knots of curves that were edited are not read: there may be fewer. */
 MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
@@ -21075,11 +21085,8 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
         const uint32_t own = md_sum_curve_tables(curves);
         int k;
         sum += own;
-        for (k = 0; own == curves->table_sum && k < curves->count; k++) {
-            const mdyn_curve *c = &curves->table[k];
-            if (c->kind != MDYN_CURVE_SPLINE || !c->knots) continue;
-            sum += md_sum_bytes(c->knots, (size_t)c->knot_count * sizeof *c->knots, 6000);
-        }
+        for (k = 0; own == curves->table_sum && k < curves->count; k++)
+            sum += md_sum_bytes(curves->table[k].knots, md_knot_bytes(&curves->table[k]), 6000);
     }
     return sum;
 }
@@ -24508,8 +24515,8 @@ MD_STATIC uint32_t md_crc_of_model(const mdyn_model *m)
     for (i = 0; MD_HAS_CURVES && i < m->curve_count; i++) {
         const mdyn_curve *c = &m->curves[i];
         crc = md_crc(crc, MD_FIELDS(mdyn_curve, c, kind, knots));
-        if (c->kind == MDYN_CURVE_SPLINE && c->knots)
-            crc = md_crc(crc, c->knots, (size_t)c->knot_count * sizeof *c->knots);
+        crc = md_crc(crc, &c->lower, 2 * sizeof c->lower);
+        crc = md_crc(crc, c->knots, md_knot_bytes(c));
     }
     for (i = 0; m->user_rows && i < m->user_row_count; i++)
         crc = md_crc(crc, MD_FIELDS(mdyn_user_row, &m->user_rows[i], terms, name));

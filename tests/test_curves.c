@@ -659,8 +659,27 @@ static void test_save(void) {
     }
     copy[1] = curves[1];
     copy[1].knots = table;
+    CHECK_EQUAL(mdyn_save(&sim, bytes, MDYN_SAVED_SIZE), MDYN_OK);
     table[3].value = wide(7);
     CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
+    table[3] = knots[3];
+    copy[3].lower = wide(-2); /* the function would be called within them only */
+    copy[3].upper = wide(2);
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
+    copy[3] = curves[3];
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_OK);
+
+    /* models that no sim can be of; a spline that no coupling names is not checked, and not read */
+    copy[1].knot_count = -1;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
+    CHECK_EQUAL(mdyn_init(&other, &elsewhere), MDYN_OK);
+    CHECK_EQUAL(mdyn_verify(&other), MDYN_OK);
+    elsewhere.curves = NULL;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_NULL);
+    elsewhere.curve_count = -1;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_INDEX);
+    elsewhere.curve_count = 256;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_INDEX);
 }
 
 static int refused(const mdyn_coupling *c) {
