@@ -23237,14 +23237,19 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 /* Results of 1e30 and more are refused in every scalar, NaN too; F32 itself ends at 3e38. */
 MD_INLINE int md_is_representable(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
 
-/* Pointers a and b, the sim and the body of a query, which may overwrite the workspaces. */
-MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
+/* Pointers a and b and the body of a query. */
+MD_STATIC int md_check_arguments(mdyn_sim *sim, int body, const void *a, const void *b)
 {
-    if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!a || !b) return md_blame(sim, MDYN_ERR_NULL, body);
     if (body < 0 || body >= sim->bodies) return md_blame(sim, MDYN_ERR_INDEX, body);
     sim->forces_wait = 0;
     return MDYN_OK;
+}
+
+/* The same and the sim, whose workspaces a query may overwrite. */
+MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
+{
+    return md_is_ready(sim) ? md_check_arguments(sim, body, a, b) : md_not_ready(sim);
 }
 
 /* The same, then the kinematics of the present q and v. */
@@ -23270,12 +23275,9 @@ MD_STATIC int md_open_dynamics(mdyn_sim *sim, const void *a, const void *b)
 /* The same for a query that reads nothing but kinematics: a row's callback may ask it. */
 MD_STATIC int md_open_kinematics(mdyn_sim *sim, int body, const void *a, const void *b)
 {
-    int code;
-    if (!sim || sim->ready_mark != MD_IN_CALLBACK) return md_open_query(sim, body, a, b);
-    sim->ready_mark = MD_READY;
-    code = md_open_query(sim, body, a, b);
-    sim->ready_mark = MD_IN_CALLBACK;
-    return code;
+    const int in_callback = sim && sim->ready_mark == MD_IN_CALLBACK;
+    int code = in_callback ? md_check_arguments(sim, body, a, b) : md_check_query(sim, body, a, b);
+    return code == MDYN_OK ? md_refresh_kinematics(sim) : code;
 }
 
 /* Writes all n results, or returns MDYN_ERR_RESULT (index: result) and writes none. */
