@@ -1788,7 +1788,7 @@ typedef struct md_body_row {
     md_num max_length2;                        /* bound of the squared length of J, whitened */
     md_num open;                               /* of the loop, see md_closure_pose */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
-    md_num value_after;                        /* C after the step */
+    md_num turn_after, value_after;            /* C' after the step, less this; C */
     md_unit u_bound;
 } md_body_row;
 
@@ -19043,9 +19043,11 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
 }
 
 /* Sets velocity_after of each row on bodies, J v' at the poses of the step, by which
-   mdyn_report_row finds the power of the row, and value_after. */
+   mdyn_report_row finds the power of the row; turn_after, the change of J within the second half of
+   a midpoint step times v'; and value_after. */
 MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
 {
+    const md_num half = md_mul(MD_K(0.5), sim->dt);
     int j, p, k;
     md_find_body_velocities(sim);
     for (j = 0; j < sim->rows - sim->joint_row_count; j++) {
@@ -19066,15 +19068,9 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
                                                    md_joint_coefficient(f, k)));
         }
         r->velocity_after = velocity;
+        r->turn_after = md_uses_midpoint(sim) ? md_mul(half, r->spec.bias_acceleration) : MD_K(0);
         r->value_after = md_value_after_step(sim, row, r);
     }
-}
-
-/* The change of J within the second half of a midpoint step, times v'. */
-MD_INLINE md_num md_body_row_turn(const mdyn_sim *sim, const md_row *row)
-{
-    if (!md_uses_midpoint(sim)) return MD_K(0);
-    return md_mul(md_mul(MD_K(0.5), sim->dt), md_body_row_at(sim, row)->spec.bias_acceleration);
 }
 
 /* Checks that arrays over DoF are 0 beyond the model's, and that the targets of drives are in
@@ -23390,7 +23386,7 @@ MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
     const md_row *row = md_row_at(sim, k);
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING && md_uses_midpoint(sim))
         return md_mul(md_mul(MD_K(0.5), sim->dt), md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
-    return md_is_body_row(row) ? md_body_row_turn(sim, row) : MD_K(0);
+    return md_is_body_row(row) ? md_body_row_at(sim, row)->turn_after : MD_K(0);
 }
 
 /* MDYN_ROW_AT_LOWER or _AT_UPPER if row k is a limit or the range of a coupling and pushes away
