@@ -13054,8 +13054,8 @@ MD_STATIC void md_drop_contacts(mdyn_sim *sim)
     MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
-/* Before q moves to the middle of the step: drops the contacts of the last step, and finds the arms
-   of the new ones. */
+/* Before q moves to the middle of the step: leaves out the contacts of the last step, whose memory
+   stays for md_close_contacts, and finds the arms of the new ones. */
 MD_STATIC int md_open_contacts(mdyn_sim *sim)
 {
     int code;
@@ -13065,6 +13065,19 @@ MD_STATIC int md_open_contacts(mdyn_sim *sim)
     code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) md_find_contact_arms(sim);
     return code;
+}
+
+/* After a step that began with so many contacts, new ones or those of the step before: it has
+   consumed them, or all are as if it had not been. */
+MD_STATIC void md_close_contacts(mdyn_sim *sim, int code, int contacts)
+{
+    if (!MD_HAS_CONTACTS) return;
+    if (code >= 0) {
+        MD_CONTACTS(sim)->contacts_are_new = 0;
+        return;
+    }
+    MD_CONTACTS(sim)->contacts = (int16_t)contacts;
+    sim->rows = (md_count)(MD_BODY_ROWS(sim)->lasting_row_count + 3 * contacts);
 }
 
 /* MDYN_OK, MDYN_ERR_STATE, MDYN_ERR_NOT_FINITE, MDYN_ERR_CONTACT or MDYN_ERR_SOFTNESS with i as
@@ -24919,12 +24932,13 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    be repeated. */
 MDYN_API int mdyn_step(mdyn_sim *sim)
 {
-    int code = md_enter(sim);
+    int contacts, code = md_enter(sim);
     if (code != MDYN_OK) return code;
+    contacts = MD_HAS_CONTACTS ? MD_CONTACTS(sim)->contacts : 0;
     code = md_open_step(sim);
     if (code == MDYN_OK && md_has_body_rows(sim)) code = md_update_body_rows(sim, 1);
     if (code == MDYN_OK) code = md_take_step(sim);
-    if (code >= 0 && MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
+    md_close_contacts(sim, code, contacts);
     return md_leave(sim, md_close_step(sim, code));
 }
 
