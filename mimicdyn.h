@@ -21998,9 +21998,8 @@ MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling_values *
     return MDYN_OK;
 }
 
-/* The offset of a position coupling that moves C from outside [lower, upper] to the nearest bound;
-   from inside, the present offset. Writes sim->terms and sim->value. */
-MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
+/* How far C of a position coupling is outside [lower, upper]. Writes sim->terms and sim->value. */
+MD_STATIC md_num md_find_violation(mdyn_sim *sim, int coupling)
 {
     const md_coupling_values *c = md_coupling_at(sim, coupling);
     const md_num zero = MD_K(0);
@@ -22013,7 +22012,7 @@ MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
     if (md_less(excess, zero) && md_has_lower(c->lower)) violation = excess;
     excess = md_value_minus(sim, c->upper);
     if (md_less(zero, excess) && md_has_upper(c->upper)) violation = excess;
-    return md_to_wide(md_sub(md_of_wide(c->offset), violation));
+    return violation;
 }
 
 /* ---- replacing the numbers of a body ---- */
@@ -23016,7 +23015,7 @@ MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim, 
     else md_print_upper(out, c->upper);
 }
 
-/* Name, equation and unit; then softness, target velocity of C, and the bounds of the force:
+/* Name, equation and unit; then softness, target velocity of C = lower, the bounds of the force:
       tail: -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
    A velocity coupling has its target velocity in the equation. `mu` is a second bound, beside the
    effort. */
@@ -23033,7 +23032,8 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, int i)
 
     /* behind the equation; a target velocity of 0, and bounds that do not exist, are left out */
     md_print_softness(out, &softness);
-    if (c->level != MDYN_VELOCITY && !md_wide_is_zero(c->target_velocity))
+    if (c->level != MDYN_VELOCITY && md_coupling_is_equality(c)
+        && !md_wide_is_zero(c->target_velocity))
         md_print_value(out, ", target velocity ", md_of_wide(c->target_velocity), "");
     md_print_effort(out, c->effort);
     if (!md_wide_is_zero(c->effort) && c->breaks) md_print(out, " or it breaks");
@@ -23450,7 +23450,8 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     /* how far J v' misses its bounds */
     if (live && md_less(velocity, r->v_lo)) residual = md_sub(velocity, r->v_lo);
     if (live && md_less(r->v_hi, velocity)) residual = md_sub(velocity, r->v_hi);
-    if (!md_all_in_range(sim->v, sim->dofs)) return MDYN_ERR_STATE;
+    if (!md_all_in_range(sim->q, sim->coordinates) || !md_all_in_range(sim->v, sim->dofs))
+        return MDYN_ERR_STATE;
     if (!md_is_representable(velocity) || !md_is_representable(force)
         || !md_is_representable(power) || !md_is_representable(residual))
         return MDYN_ERR_RESULT;
@@ -24771,10 +24772,12 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
 }
 
 /* MDYN_ENGAGE_HERE: if C is outside its range, the offset changes so that C lies on the nearest
-   bound. Impulses of earlier steps are no warm starts. */
+   bound; what the type of the offset cannot hold goes to offset_rest. Impulses of earlier steps are
+   no warm starts. */
 MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 {
     md_coupling_values c;
+    md_num violation = MD_K(0);
     int k, code;
     if (coupling < 0 || coupling >= sim->couplings || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
         return md_blame(sim, MDYN_ERR_INDEX, coupling);
@@ -24783,12 +24786,19 @@ MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 
     /* the offset of the present positions, if they are to stay */
     c = sim->coupling[coupling];
-    if (on == MDYN_ENGAGE_HERE && c.level == MDYN_POSITION) {
-        c.offset = md_engaged_offset(sim, coupling);
+    if (on == MDYN_ENGAGE_HERE && c.level == MDYN_POSITION)
+        violation = md_find_violation(sim, coupling);
+    if (!md_is_zero(violation)) {
+        c.offset = md_to_wide(md_sub(md_of_wide(c.offset), violation));
         if (!md_wide_in_range(c.offset)) return md_blame(sim, MDYN_ERR_RESULT, coupling);
     }
     code = md_replace_coupling(sim, coupling, &c, on == MDYN_RELEASE);
     if (code < 0) return code;
+    if (!md_is_zero(violation)) {
+        violation = md_sub(md_find_violation(sim, coupling),
+                           md_of_wide(sim->offset_rest[coupling]));
+        md_set_offset_rest(sim, coupling, md_to_wide(md_neg(violation)));
+    }
 
     /* warm starts and active sides of the coupling and its loss */
     md_release_coupling(sim, coupling);
@@ -25043,21 +25053,16 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 
 #endif
 
-/* angle - 2 pi round((angle - reference)/(2 pi)), summed with twice the digits. 2 pi is split in
-   two parts (Cody and Waite): the first has 8 bits, so its product with the number of turns is
-   exact. */
+/* angle - 2 pi round((angle - reference)/(2 pi)), with all digits of `angle`. */
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 {
-    const mdyn_wide turn = MDYN_C(-6.28125), rest = MDYN_C(-0.0019353071795864769);
-    const md_num difference = md_sub(md_of_real(angle), md_of_real(reference));
-    mdyn_real turns, nearest = 0;
-    md_tail tail = 0;
+    const md_num difference = md_sub(md_of_real(reference), md_of_real(angle));
+    mdyn_real nearest;
+    md_tail tail;
     md_sum s;
-    turns = md_round(md_mul(difference, MD_K(0.15915494309189535)));
     md_sum_set_real(&s, angle, 0);
-    md_sum_add_product(&s, turn, turns, 0);
-    md_sum_add_product(&s, rest, turns, 0);
-    md_accumulate(&nearest, &tail, md_sum_to_num(&s));
+    md_sum_add_turns(&s, md_round(md_mul(difference, MD_K(0.15915494309189535))));
+    md_real_set_sum(&nearest, &tail, &s);
     return nearest;
 }
 
