@@ -1319,7 +1319,8 @@ typedef struct mdyn_row_report {
     mdyn_wide power;    /* force times C' after the step: power given to the joints [W] */
     mdyn_wide error;    /* C after the step [C]; of a range the violation. With MDYN_EXPLICIT at the
                            start of the step, or of its last substep. 0 if the row took no part */
-    mdyn_wide velocity; /* C' after the step [C/s] */
+    mdyn_wide velocity; /* C' after the step [C/s]; of rows on bodies within the second order of dt,
+                           on free and spherical ones within the first */
     mdyn_wide residual; /* how far C' + cfm impulse lies outside [v_lo, v_hi] [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
 } mdyn_row_report;
@@ -2456,7 +2457,7 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
    for no body, or a count below 0 or above 4096 (curves: 255). O(rows couplings d) */
 MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
 
-/* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 240
+/* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 300
    characters. Body rows, dantzig and curves are left out if the model needs none, contacts always.
    Errors: MDYN_ERR_NULL, MDYN_ERR_ROOM if the text does not fit into `size` bytes. O(1) */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size);
@@ -2497,8 +2498,8 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
    bound. MDYN_ENGAGE_OFFSET keeps the offset: position errors are corrected as after any
    disturbance. All clear the impulses of the coupling. The next step removes the difference of
    velocities, as far as effort allows.
-   Errors: MDYN_ERR_INDEX, MDYN_ERR_STATE, those of mdyn_set_coupling. Cost: that of
-   mdyn_set_coupling. */
+   Errors: MDYN_ERR_INDEX, MDYN_ERR_STATE, MDYN_ERR_RESULT if the offset would be 2^50 or more, those
+   of mdyn_set_coupling. Cost: that of mdyn_set_coupling. */
 enum { MDYN_RELEASE, MDYN_ENGAGE_HERE, MDYN_ENGAGE_OFFSET };
 MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
 
@@ -2517,9 +2518,9 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
 /* Replaces gravity, the duration of a step, or the settings of the solver, for the calls that
    follow. State and warm starts are kept; mdyn_set_dt scales the impulses of the last step so that
    its forces remain. These calls and mdyn_set_body choose the weights of damping anew, by M at the
-   present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE;
-   MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings also
-   MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
+   present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE,
+   MDYN_ERR_GRAVITY; MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings
+   also MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
@@ -2668,8 +2669,8 @@ MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference);
 
 /* The equation that a row enforces, with its numbers and units, as text ending in 0, e.g.
    "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".
-   Errors: MDYN_ERR_INDEX, MDYN_ERR_ROOM if the text does not fit into `size` bytes.
-   O(r + length of the text) */
+   Errors: MDYN_ERR_INDEX, MDYN_ERR_ROOM if the text does not fit into `size` bytes; of a closure
+   whose table was edited those of mdyn_step. O(r + length of the text) */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
 
 #if MIMICDYN_TREE
@@ -2802,8 +2803,8 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
 
 /* Integers of sensors and actuators; any value is accepted. O(1)
    mdyn_of_counts   counts times `unit`, the value of one count: MDYN_C(6.283185307179586 / 4096)
-   mdyn_to_counts   x over `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit is 0, or
-                    one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
+   mdyn_to_counts   mdyn_over of x and `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit
+                    is 0, or one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
                     whose lowest `bits` (1 to 32) are the register's reading `raw` */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
@@ -23088,13 +23089,12 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index,
                                  const md_body_row *r)
 {
-    const mdyn_user_row *rows = MD_BODY_ROWS(sim)->user_row_table;
-    const mdyn_user_row *table = rows ? &rows[index] : NULL;
+    const mdyn_user_row *table = MD_BODY_ROWS(sim)->user_row_table;
     const int range = md_is_range(&r->spec);
     int k;
 
     /* Name of the table, bodies of the callback */
-    md_print_name(out, table ? table->name : NULL);
+    md_print_name(out, table ? table[index].name : NULL);
     md_print(out, ": on ");
     for (k = 0; k < r->term_count; k++) {
         if (k) md_print(out, ", ");
@@ -23477,12 +23477,11 @@ MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
     const md_coupling_values *c = md_coupling_at(sim, coupling);
     md_num lambda = md_impulse_of_step(sim, coupling);
     md_terms t;
-    int first = 0, loss, k, place = 0;
+    int k, place = 0;
     if (md_has_efficiency(c)) {
-        loss = md_find_row(sim, MDYN_ROW_LOSS, coupling);
-        while (md_wide_is_zero(c->coefficient[first])) first++;
-        lambda = md_add(lambda, md_mul(first == term ? MD_K(0.5) : MD_K(-0.5),
-                                       sim->row_result[loss].impulse));
+        k = md_find_row(sim, MDYN_ROW_LOSS, coupling);
+        lambda = md_add(lambda, md_mul(md_first_term(c) == term ? MD_K(0.5) : MD_K(-0.5),
+                                       sim->row_result[k].impulse));
     }
     /* a coefficient is its own slope */
     if (!md_coupling_is_curved(sim, coupling))
