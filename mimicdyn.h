@@ -1322,7 +1322,8 @@ typedef struct mdyn_row_report {
     mdyn_wide power;    /* force times C' after the step: power given to the joints [W] */
     mdyn_wide error;    /* C after the step [C]; of a range the violation. With MDYN_EXPLICIT at the
                            start of the step, or of its last substep. 0 if the row took no part */
-    mdyn_wide velocity; /* C' after the step [C/s] */
+    mdyn_wide velocity; /* C' after the step [C/s]; of rows on bodies within the second order of dt,
+                           on free and spherical ones within the first */
     mdyn_wide residual; /* how far C' + cfm impulse lies outside [v_lo, v_hi] [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
 } mdyn_row_report;
@@ -1792,7 +1793,7 @@ typedef struct md_body_row {
     md_num max_length2;                        /* bound of the squared length of J, whitened */
     md_num open;                               /* of the loop, see md_closure_pose */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
-    md_num value_after;                        /* C after the step */
+    md_num turn_after, value_after;            /* C' after the step, less this; C */
     md_unit u_bound;
 } md_body_row;
 
@@ -2457,10 +2458,10 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
    Returns MDYN_OK if these fit this build, otherwise the code of the first knob that is too small,
    as mdyn_init does, which may accept fewer entries. Errors, and nothing is written:
    MDYN_ERR_NULL, MDYN_ERR_PARENT, MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX
-   for a negative count. O(rows couplings d) */
+   for no body, or a count below 0 or above 4096 (curves: 255). O(rows couplings d) */
 MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
 
-/* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 240
+/* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 300
    characters. Body rows, dantzig and curves are left out if the model needs none, contacts always.
    Errors: MDYN_ERR_NULL, MDYN_ERR_ROOM if the text does not fit into `size` bytes. O(1) */
 MDYN_API int mdyn_required_text(const mdyn_capacity *required, char *text, int size);
@@ -2501,8 +2502,8 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
    bound. MDYN_ENGAGE_OFFSET keeps the offset: position errors are corrected as after any
    disturbance. All clear the impulses of the coupling. The next step removes the difference of
    velocities, as far as effort allows.
-   Errors: MDYN_ERR_INDEX, MDYN_ERR_STATE, those of mdyn_set_coupling. Cost: that of
-   mdyn_set_coupling. */
+   Errors: MDYN_ERR_INDEX, MDYN_ERR_STATE, MDYN_ERR_RESULT if the offset would be 2^50 or more, those
+   of mdyn_set_coupling. Cost: that of mdyn_set_coupling. */
 enum { MDYN_RELEASE, MDYN_ENGAGE_HERE, MDYN_ENGAGE_OFFSET };
 MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
 
@@ -2537,9 +2538,9 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
 /* Replaces gravity, the duration of a step, or the settings of the solver, for the calls that
    follow. State and warm starts are kept; mdyn_set_dt scales the impulses of the last step so that
    its forces remain. These calls and mdyn_set_body choose the weights of damping anew, by M at the
-   present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE;
-   MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings also
-   MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
+   present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE,
+   MDYN_ERR_GRAVITY; MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings
+   also MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
@@ -2690,8 +2691,8 @@ MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference);
 
 /* The equation that a row enforces, with its numbers and units, as text ending in 0, e.g.
    "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".
-   Errors: MDYN_ERR_INDEX, MDYN_ERR_ROOM if the text does not fit into `size` bytes.
-   O(r + length of the text) */
+   Errors: MDYN_ERR_INDEX, MDYN_ERR_ROOM if the text does not fit into `size` bytes; of a closure
+   whose table was edited those of mdyn_step. O(r + length of the text) */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
 
 #if MIMICDYN_TREE
@@ -2824,8 +2825,8 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
 
 /* Integers of sensors and actuators; any value is accepted. O(1)
    mdyn_of_counts   counts times `unit`, the value of one count: MDYN_C(6.283185307179586 / 4096)
-   mdyn_to_counts   x over `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit is 0, or
-                    one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
+   mdyn_to_counts   mdyn_over of x and `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit
+                    is 0, or one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
                     whose lowest `bits` (1 to 32) are the register's reading `raw` */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
@@ -13106,8 +13107,8 @@ MD_STATIC void md_drop_contacts(mdyn_sim *sim)
     MD_CONTACTS(sim)->contacts_are_new = 0;
 }
 
-/* Before q moves to the middle of the step: drops the contacts of the last step, and finds the arms
-   of the new ones. */
+/* Before q moves to the middle of the step: leaves out the contacts of the last step, whose memory
+   stays for md_close_contacts, and finds the arms of the new ones. */
 MD_STATIC int md_open_contacts(mdyn_sim *sim)
 {
     int code;
@@ -13117,6 +13118,19 @@ MD_STATIC int md_open_contacts(mdyn_sim *sim)
     code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) md_find_contact_arms(sim);
     return code;
+}
+
+/* After a step that began with so many contacts, new ones or those of the step before: it has
+   consumed them, or all are as if it had not been. */
+MD_STATIC void md_close_contacts(mdyn_sim *sim, int code, int contacts)
+{
+    if (!MD_HAS_CONTACTS) return;
+    if (code >= 0) {
+        MD_CONTACTS(sim)->contacts_are_new = 0;
+        return;
+    }
+    MD_CONTACTS(sim)->contacts = (int16_t)contacts;
+    sim->rows = (md_count)(MD_BODY_ROWS(sim)->lasting_row_count + 3 * contacts);
 }
 
 /* MDYN_OK, MDYN_ERR_STATE, MDYN_ERR_NOT_FINITE, MDYN_ERR_CONTACT or MDYN_ERR_SOFTNESS with i as
@@ -19089,9 +19103,11 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
 }
 
 /* Sets velocity_after of each row on bodies, J v' at the poses of the step, by which
-   mdyn_report_row finds the power of the row, and value_after. */
+   mdyn_report_row finds the power of the row; turn_after, the change of J within the second half of
+   a midpoint step times v'; and value_after. */
 MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
 {
+    const md_num half = md_mul(MD_K(0.5), sim->dt);
     int j, p, k;
     md_find_body_velocities(sim);
     for (j = 0; j < sim->rows - sim->joint_row_count; j++) {
@@ -19112,15 +19128,9 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
                                                    md_joint_coefficient(f, k)));
         }
         r->velocity_after = velocity;
+        r->turn_after = md_uses_midpoint(sim) ? md_mul(half, r->spec.bias_acceleration) : MD_K(0);
         r->value_after = md_value_after_step(sim, row, r);
     }
-}
-
-/* The change of J within the second half of a midpoint step, times v'. */
-MD_INLINE md_num md_body_row_turn(const mdyn_sim *sim, const md_row *row)
-{
-    if (!md_uses_midpoint(sim)) return MD_K(0);
-    return md_mul(md_mul(MD_K(0.5), sim->dt), md_body_row_at(sim, row)->spec.bias_acceleration);
 }
 
 /* Checks that arrays over DoF are 0 beyond the model's, and that the targets of drives are in
@@ -20342,10 +20352,12 @@ MD_STATIC int md_check_structure(const mdyn_model *model)
     int i, k;
     if (model->body_count < 1 || model->coupling_count < 0 || model->closure_count < 0
         || model->user_row_count < 0 || model->body_count > 4096 || model->coupling_count > 4096
-        || model->closure_count > 4096 || model->user_row_count > 4096) return MDYN_ERR_INDEX;
+        || model->closure_count > 4096 || model->user_row_count > 4096 || model->curve_count < 0
+        || model->curve_count > 255) return MDYN_ERR_INDEX;
 
     if (!model->bodies || (model->coupling_count > 0 && !model->couplings)
-        || (model->closure_count > 0 && !model->closures)) return MDYN_ERR_NULL;
+        || (model->closure_count > 0 && !model->closures)
+        || (model->curve_count > 0 && !model->curves)) return MDYN_ERR_NULL;
 
     /* each body after its parent */
     for (i = 0; i < model->body_count; i++) {
@@ -21123,6 +21135,14 @@ MD_INLINE uint32_t md_sum_closures(const md_body_rows *rows)
                         (size_t)rows->closures * sizeof *rows->closure_table, 3000);
 }
 
+/* Bytes of the knots of a spline. 0 of other curves, and of a count that no spline has: a curve that
+   no coupling names may have any. */
+MD_STATIC size_t md_knot_bytes(const mdyn_curve *c)
+{
+    const int count = c->kind == MDYN_CURVE_SPLINE && c->knots ? c->knot_count : 0;
+    return count >= 2 && count <= 4096 ? (size_t)count * sizeof *c->knots : 0;
+}
+
 /* The sum of the model and of all its tables, whose bytes must not change while the sim is used.
    The knots of curves that were edited are not read: there may be fewer. */
 MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
@@ -21145,11 +21165,8 @@ MD_STATIC uint32_t md_sum_tables(const mdyn_sim *sim)
         const uint32_t own = md_sum_curve_tables(curves);
         int k;
         sum += own;
-        for (k = 0; own == curves->table_sum && k < curves->count; k++) {
-            const mdyn_curve *c = &curves->table[k];
-            if (c->kind != MDYN_CURVE_SPLINE || !c->knots) continue;
-            sum += md_sum_bytes(c->knots, (size_t)c->knot_count * sizeof *c->knots, 6000);
-        }
+        for (k = 0; own == curves->table_sum && k < curves->count; k++)
+            sum += md_sum_bytes(curves->table[k].knots, md_knot_bytes(&curves->table[k]), 6000);
     }
     return sum;
 }
@@ -22059,9 +22076,8 @@ MD_STATIC int md_replace_target(mdyn_sim *sim, int i, const md_coupling_values *
     return MDYN_OK;
 }
 
-/* The offset of a position coupling that moves C from outside [lower, upper] to the nearest bound;
-   from inside, the present offset. Writes sim->terms and sim->value. */
-MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
+/* How far C of a position coupling is outside [lower, upper]. Writes sim->terms and sim->value. */
+MD_STATIC md_num md_find_violation(mdyn_sim *sim, int coupling)
 {
     const md_coupling_values *c = md_coupling_at(sim, coupling);
     const md_num zero = MD_K(0);
@@ -22074,7 +22090,7 @@ MD_STATIC mdyn_wide md_engaged_offset(mdyn_sim *sim, int coupling)
     if (md_less(excess, zero) && md_has_lower(c->lower)) violation = excess;
     excess = md_value_minus(sim, c->upper);
     if (md_less(zero, excess) && md_has_upper(c->upper)) violation = excess;
-    return md_to_wide(md_sub(md_of_wide(c->offset), violation));
+    return violation;
 }
 
 /* ---- replacing the numbers of a body ---- */
@@ -23077,7 +23093,7 @@ MD_STATIC void md_print_coupling_equation(md_printer *out, const mdyn_sim *sim, 
     else md_print_upper(out, c->upper);
 }
 
-/* Name, equation and unit; then softness, target velocity of C, and the bounds of the force:
+/* Name, equation and unit; then softness, target velocity of C = lower, the bounds of the force:
       tail: -0.1 <= q(1) - 35 <= 0.25 [rad]; hard, erp 0.2, |force| <= 4 or it breaks
    A velocity coupling has its target velocity in the equation. `mu` is a second bound, beside the
    effort. */
@@ -23094,7 +23110,8 @@ MD_STATIC void md_print_coupling(md_printer *out, const mdyn_sim *sim, int i)
 
     /* behind the equation; a target velocity of 0, and bounds that do not exist, are left out */
     md_print_softness(out, &softness);
-    if (c->level != MDYN_VELOCITY && !md_wide_is_zero(c->target_velocity))
+    if (c->level != MDYN_VELOCITY && md_coupling_is_equality(c)
+        && !md_wide_is_zero(c->target_velocity))
         md_print_value(out, ", target velocity ", md_of_wide(c->target_velocity), "");
     md_print_effort(out, c->effort);
     if (!md_wide_is_zero(c->effort) && c->breaks) md_print(out, " or it breaks");
@@ -23150,13 +23167,12 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index,
                                  const md_body_row *r)
 {
-    const mdyn_user_row *rows = MD_BODY_ROWS(sim)->user_row_table;
-    const mdyn_user_row *table = rows ? &rows[index] : NULL;
+    const mdyn_user_row *table = MD_BODY_ROWS(sim)->user_row_table;
     const int range = md_is_range(&r->spec);
     int k;
 
     /* Name of the table, bodies of the callback */
-    md_print_name(out, table ? table->name : NULL);
+    md_print_name(out, table ? table[index].name : NULL);
     md_print(out, ": on ");
     for (k = 0; k < r->term_count; k++) {
         if (k) md_print(out, ", ");
@@ -23308,14 +23324,19 @@ MD_STATIC void md_print_row(md_printer *out, const mdyn_sim *sim, const md_row *
 /* Results of 1e30 and more are refused in every scalar, NaN too; F32 itself ends at 3e38. */
 MD_INLINE int md_is_representable(md_num x) { return md_less(md_abs(x), MD_K(1e30)); }
 
-/* Pointers a and b, the sim and the body of a query, which may overwrite the workspaces. */
-MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
+/* Pointers a and b and the body of a query. */
+MD_STATIC int md_check_arguments(mdyn_sim *sim, int body, const void *a, const void *b)
 {
-    if (!md_is_ready(sim)) return md_not_ready(sim);
     if (!a || !b) return md_blame(sim, MDYN_ERR_NULL, body);
     if (body < 0 || body >= sim->bodies) return md_blame(sim, MDYN_ERR_INDEX, body);
     sim->forces_wait = 0;
     return MDYN_OK;
+}
+
+/* The same and the sim, whose workspaces a query may overwrite. */
+MD_STATIC int md_check_query(mdyn_sim *sim, int body, const void *a, const void *b)
+{
+    return md_is_ready(sim) ? md_check_arguments(sim, body, a, b) : md_not_ready(sim);
 }
 
 /* The same, then the kinematics of the present q and v. */
@@ -23341,12 +23362,9 @@ MD_STATIC int md_open_dynamics(mdyn_sim *sim, const void *a, const void *b)
 /* The same for a query that reads nothing but kinematics: a row's callback may ask it. */
 MD_STATIC int md_open_kinematics(mdyn_sim *sim, int body, const void *a, const void *b)
 {
-    int code;
-    if (!sim || sim->ready_mark != MD_IN_CALLBACK) return md_open_query(sim, body, a, b);
-    sim->ready_mark = MD_READY;
-    code = md_open_query(sim, body, a, b);
-    sim->ready_mark = MD_IN_CALLBACK;
-    return code;
+    const int in_callback = sim && sim->ready_mark == MD_IN_CALLBACK;
+    int code = in_callback ? md_check_arguments(sim, body, a, b) : md_check_query(sim, body, a, b);
+    return code == MDYN_OK ? md_refresh_kinematics(sim) : code;
 }
 
 /* Writes all n results, or returns MDYN_ERR_RESULT (index: result) and writes none. */
@@ -23463,7 +23481,7 @@ MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
     const md_row *row = md_row_at(sim, k);
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING && md_uses_midpoint(sim))
         return md_mul(md_mul(MD_K(0.5), sim->dt), md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
-    return md_is_body_row(row) ? md_body_row_turn(sim, row) : MD_K(0);
+    return md_is_body_row(row) ? md_body_row_at(sim, row)->turn_after : MD_K(0);
 }
 
 /* MDYN_ROW_AT_LOWER or _AT_UPPER if row k is a limit or the range of a coupling and pushes away
@@ -23512,7 +23530,8 @@ MD_STATIC int md_fill_row_report(const mdyn_sim *sim, int k, mdyn_row_report *re
     /* how far J v' misses its bounds */
     if (live && md_less(velocity, r->v_lo)) residual = md_sub(velocity, r->v_lo);
     if (live && md_less(r->v_hi, velocity)) residual = md_sub(velocity, r->v_hi);
-    if (!md_all_in_range(sim->v, sim->dofs)) return MDYN_ERR_STATE;
+    if (!md_all_in_range(sim->q, sim->coordinates) || !md_all_in_range(sim->v, sim->dofs))
+        return MDYN_ERR_STATE;
     if (live && !md_uses_midpoint(sim)) error = *MD_RESULT_ERROR(r);
     else if (live && !md_present_error(sim, md_row_at(sim, k), &error)) return MDYN_ERR_RESULT;
     if (!md_is_representable(velocity) || !md_is_representable(force)
@@ -23540,12 +23559,11 @@ MD_STATIC md_num md_force_of_term(const mdyn_sim *sim, int coupling, int term)
     const md_coupling_values *c = md_coupling_at(sim, coupling);
     md_num lambda = md_impulse_of_step(sim, coupling);
     md_terms t;
-    int first = 0, loss, k, place = 0;
+    int k, place = 0;
     if (md_has_efficiency(c)) {
-        loss = md_find_row(sim, MDYN_ROW_LOSS, coupling);
-        while (md_wide_is_zero(c->coefficient[first])) first++;
-        lambda = md_add(lambda, md_mul(first == term ? MD_K(0.5) : MD_K(-0.5),
-                                       sim->row_result[loss].impulse));
+        k = md_find_row(sim, MDYN_ROW_LOSS, coupling);
+        lambda = md_add(lambda, md_mul(md_first_term(c) == term ? MD_K(0.5) : MD_K(-0.5),
+                                       sim->row_result[k].impulse));
     }
     /* a coefficient is its own slope */
     if (!md_coupling_is_curved(sim, coupling))
@@ -24621,8 +24639,8 @@ MD_STATIC uint32_t md_crc_of_model(const mdyn_model *m)
     for (i = 0; MD_HAS_CURVES && i < m->curve_count; i++) {
         const mdyn_curve *c = &m->curves[i];
         crc = md_crc(crc, MD_FIELDS(mdyn_curve, c, kind, knots));
-        if (c->kind == MDYN_CURVE_SPLINE && c->knots)
-            crc = md_crc(crc, c->knots, (size_t)c->knot_count * sizeof *c->knots);
+        crc = md_crc(crc, &c->lower, 2 * sizeof c->lower);
+        crc = md_crc(crc, c->knots, md_knot_bytes(c));
     }
     for (i = 0; m->user_rows && i < m->user_row_count; i++)
         crc = md_crc(crc, MD_FIELDS(mdyn_user_row, &m->user_rows[i], terms, name));
@@ -24866,10 +24884,12 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
 }
 
 /* MDYN_ENGAGE_HERE: if C is outside its range, the offset changes so that C lies on the nearest
-   bound. Impulses of earlier steps are no warm starts. */
+   bound; what the type of the offset cannot hold goes to offset_rest. Impulses of earlier steps are
+   no warm starts. */
 MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 {
     md_coupling_values c;
+    md_num violation = MD_K(0);
     int k, code;
     if (coupling < 0 || coupling >= sim->couplings || on < MDYN_RELEASE || on > MDYN_ENGAGE_OFFSET)
         return md_blame(sim, MDYN_ERR_INDEX, coupling);
@@ -24878,12 +24898,19 @@ MD_STATIC int md_set_engaged(mdyn_sim *sim, int coupling, int on)
 
     /* the offset of the present positions, if they are to stay */
     c = sim->coupling[coupling];
-    if (on == MDYN_ENGAGE_HERE && c.level == MDYN_POSITION) {
-        c.offset = md_engaged_offset(sim, coupling);
+    if (on == MDYN_ENGAGE_HERE && c.level == MDYN_POSITION)
+        violation = md_find_violation(sim, coupling);
+    if (!md_is_zero(violation)) {
+        c.offset = md_to_wide(md_sub(md_of_wide(c.offset), violation));
         if (!md_wide_in_range(c.offset)) return md_blame(sim, MDYN_ERR_RESULT, coupling);
     }
     code = md_replace_coupling(sim, coupling, &c, on == MDYN_RELEASE);
     if (code < 0) return code;
+    if (!md_is_zero(violation)) {
+        violation = md_sub(md_find_violation(sim, coupling),
+                           md_of_wide(sim->offset_rest[coupling]));
+        md_set_offset_rest(sim, coupling, md_to_wide(md_neg(violation)));
+    }
 
     /* warm starts and active sides of the coupling and its loss */
     md_release_coupling(sim, coupling);
@@ -25069,12 +25096,13 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    be repeated. */
 MDYN_API int mdyn_step(mdyn_sim *sim)
 {
-    int code = md_enter(sim);
+    int contacts, code = md_enter(sim);
     if (code != MDYN_OK) return code;
+    contacts = MD_HAS_CONTACTS ? MD_CONTACTS(sim)->contacts : 0;
     code = md_open_step(sim);
     if (code == MDYN_OK && md_has_body_rows(sim)) code = md_update_body_rows(sim, 1);
     if (code == MDYN_OK) code = md_take_step(sim);
-    if (code >= 0 && MD_HAS_CONTACTS) MD_CONTACTS(sim)->contacts_are_new = 0;
+    md_close_contacts(sim, code, contacts);
     return md_leave(sim, md_close_step(sim, code));
 }
 
@@ -25179,21 +25207,16 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 
 #endif
 
-/* angle - 2 pi round((angle - reference)/(2 pi)), summed with twice the digits. 2 pi is split in
-   two parts (Cody and Waite): the first has 8 bits, so its product with the number of turns is
-   exact. */
+/* angle - 2 pi round((angle - reference)/(2 pi)), with all digits of `angle`. */
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 {
-    const mdyn_wide turn = MDYN_C(-6.28125), rest = MDYN_C(-0.0019353071795864769);
-    const md_num difference = md_sub(md_of_real(angle), md_of_real(reference));
-    mdyn_real turns, nearest = 0;
-    md_tail tail = 0;
+    const md_num difference = md_sub(md_of_real(reference), md_of_real(angle));
+    mdyn_real nearest;
+    md_tail tail;
     md_sum s;
-    turns = md_round(md_mul(difference, MD_K(0.15915494309189535)));
     md_sum_set_real(&s, angle, 0);
-    md_sum_add_product(&s, turn, turns, 0);
-    md_sum_add_product(&s, rest, turns, 0);
-    md_accumulate(&nearest, &tail, md_sum_to_num(&s));
+    md_sum_add_turns(&s, md_round(md_mul(difference, MD_K(0.15915494309189535))));
+    md_real_set_sum(&nearest, &tail, &s);
     return nearest;
 }
 

@@ -15,6 +15,7 @@ TOLERANCE(OTHER_ORDER,   2e-9,   6e-3,  2e-3);
 TOLERANCE(HELD_TWICE,    1e-15,  1e-7,  3e-6); /* FIXED: 205/s of 2^-31 in a length of 1 */
 TOLERANCE(SPRING,       1e-12,   1e-5,  1e-7);
 TOLERANCE(WITHIN_WELD,       0,      0,  4e-9);
+TOLERANCE(ROW_VELOCITY,   4e-5,   4e-5,  4e-5); /* of second order in dt */
 
 /* Closures of every kind, on trees of both, hard, soft or with a bound; few nearly decide each
    other (see the header). Which do is told by the dense rows alone. Half of them go on, pushed
@@ -254,6 +255,55 @@ static void held_twice(void) {
         CHECK_NEAR(of_real(sim.v[0]), of_real(sim.tau[0]) / mass * 0x1p-10, HELD_TWICE);
         CHECK_NEAR(of_real(sim.v[1]), 0.0, HELD_TWICE);
         CHECK_EQUAL(sim.report.redundant, 1);
+    }
+}
+
+/* C' of the last step is the relative velocity of the two points, of a hard and of a soft loop. Of
+   hinged bodies and of a free one it stays the same, as the whole report, when a call takes J at the
+   present state, when a step is refused, and when dt changes. */
+static void velocities_of_rows(void) {
+    static const double straight[4] = { 1, 0, 0, 0 };
+    mdyn_real q[3];
+    mdyn_wide a[8];
+    mdyn_real3 point, v[2], w;
+    mdyn_row_report r, later;
+    for (int n = 0; n < 3 * 200; n++) {
+        if (n % 200 == 0) {
+            four_bar(MDYN_CLOSE_POINT, straight);
+            memcpy(q, sim.q, sizeof q);
+            mech.model.solver.scheme = MDYN_MIDPOINT;
+            mech.body[2].joint = n == 400 ? MDYN_FREE : MDYN_REVOLUTE;
+            closure[0].softness.kind = n == 200 ? MDYN_KP_KD : MDYN_DEFAULT;
+            closure[0].softness.a = closure[0].softness.b = wide(n == 200 ? 4 : 0);
+            CHECK_EQUAL(but_for_start(mdyn_init(&sim, &mech.model)), MDYN_OK);
+            memcpy(sim.q, q, n == 400 ? 0 : sizeof q);
+            sim.v[2] = real(3);
+            CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_OK);
+        }
+        CHECK(mdyn_step(&sim) >= 0);
+        mdyn_sim kept = sim;
+        point.x = point.y = real(0);
+        point.z = real(-0.5);
+        CHECK_EQUAL(mdyn_velocity(&sim, 1, &point, &w, &v[0]), MDYN_OK);
+        point.z = real(-0.4);
+        CHECK_EQUAL(mdyn_velocity(&sim, 2, &point, &w, &v[1]), MDYN_OK);
+        CHECK_EQUAL(mdyn_constrained_dynamics(&sim, a), MDYN_OK);
+        closure[0].effort = wide(-1);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_NEGATIVE);
+        closure[0].effort = wide(0);
+        for (int k = 0; k < 3; k++) {
+            CHECK_EQUAL(mdyn_report_row(&kept, MDYN_ROW_CLOSURE, k, &r), MDYN_OK);
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CLOSURE, k, &later), MDYN_OK);
+            CHECK(memcmp(&r, &later, offsetof(mdyn_row_report, flags)) == 0);
+            if (n < 400) {
+                CHECK_NEAR(of_wide(r.velocity), of_real((&v[0].x)[k]) - of_real((&v[1].x)[k]),
+                           ROW_VELOCITY);
+            }
+        }
+        CHECK_EQUAL(mdyn_set_dt(&sim, wide(0x1p-4)), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 2, &later), MDYN_OK);
+        CHECK(memcmp(&r.velocity, &later.velocity, sizeof r.velocity) == 0);
+        sim = kept;
     }
 }
 
@@ -755,5 +805,6 @@ int main(int argc, char **argv) {
     refused_closures();
     texts();
     held_twice();
+    velocities_of_rows();
     return check_end();
 }

@@ -165,6 +165,39 @@ static void test_tendon(void) {
     CHECK_NEAR(-2 * 0.5 * of_real(sim.q[0]), 2 * of_real(sim.q[1]), DRIVE);
 }
 
+/* A joint at many turns is engaged with one at none: C is 0 there to the last digit of q, so nothing
+   moves; followers and rows alike. */
+static void test_engage(void) {
+    static const mdyn_body rotors[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.01), "a"),
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.02), "b"),
+    };
+    mdyn_coupling c = MDYN_MIMIC(1, 0, 1.0, 0.0);
+    mdyn_model m = MDYN_MODEL(rotors, 2, &c, 1, MDYN_V3(0, 0, 0), 0.001);
+    for (int n = 0; n < 200; n++) {
+        double high = pow(10, random_in(-1, 6)), low = random_in(-1, 1), range = 1e-3 * (n % 3);
+        mdyn_real q[2];
+        c.softness.kind = n % 2 ? MDYN_ERP_CFM : MDYN_DEFAULT;
+        c.softness.a = wide(n % 2 ? 0.2 : 0);
+        c.lower = wide(-range);
+        c.upper = wide(range);
+        CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+        CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_RELEASE), MDYN_OK);
+        q[0] = sim.q[0] = real(high);
+        q[1] = sim.q[1] = real(low);
+        CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_OK);
+        for (int step = 0; step < 5; step++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        double ulp = BY_SCALAR(1e-15, 1e-7, 0) * (1 + high) + BY_SCALAR(0, 0, 2e-12);
+        CHECK_NEAR(of_real(sim.q[0] - q[0]), 0, ulp);
+        CHECK_NEAR(of_real(sim.q[1] - q[1]), 0, ulp);
+        CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+    }
+}
+
 static void test_errors(void) {
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(0), real(0)), MDYN_ERR_INDEX);
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, -1, real(0), real(0)), MDYN_ERR_INDEX);
@@ -176,7 +209,7 @@ static void test_errors(void) {
 
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
-        test_path, test_flywheel, test_floating, test_tendon, test_errors
+        test_path, test_flywheel, test_floating, test_tendon, test_errors, test_engage
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

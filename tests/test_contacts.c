@@ -468,6 +468,51 @@ static void carousel_from_zero(void) {
     }
 }
 
+static int row_is_broken;
+
+static void breakable_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        row->terms[k].body = MDYN_WORLD;
+    }
+    row->force_min = wide(row_is_broken ? 2 : 0);
+    row->force_max = wide(row_is_broken ? 1 : 0);
+    (void)s; (void)index; (void)user;
+}
+
+/* A step that is refused leaves the contacts of the step before: their reports, and the impulses at
+   which the next contacts begin. */
+static void refused_step(void) {
+    static mdyn_sim kept, other;
+    mdyn_row_report r, later;
+    boxes(5, MDYN_PYRAMID);
+    mech.model.solver.iterations = 20;
+    mech.model.user_row_count = 1;
+    mech.model.row_function = breakable_row;
+    start();
+    for (int k = 0; k < 20; k++) {
+        touch(5, 0.5, k % 2);
+        CHECK(mdyn_step(&sim) >= 0);
+        kept = sim;
+        row_is_broken = 1;
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_USER_ROW);
+        row_is_broken = 0;
+        for (int i = 0; i < 3 * 5 * CORNERS; i++) {
+            CHECK_EQUAL(mdyn_report_row(&kept, MDYN_ROW_CONTACT, i, &r), MDYN_OK);
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, i, &later), MDYN_OK);
+            CHECK(memcmp(&r.impulse, &later.impulse, sizeof r.impulse) == 0);
+        }
+        touch(5, 0.5, k % 2);
+        CHECK(mdyn_step(&sim) >= 0);
+        other = sim;
+        sim = kept;
+        touch(5, 0.5, k % 2);
+        CHECK(mdyn_step(&sim) >= 0);
+        CHECK(memcmp(sim.v, other.v, sizeof sim.v) == 0);
+        CHECK_EQUAL(sim.report.iterations, other.report.iterations);
+        sim = kept;
+    }
+}
+
 static void refused_contact(mdyn_contact c, int code) {
     mdyn_contact two[2];
     memset(two, 0, sizeof two);
@@ -549,6 +594,7 @@ int main(int argc, char **argv) {
     idle_rows_have_no_past();
     carousel_from_zero();
     contact_where_a_limit_was();
+    refused_step();
     refused_contacts();
     texts();
     return check_end();

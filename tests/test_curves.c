@@ -659,8 +659,72 @@ static void test_save(void) {
     }
     copy[1] = curves[1];
     copy[1].knots = table;
+    CHECK_EQUAL(mdyn_save(&sim, bytes, MDYN_SAVED_SIZE), MDYN_OK);
     table[3].value = wide(7);
     CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
+    table[3] = knots[3];
+    copy[3].lower = wide(-2); /* the function would be called within them only */
+    copy[3].upper = wide(2);
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
+    copy[3] = curves[3];
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_OK);
+
+    /* models that no sim can be of; a spline that no coupling names is not checked, and not read */
+    copy[1].knot_count = -1;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_SAVED_MODEL);
+    CHECK_EQUAL(mdyn_init(&other, &elsewhere), MDYN_OK);
+    CHECK_EQUAL(mdyn_verify(&other), MDYN_OK);
+    elsewhere.curves = NULL;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_NULL);
+    elsewhere.curve_count = -1;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_INDEX);
+    elsewhere.curve_count = 256;
+    CHECK_EQUAL(mdyn_restore(&other, &elsewhere, bytes, MDYN_SAVED_SIZE), MDYN_ERR_INDEX);
+}
+
+/* While a row's callback asks for the pose of a body, no curve is evaluated, and a call that would
+   change the sim, here from a curve as if from an interrupt, is refused. */
+static int asks, evaluated, accepted;
+
+static void interrupted_sin(mdyn_real q, mdyn_curve_point *p, void *user) {
+    evaluated += asks;
+    accepted += asks && mdyn_set_tau(&sim, 0, 0, real(0)) == MDYN_OK;
+    two_sin(q, p, user);
+}
+
+static void asking_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    mdyn_wide jacobian[6 * 2];
+    mdyn_real3 a, b;
+    mdyn_real4 r;
+    asks = 1;
+    CHECK_EQUAL(mdyn_pose(s, 1, &a, &r), MDYN_OK);
+    CHECK_EQUAL(mdyn_velocity(s, 1, NULL, &a, &b), MDYN_OK);
+    CHECK_EQUAL(mdyn_point(s, 1, NULL, &a), MDYN_OK);
+    CHECK_EQUAL(mdyn_jacobian(s, 1, NULL, jacobian), MDYN_OK);
+    CHECK_EQUAL(mdyn_jacobian(s, 2, NULL, jacobian), MDYN_ERR_INDEX);
+    asks = 0;
+    for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+        row->terms[k].body = MDYN_WORLD;
+    }
+    (void)index; (void)user;
+}
+
+static void test_callback(void) {
+    mdyn_model m = planar2g;
+    mdyn_curve own[CURVES];
+    memcpy(own, curves, sizeof own);
+    own[3].function = interrupted_sin;
+    m.curves = own;
+    m.curve_count = CURVES;
+    m.user_row_count = 1;
+    m.row_function = asking_row;
+    CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+    sim.v[0] = real(1);
+    for (int step = 0; step < 20; step++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_EQUAL(evaluated, 0);
+    CHECK_EQUAL(accepted, 0);
 }
 
 static int refused(const mdyn_coupling *c) {
@@ -1364,7 +1428,7 @@ int main(int argc, char **argv) {
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
         test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors,
-        test_asked_within, test_level_within, test_report_without_value, test_vanishing_ratio
+        test_asked_within, test_level_within, test_report_without_value, test_vanishing_ratio, test_callback
     };
     check_begin(argc, argv);
     fill_tables();

@@ -36,6 +36,7 @@ static void test_explain(void) {
     coupling[3].lower = wide(-0.1);
     coupling[3].upper = wide(0.25);
     coupling[3].offset = wide(-35);
+    coupling[3].target_velocity = wide(7); /* which a range of C does not read */
     coupling[3].terms[0].coefficient = wide(-1);
     coupling[4].softness = frequency;
     coupling[4].upper = wide(2);

@@ -110,6 +110,18 @@ static void test_state(void) {
         CHECK_EQUAL(sim.culprit.array, name[a]);
         CHECK_EQUAL(sim.culprit.index, index[a]);
     }
+
+    /* C and C' are of the present q and v */
+    for (int a = 0; a < 2; a++) {
+        mdyn_row_report r;
+        begin();
+        body[WHEEL].lower = wide(-1);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        CHECK(mdyn_step(&sim) >= 0);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_LIMIT, 0, &r), MDYN_OK);
+        bad_real(place[a], 0);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_LIMIT, 0, &r), MDYN_ERR_STATE);
+    }
 }
 
 int main(int argc, char **argv) {

@@ -221,6 +221,14 @@ static void test_nearest_angle(void) {
         double turns = round((of_real(reference) - of_real(angle)) / turn);
         CHECK_NEAR(got, of_real(angle) + turns * turn, 10 * MOVED);
     }
+
+    /* as many digits of the angle as its type has, however many turns it is away */
+    for (int n = 0; n < 2000; n++) {
+        mdyn_real angle = real(random_in(-8e6, 8e6)), reference = real(random_in(-8e6, 8e6));
+        long double turn = 6.283185307179586476925L, from = (long double)of_real(angle);
+        long double got = (long double)of_real(mdyn_nearest_angle(angle, reference)) - from;
+        CHECK_NEAR((double)(got - turn * roundl(got / turn)), 0, BY_SCALAR(1e-9, 0.26, 2e-9));
+    }
 }
 
 int main(int argc, char **argv) {
