@@ -3906,11 +3906,12 @@ MD_STATIC md_num md_sum_minus(const md_sum *s, mdyn_wide x)
     return md_sum_to_num(&t);
 }
 
-/* The sum rounded to Q23.40, clamped to +-(2^63 - 1) 2^-40. */
+/* The sum rounded to Q23.40, clamped to +-(2^63 - 1) 2^-40. The carry of a sum that is beyond this
+   anyway is dropped: hi may be the largest number already. */
 MD_STATIC mdyn_real md_sum_to_real(const md_sum *s)
 {
     uint64_t lo = s->lo + 0x800000;
-    int64_t hi = s->hi + (lo < s->lo);
+    int64_t hi = s->hi + (lo < s->lo && s->hi < 0x800000);
     if (hi >= 0x800000) return 0x7FFFFFFFFFFFFFFF;
     if (hi < -0x800000) return -0x7FFFFFFFFFFFFFFF;
     hi = md_shift_left(hi, 40) | (int64_t)(lo >> 24);

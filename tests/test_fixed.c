@@ -301,6 +301,10 @@ static void test_counts(void) {
     CHECK(mdyn_of_counts(-INT32_MAX, wide(1e9)) == -INT64_MAX);
     CHECK(mdyn_of_counts(1 << 25, MDYN_C(281474976710656.0)) == INT64_MAX);
     CHECK(mdyn_of_counts(-(1 << 25), MDYN_C(281474976710656.0)) == -INT64_MAX);
+    /* beyond the range by products whose lower 64 bits end in a row of ones */
+    CHECK(mdyn_of_counts(1 << 19, ((((int64_t)1 << 52) - 1) * 256) | 254) == INT64_MAX);
+    CHECK(mdyn_of_counts(INT32_MAX, wide(70368744210432.0)) == INT64_MAX);
+    CHECK(mdyn_of_counts(INT32_MAX, wide(-70368744210432.0)) == -INT64_MAX);
     CHECK(mdyn_real_of(wide(0.25)) == real(0.25) && mdyn_real_of(wide(-1e20)) == -INT64_MAX);
     CHECK(mdyn_wide_of(real(-0.375)) == wide(-0.375));
 }
