@@ -3676,22 +3676,15 @@ MD_INLINE int md_wide_in_range(mdyn_wide x)
     return md_bit_length64(x < 0 ? 0u - m : m) + md_wide_exponent(x) <= 50;
 }
 
-/* -1, 0, 1 for a < b, a = b, a > b, by all digits: mantissas are shifted to 63 bits, and decide
-   where the exponents are equal then. */
+/* -1, 0, 1 for a < b, a = b, a > b, by all digits. With m that of the larger exponent, m 2^d is
+   compared with n by the integer part of n 2^-d, and equals n only if no digits are cut off. */
 MD_STATIC int md_wide_compare(mdyn_wide a, mdyn_wide b)
 {
-    const mdyn_wide x[2] = { a, b };
-    int64_t m[2];
-    int e[2], k, larger;
-    if ((a < 0) != (b < 0)) return a < 0 ? -1 : 1;
-    for (k = 0; k < 2; k++) {
-        const int64_t n = a < 0 ? -(x[k] >> 8) : x[k] >> 8;
-        const int length = md_bit_length64((uint64_t)n);
-        m[k] = md_shift_left(n, 63 - length);
-        e[k] = n ? md_wide_exponent(x[k]) + length : -1000;
-    }
-    larger = e[0] != e[1] ? (e[0] > e[1]) - (e[0] < e[1]) : (m[0] > m[1]) - (m[0] < m[1]);
-    return a < 0 ? -larger : larger;
+    const int d = md_wide_exponent(a) - md_wide_exponent(b);
+    const int shift = d < -63 || d > 63 ? 63 : d < 0 ? -d : d;
+    const int64_t m = (d < 0 ? b : a) >> 8, n = (d < 0 ? a : b) >> 8, part = n >> shift;
+    const int larger = m != part ? (m > part) - (m < part) : -(md_shift_left(part, shift) != n);
+    return d < 0 ? -larger : larger;
 }
 
 /* ---- sums: md_sum = hi + lo 2^-64 ----
@@ -6487,7 +6480,8 @@ MD_STATIC void md_articulated_sub_square(md_articulated *a, const md_force *W)
 
 /* ---- arrays that the user fills: tables, coordinates, commands ---- */
 
-/* a < b */
+/* a < b, by the digits of scalars: in fixed point numbers that differ by less than 2^-31 of their
+   size may count as equal, which md_wide_compare tells apart. */
 MD_INLINE int md_wide_less(mdyn_wide a, mdyn_wide b)
 {
     return md_less(md_of_wide(a), md_of_wide(b));

@@ -315,6 +315,20 @@ static mdyn_wide written_with(mdyn_wide x, int zeros) {
     return m * 256 + (uint8_t)(md_wide_exponent(x) + zeros);
 }
 
+/* Two numbers, however they are written, compare as their exact values do. */
+static void test_compare(void) {
+    for (int i = 0; i < POINTS; i++) {
+        const mdyn_wide a = wide(random_size(50));
+        mdyn_wide b = random_int(2) ? a + 256 * (random_int(3) - 1) : wide(random_size(50));
+        if (random_int(2)) b = written_with(b, random_int(20));
+        if (random_int(9) == 0) b = 256 * (random_int(3) - 1) + random_int(256);
+        const ld x = ldexpl((ld)(a >> 8), md_wide_exponent(a));
+        const ld y = ldexpl((ld)(b >> 8), md_wide_exponent(b));
+        CHECK_EQUAL(mdyn_compare(a, b), (x > y) - (x < y));
+        CHECK_EQUAL(mdyn_compare(b, a), (y > x) - (y < x));
+    }
+}
+
 /* What is told to be far within its bounds is, however these are written; most of it is told. */
 static void test_well_within(void) {
     int told = 0, far = 0;
@@ -339,6 +353,7 @@ static void test_well_within(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    test_compare();
     test_well_within();
     test_words();
     test_turns();
