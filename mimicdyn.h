@@ -3814,11 +3814,12 @@ MD_OWN_FRAME void md_short_product(md_sum *r, int32_t a, int32_t b, int n)
 }
 
 /* s = c (q + tail), each product rounded down to 2^-64. The coefficients +-1 of most mimic joints
-   need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone. */
+   need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone, unless c is
+   written with zeros before its digits, as the integer 5 is by 5 2^0. */
 MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
-    const int n = md_wide_exponent(c) - 40 + 64;
+    const int n = md_wide_exponent(c) - 40 + 64, has_zeros = md_abs_bits(md_high_word(c)) < 0x4000;
     if (MD_SHORTCUTS && (c == MDYN_C(1) || c == MDYN_C(-1))) {
         md_sum_set_real(s, q, tail);
         if (c < 0) md_sum_negate(s);
@@ -3828,8 +3829,8 @@ MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tai
     /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
     md_product(s, c >> 8, q, n);
     if (tail == 0) return;
-    if (MD_SHORTCUTS) md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, n);
-    else md_product(&p, c >> 32, (int32_t)tail, n);
+    if (MD_SHORTCUTS && !has_zeros) md_short_product(&p, md_high_word(c), (int32_t)tail, n);
+    else md_product(&p, has_zeros ? c >> 8 : c >> 32, (int32_t)tail, has_zeros ? n - 24 : n);
     md_sum_add(s, &p);
 }
 

@@ -315,6 +315,22 @@ static mdyn_wide written_with(mdyn_wide x, int zeros) {
     return m * 256 + (uint8_t)(md_wide_exponent(x) + zeros);
 }
 
+/* c (q + tail) is right to a few units of 2^-64 beside the upper digits of c times the tail. */
+static void test_products(void) {
+    for (int i = 0; i < POINTS; i++) {
+        const mdyn_wide whole = random_int(2) ? wide(random_size(20)) : wide(random_int(99) - 49);
+        const mdyn_wide c = written_with(whole, random_int(40));
+        const mdyn_real q = (mdyn_real)(random_bits() >> 40);
+        const md_tail tail = (md_tail)(random_bits() >> 40);
+        const ld factor = ldexpl((ld)(c >> 8), md_wide_exponent(c));
+        const ld want = factor * ldexpl((ld)q * 16777216 + (ld)tail, -64);
+        md_sum s;
+        md_sum_set_product(&s, c, q, tail);
+        CHECK(fabsl((ld)s.hi + ldexpl((ld)s.lo, -64) - want)
+              <= ldexpl(3, -64) + ldexpl(fabsl(factor), -54) + ldexpl(fabsl(want), -62));
+    }
+}
+
 /* Two numbers, however they are written, compare as their exact values do. */
 static void test_compare(void) {
     for (int i = 0; i < POINTS; i++) {
@@ -354,6 +370,7 @@ static void test_well_within(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_compare();
+    test_products();
     test_well_within();
     test_words();
     test_turns();
