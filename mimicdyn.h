@@ -2776,7 +2776,8 @@ static inline double mdyn_double_of_wide(mdyn_wide x) { return MDYN_CAST_(double
    an integer: sums, differences, comparisons). F32, F64: the operators of the processor. FIXED:
    operands and results are rounded to 31 bits; the relative error of division and square root is
    below 2e-9. A result beyond 2^112, or a division by 0, gives the largest number of its sign,
-   which no call accepts; a result below 2^-96 is 0. mdyn_root of a negative number is 0. O(1) */
+   which no call accepts; a result below 2^-96 is 0. mdyn_root of a negative number is 0; F32, F64:
+   of infinity it is NaN, and of a denormal number it is smaller than the root. O(1) */
 MDYN_API mdyn_wide mdyn_plus(mdyn_wide a, mdyn_wide b);
 MDYN_API mdyn_wide mdyn_minus(mdyn_wide a, mdyn_wide b);
 MDYN_API mdyn_wide mdyn_times(mdyn_wide a, mdyn_wide b);
@@ -2803,7 +2804,9 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
 /* Integers of sensors and actuators; any value is accepted. O(1)
    mdyn_of_counts   counts times `unit`, the value of one count: MDYN_C(6.283185307179586 / 4096)
    mdyn_to_counts   x over `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit is 0, or
-                    one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
+                    one of them NaN (in fixed point what MDYN_R and MDYN_C make of it). The quotient
+                    has the digits of a scalar: 10^7 counts in F32 and 2 10^8 in fixed point are
+                    right, of more the last may differ
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
                     whose lowest `bits` (1 to 32) are the register's reading `raw` */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
@@ -4063,7 +4066,7 @@ MD_SHARED int32_t md_round_product(int64_t p, int n)
 {
     const uint32_t half = (uint32_t)1 << (n - 1);
     p = (int64_t)((uint64_t)p + half);
-    if ((uint32_t)md_high_word(p) + (half - 1) < 2 * half - 2)
+    if ((uint32_t)md_high_word(p) + (half - 1) < 2 * half - 1)
         return (int32_t)((uint32_t)md_high_word(p) << (32 - n) | md_low_word(p) >> n);
     return p < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX;
 }
@@ -5711,12 +5714,13 @@ MD_STATIC md_num md_rsqrt(md_num x)
     return MD_NUM(MD_RSQRT_STEPS == 4 ? md_newton_rsqrt(minus_half, y) : y);
 }
 
-/* sqrt(x) for normal x > 0, 0 otherwise. Error: below 1 ulp; exact for squares. s = x/sqrt(x), then
-   one Newton iteration s := s + (x - s^2)/(2 s). */
+/* sqrt(x) for normal x > 0, 0 for x <= 0, NaN for NaN and infinity; too small for denormal numbers.
+   Error: below 1 ulp; exact for squares. s = x/sqrt(x), then one Newton iteration
+   s := s + (x - s^2)/(2 s). */
 MD_STATIC md_num md_sqrt(md_num x)
 {
     mdyn_real y, s;
-    if (!md_less(MD_K(0), x)) return MD_K(0);
+    if (MD_RAW(x) <= 0) return MD_K(0);
     y = MD_RAW(md_rsqrt(x));
     s = MD_RAW(x) * y;
     return MD_NUM(s + (mdyn_real)0.5 * y * (MD_RAW(x) - s * s));

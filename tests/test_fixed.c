@@ -273,6 +273,7 @@ static void test_units(void) {
         ld sum = fmaxl(-most, fminl(most, x + y)), product = fmaxl(-most, fminl(most, x * y));
         CHECK(fabsl(ldexpl((ld)md_unit_add(a, b), -30) - sum) == 0);
         CHECK(fabsl(ldexpl((ld)md_unit_mul(a, b), -30) - product) <= ldexpl(1, -31));
+        CHECK_EQUAL(md_unit_mul((1 << 30) - 1, INT32_MAX - k % 2), INT32_MAX - 2 - k % 2);
         ld by = fmaxl(-most, fminl(most, x * 3));
         CHECK(fabsl(ldexpl((ld)md_unit_mul_num(a, number(3)), -30) - by) <= ldexpl(1, -30));
         CHECK_EQUAL(md_has_overflowed(md_overflow_of(a)), a >= 1 << 30 || a < -(1 << 30));
