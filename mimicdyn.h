@@ -4086,7 +4086,7 @@ MD_OWN_FRAME md_unit md_unit_of(md_num x, int e)
 {
     int32_t m = md_mantissa(MD_RAW(x)), n = e - 30 - md_exponent(MD_RAW(x));
     if (n > 0) return MD_UNIT(n > 31 ? (int32_t)0 : md_shift_right_rounded(m, n));
-    return MD_UNIT(n == 0 || m == 0 ? md_clamp_unit(m) : m < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
+    return MD_UNIT(n == 0 || m == 0 ? m : m < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
 }
 
 /* u 2^e as a scalar; exact. */
@@ -4758,13 +4758,6 @@ MD_SHARED void md_vec_add_ints(md_vec *r, const md_vec *a, int32_t u, int32_t v,
     md_block3_set(r->m, x + u, y + v, z + w, e);
 }
 
-/* r = a + b for a block b of three numbers and their exponent; a call, as it is used in many
-   places. */
-MD_OWN_FRAME void md_vec_add_block(md_vec *r, const md_vec *a, const int32_t *b)
-{
-    md_vec_add_ints(r, a, b[0], b[1], b[2], b[3]);
-}
-
 /* The block r of n scalars: at an exponent 2 above the largest of theirs, which leaves 29 bits. */
 MD_OWN_FRAME void md_block_of_nums(int32_t *r, const md_num *x, int n)
 {
@@ -4794,9 +4787,9 @@ MD_STATIC void md_vec_set(md_vec *r, md_num x, md_num y, md_num z)
 MD_INLINE md_num md_vec_get(const md_vec *a, int k) { return md_of_int32(a->m[k], a->m[3]); }
 
 /* r = a + b */
-MD_INLINE void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
+MD_OWN_FRAME void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
 {
-    md_vec_add_block(r, a, b->m);
+    md_vec_add_ints(r, a, b->m[0], b->m[1], b->m[2], b->m[3]);
 }
 
 /* r = a - b */
@@ -5475,13 +5468,7 @@ MD_INLINE mdyn_real md_no_number(void)
 MD_INLINE int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
                                 mdyn_wide upper)
 {
-    (void)q;
-    (void)v;
-    (void)dv;
-    (void)h;
-    (void)lower;
-    (void)upper;
-    return 0;
+    return (void)q, (void)v, (void)dv, (void)h, (void)lower, (void)upper, 0;
 }
 
 /* x, and n c, as a coordinate clamped to +-8388607.5. n c: encoder counts times their value. */
@@ -5569,10 +5556,7 @@ MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void
 MD_INLINE md_scale md_scale_to_hold(md_scale e, md_num x, int s) { (void)x; (void)s; return e; }
 MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
 {
-    (void)e;
-    (void)a;
-    (void)b;
-    return 1;
+    return (void)e, (void)a, (void)b, 1;
 }
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s) { (void)s; return e; }
 
@@ -6321,7 +6305,7 @@ MD_INLINE void md_vec_of_real(md_vec *r, const mdyn_real3 *x)
 MD_STATIC void md_mat_of_quaternion(md_mat *r, md_num w, md_num x, md_num y, md_num z)
 {
     md_num two = MD_K(2), one = MD_K(1);
-    md_num s = md_div(two, md_add(md_sum2(w, w, x, x), md_sum2(y, y, z, z)));
+    md_num s = md_div(two, md_quaternion_norm2_of(w, x, y, z));
     md_num sx = md_mul(s, x), sy = md_mul(s, y), sz = md_mul(s, z), m[9];
 
     m[0] = md_sub(one, md_sum2(sy, y, sz, z));
@@ -6386,7 +6370,7 @@ MD_OWN_FRAME void md_mat_of_axis(md_mat *r, const md_vec *axis)
     md_num n2 = md_dot(axis, axis), h, m[9], size[3], one[3];
     md_vec z = *axis, x, y;
     int k;
-    if (md_less(n2, MD_K(1)) || md_less(MD_K(1), n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
+    if (!md_is_one(n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
 
     for (k = 0; k < 3; k++) {
         size[k] = md_abs(md_vec_get(axis, k));
