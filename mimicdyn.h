@@ -3817,8 +3817,8 @@ MD_OWN_FRAME void md_short_product(md_sum *r, int32_t a, int32_t b, int n)
 }
 
 /* s = c (q + tail), each product rounded down to 2^-64. The coefficients +-1 of most mimic joints
-   need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone, unless c is
-   written with zeros before its digits, as the integer 5 is by 5 2^0. */
+   need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone, unless c
+   is written with zeros before its digits, as the integer 5 is by 5 2^0. */
 MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
