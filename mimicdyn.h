@@ -2799,7 +2799,8 @@ static inline double mdyn_double_of_wide(mdyn_wide x) { return MDYN_CAST_(double
    an integer: sums, differences, comparisons). F32, F64: the operators of the processor. FIXED:
    operands and results are rounded to 31 bits; the relative error of division and square root is
    below 2e-9. A result beyond 2^112, or a division by 0, gives the largest number of its sign,
-   which no call accepts; a result below 2^-96 is 0. mdyn_root of a negative number is 0. O(1) */
+   which no call accepts; a result below 2^-96 is 0. mdyn_root of a negative number is 0; F32, F64:
+   of infinity it is NaN, and of a denormal number it is smaller than the root. O(1) */
 MDYN_API mdyn_wide mdyn_plus(mdyn_wide a, mdyn_wide b);
 MDYN_API mdyn_wide mdyn_minus(mdyn_wide a, mdyn_wide b);
 MDYN_API mdyn_wide mdyn_times(mdyn_wide a, mdyn_wide b);
@@ -2825,8 +2826,10 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
 
 /* Integers of sensors and actuators; any value is accepted. O(1)
    mdyn_of_counts   counts times `unit`, the value of one count: MDYN_C(6.283185307179586 / 4096)
-   mdyn_to_counts   mdyn_over of x and `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit
-                    is 0, or one of them NaN (in fixed point what MDYN_R and MDYN_C make of it)
+   mdyn_to_counts   x over `unit`, rounded to nearest, clamped to +-(2^31 - 1); 0 if unit is 0, or
+                    one of them NaN (in fixed point what MDYN_R and MDYN_C make of it). The quotient
+                    has the digits of a scalar: 10^7 counts in F32 and 2 10^8 in fixed point are
+                    right, of more the last may differ
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
                     whose lowest `bits` (1 to 32) are the register's reading `raw` */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
@@ -3699,22 +3702,15 @@ MD_INLINE int md_wide_in_range(mdyn_wide x)
     return md_bit_length64(x < 0 ? 0u - m : m) + md_wide_exponent(x) <= 50;
 }
 
-/* -1, 0, 1 for a < b, a = b, a > b, by all digits: mantissas are shifted to 63 bits, and decide
-   where the exponents are equal then. */
+/* -1, 0, 1 for a < b, a = b, a > b, by all digits. With m that of the larger exponent, m 2^d is
+   compared with n by the integer part of n 2^-d, and equals n only if no digits are cut off. */
 MD_STATIC int md_wide_compare(mdyn_wide a, mdyn_wide b)
 {
-    const mdyn_wide x[2] = { a, b };
-    int64_t m[2];
-    int e[2], k, larger;
-    if ((a < 0) != (b < 0)) return a < 0 ? -1 : 1;
-    for (k = 0; k < 2; k++) {
-        const int64_t n = a < 0 ? -(x[k] >> 8) : x[k] >> 8;
-        const int length = md_bit_length64((uint64_t)n);
-        m[k] = md_shift_left(n, 63 - length);
-        e[k] = n ? md_wide_exponent(x[k]) + length : -1000;
-    }
-    larger = e[0] != e[1] ? (e[0] > e[1]) - (e[0] < e[1]) : (m[0] > m[1]) - (m[0] < m[1]);
-    return a < 0 ? -larger : larger;
+    const int d = md_wide_exponent(a) - md_wide_exponent(b);
+    const int shift = d < -63 || d > 63 ? 63 : d < 0 ? -d : d;
+    const int64_t m = (d < 0 ? b : a) >> 8, n = (d < 0 ? a : b) >> 8, part = n >> shift;
+    const int larger = m != part ? (m > part) - (m < part) : -(md_shift_left(part, shift) != n);
+    return d < 0 ? -larger : larger;
 }
 
 /* ---- sums: md_sum = hi + lo 2^-64 ----
@@ -3844,11 +3840,12 @@ MD_OWN_FRAME void md_short_product(md_sum *r, int32_t a, int32_t b, int n)
 }
 
 /* s = c (q + tail), each product rounded down to 2^-64. The coefficients +-1 of most mimic joints
-   need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone. */
+   need no product. The tail, below 2^-40, is multiplied by the upper 32 bits of c alone, unless c
+   is written with zeros before its digits, as the integer 5 is by 5 2^0. */
 MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tail tail)
 {
     md_sum p;
-    const int n = md_wide_exponent(c) - 40 + 64;
+    const int n = md_wide_exponent(c) - 40 + 64, has_zeros = md_abs_bits(md_high_word(c)) < 0x4000;
     if (MD_SHORTCUTS && (c == MDYN_C(1) || c == MDYN_C(-1))) {
         md_sum_set_real(s, q, tail);
         if (c < 0) md_sum_negate(s);
@@ -3858,8 +3855,8 @@ MD_OWN_FRAME void md_sum_set_product(md_sum *s, mdyn_wide c, mdyn_real q, md_tai
     /* coordinates are in units of 2^-40, tails and sums in units of 2^-64 */
     md_product(s, c >> 8, q, n);
     if (tail == 0) return;
-    if (MD_SHORTCUTS) md_short_product(&p, (int32_t)(c >> 32), (int32_t)tail, n);
-    else md_product(&p, c >> 32, (int32_t)tail, n);
+    if (MD_SHORTCUTS && !has_zeros) md_short_product(&p, md_high_word(c), (int32_t)tail, n);
+    else md_product(&p, has_zeros ? c >> 8 : c >> 32, (int32_t)tail, has_zeros ? n - 24 : n);
     md_sum_add(s, &p);
 }
 
@@ -3929,11 +3926,12 @@ MD_STATIC md_num md_sum_minus(const md_sum *s, mdyn_wide x)
     return md_sum_to_num(&t);
 }
 
-/* The sum rounded to Q23.40, clamped to +-(2^63 - 1) 2^-40. */
+/* The sum rounded to Q23.40, clamped to +-(2^63 - 1) 2^-40. The carry of a sum that is beyond this
+   anyway is dropped: hi may be the largest number already. */
 MD_STATIC mdyn_real md_sum_to_real(const md_sum *s)
 {
     uint64_t lo = s->lo + 0x800000;
-    int64_t hi = s->hi + (lo < s->lo);
+    int64_t hi = s->hi + (lo < s->lo && s->hi < 0x800000);
     if (hi >= 0x800000) return 0x7FFFFFFFFFFFFFFF;
     if (hi < -0x800000) return -0x7FFFFFFFFFFFFFFF;
     hi = md_shift_left(hi, 40) | (int64_t)(lo >> 24);
@@ -4091,7 +4089,7 @@ MD_SHARED int32_t md_round_product(int64_t p, int n)
 {
     const uint32_t half = (uint32_t)1 << (n - 1);
     p = (int64_t)((uint64_t)p + half);
-    if ((uint32_t)md_high_word(p) + (half - 1) < 2 * half - 2)
+    if ((uint32_t)md_high_word(p) + (half - 1) < 2 * half - 1)
         return (int32_t)((uint32_t)md_high_word(p) << (32 - n) | md_low_word(p) >> n);
     return p < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX;
 }
@@ -4111,7 +4109,7 @@ MD_OWN_FRAME md_unit md_unit_of(md_num x, int e)
 {
     int32_t m = md_mantissa(MD_RAW(x)), n = e - 30 - md_exponent(MD_RAW(x));
     if (n > 0) return MD_UNIT(n > 31 ? (int32_t)0 : md_shift_right_rounded(m, n));
-    return MD_UNIT(n == 0 || m == 0 ? md_clamp_unit(m) : m < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
+    return MD_UNIT(n == 0 || m == 0 ? m : m < 0 ? -MD_UNIT_MAX : MD_UNIT_MAX);
 }
 
 /* u 2^e as a scalar; exact. */
@@ -4783,13 +4781,6 @@ MD_SHARED void md_vec_add_ints(md_vec *r, const md_vec *a, int32_t u, int32_t v,
     md_block3_set(r->m, x + u, y + v, z + w, e);
 }
 
-/* r = a + b for a block b of three numbers and their exponent; a call, as it is used in many
-   places. */
-MD_OWN_FRAME void md_vec_add_block(md_vec *r, const md_vec *a, const int32_t *b)
-{
-    md_vec_add_ints(r, a, b[0], b[1], b[2], b[3]);
-}
-
 /* The block r of n scalars: at an exponent 2 above the largest of theirs, which leaves 29 bits. */
 MD_OWN_FRAME void md_block_of_nums(int32_t *r, const md_num *x, int n)
 {
@@ -4819,9 +4810,9 @@ MD_STATIC void md_vec_set(md_vec *r, md_num x, md_num y, md_num z)
 MD_INLINE md_num md_vec_get(const md_vec *a, int k) { return md_of_int32(a->m[k], a->m[3]); }
 
 /* r = a + b */
-MD_INLINE void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
+MD_OWN_FRAME void md_vec_add(md_vec *r, const md_vec *a, const md_vec *b)
 {
-    md_vec_add_block(r, a, b->m);
+    md_vec_add_ints(r, a, b->m[0], b->m[1], b->m[2], b->m[3]);
 }
 
 /* r = a - b */
@@ -5500,13 +5491,7 @@ MD_INLINE mdyn_real md_no_number(void)
 MD_INLINE int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
                                 mdyn_wide upper)
 {
-    (void)q;
-    (void)v;
-    (void)dv;
-    (void)h;
-    (void)lower;
-    (void)upper;
-    return 0;
+    return (void)q, (void)v, (void)dv, (void)h, (void)lower, (void)upper, 0;
 }
 
 /* x, and n c, as a coordinate clamped to +-8388607.5. n c: encoder counts times their value. */
@@ -5594,10 +5579,7 @@ MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void
 MD_INLINE md_scale md_scale_to_hold(md_scale e, md_num x, int s) { (void)x; (void)s; return e; }
 MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
 {
-    (void)e;
-    (void)a;
-    (void)b;
-    return 1;
+    return (void)e, (void)a, (void)b, 1;
 }
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s) { (void)s; return e; }
 
@@ -5739,12 +5721,13 @@ MD_STATIC md_num md_rsqrt(md_num x)
     return MD_NUM(MD_RSQRT_STEPS == 4 ? md_newton_rsqrt(minus_half, y) : y);
 }
 
-/* sqrt(x) for normal x > 0, 0 otherwise. Error: below 1 ulp; exact for squares. s = x/sqrt(x), then
-   one Newton iteration s := s + (x - s^2)/(2 s). */
+/* sqrt(x) for normal x > 0, 0 for x <= 0, NaN for NaN and infinity; too small for denormal numbers.
+   Error: below 1 ulp; exact for squares. s = x/sqrt(x), then one Newton iteration
+   s := s + (x - s^2)/(2 s). */
 MD_STATIC md_num md_sqrt(md_num x)
 {
     mdyn_real y, s;
-    if (!md_less(MD_K(0), x)) return MD_K(0);
+    if (MD_RAW(x) <= 0) return MD_K(0);
     y = MD_RAW(md_rsqrt(x));
     s = MD_RAW(x) * y;
     return MD_NUM(s + (mdyn_real)0.5 * y * (MD_RAW(x) - s * s));
@@ -6345,7 +6328,7 @@ MD_INLINE void md_vec_of_real(md_vec *r, const mdyn_real3 *x)
 MD_STATIC void md_mat_of_quaternion(md_mat *r, md_num w, md_num x, md_num y, md_num z)
 {
     md_num two = MD_K(2), one = MD_K(1);
-    md_num s = md_div(two, md_add(md_sum2(w, w, x, x), md_sum2(y, y, z, z)));
+    md_num s = md_div(two, md_quaternion_norm2_of(w, x, y, z));
     md_num sx = md_mul(s, x), sy = md_mul(s, y), sz = md_mul(s, z), m[9];
 
     m[0] = md_sub(one, md_sum2(sy, y, sz, z));
@@ -6410,7 +6393,7 @@ MD_OWN_FRAME void md_mat_of_axis(md_mat *r, const md_vec *axis)
     md_num n2 = md_dot(axis, axis), h, m[9], size[3], one[3];
     md_vec z = *axis, x, y;
     int k;
-    if (md_less(n2, MD_K(1)) || md_less(MD_K(1), n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
+    if (!md_is_one(n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
 
     for (k = 0; k < 3; k++) {
         size[k] = md_abs(md_vec_get(axis, k));
@@ -6509,7 +6492,8 @@ MD_STATIC void md_articulated_sub_square(md_articulated *a, const md_force *W)
 
 /* ---- arrays that the user fills: tables, coordinates, commands ---- */
 
-/* a < b */
+/* a < b, by the digits of scalars: in fixed point numbers that differ by less than 2^-31 of their
+   size may count as equal, which md_wide_compare tells apart. */
 MD_INLINE int md_wide_less(mdyn_wide a, mdyn_wide b)
 {
     return md_less(md_of_wide(a), md_of_wide(b));

@@ -273,6 +273,7 @@ static void test_units(void) {
         ld sum = fmaxl(-most, fminl(most, x + y)), product = fmaxl(-most, fminl(most, x * y));
         CHECK(fabsl(ldexpl((ld)md_unit_add(a, b), -30) - sum) == 0);
         CHECK(fabsl(ldexpl((ld)md_unit_mul(a, b), -30) - product) <= ldexpl(1, -31));
+        CHECK_EQUAL(md_unit_mul((1 << 30) - 1, INT32_MAX - k % 2), INT32_MAX - 2 - k % 2);
         ld by = fmaxl(-most, fminl(most, x * 3));
         CHECK(fabsl(ldexpl((ld)md_unit_mul_num(a, number(3)), -30) - by) <= ldexpl(1, -30));
         CHECK_EQUAL(md_has_overflowed(md_overflow_of(a)), a >= 1 << 30 || a < -(1 << 30));
@@ -301,6 +302,10 @@ static void test_counts(void) {
     CHECK(mdyn_of_counts(-INT32_MAX, wide(1e9)) == -INT64_MAX);
     CHECK(mdyn_of_counts(1 << 25, MDYN_C(281474976710656.0)) == INT64_MAX);
     CHECK(mdyn_of_counts(-(1 << 25), MDYN_C(281474976710656.0)) == -INT64_MAX);
+    /* beyond the range by products whose lower 64 bits end in a row of ones */
+    CHECK(mdyn_of_counts(1 << 19, ((((int64_t)1 << 52) - 1) * 256) | 254) == INT64_MAX);
+    CHECK(mdyn_of_counts(INT32_MAX, wide(70368744210432.0)) == INT64_MAX);
+    CHECK(mdyn_of_counts(INT32_MAX, wide(-70368744210432.0)) == -INT64_MAX);
     CHECK(mdyn_real_of(wide(0.25)) == real(0.25) && mdyn_real_of(wide(-1e20)) == -INT64_MAX);
     CHECK(mdyn_wide_of(real(-0.375)) == wide(-0.375));
 }
@@ -309,6 +314,36 @@ static void test_counts(void) {
 static mdyn_wide written_with(mdyn_wide x, int zeros) {
     const int64_t m = (x >> 8) / ((int64_t)1 << zeros);
     return m * 256 + (uint8_t)(md_wide_exponent(x) + zeros);
+}
+
+/* c (q + tail) is right to a few units of 2^-64 beside the upper digits of c times the tail. */
+static void test_products(void) {
+    for (int i = 0; i < POINTS; i++) {
+        const mdyn_wide whole = random_int(2) ? wide(random_size(20)) : wide(random_int(99) - 49);
+        const mdyn_wide c = written_with(whole, random_int(40));
+        const mdyn_real q = (mdyn_real)(random_bits() >> 40);
+        const md_tail tail = (md_tail)(random_bits() >> 40);
+        const ld factor = ldexpl((ld)(c >> 8), md_wide_exponent(c));
+        const ld want = factor * ldexpl((ld)q * 16777216 + (ld)tail, -64);
+        md_sum s;
+        md_sum_set_product(&s, c, q, tail);
+        CHECK(fabsl((ld)s.hi + ldexpl((ld)s.lo, -64) - want)
+              <= ldexpl(3, -64) + ldexpl(fabsl(factor), -54) + ldexpl(fabsl(want), -62));
+    }
+}
+
+/* Two numbers, however they are written, compare as their exact values do. */
+static void test_compare(void) {
+    for (int i = 0; i < POINTS; i++) {
+        const mdyn_wide a = wide(random_size(50));
+        mdyn_wide b = random_int(2) ? a + 256 * (random_int(3) - 1) : wide(random_size(50));
+        if (random_int(2)) b = written_with(b, random_int(20));
+        if (random_int(9) == 0) b = 256 * (random_int(3) - 1) + random_int(256);
+        const ld x = ldexpl((ld)(a >> 8), md_wide_exponent(a));
+        const ld y = ldexpl((ld)(b >> 8), md_wide_exponent(b));
+        CHECK_EQUAL(mdyn_compare(a, b), (x > y) - (x < y));
+        CHECK_EQUAL(mdyn_compare(b, a), (y > x) - (y < x));
+    }
 }
 
 /* What is told to be far within its bounds is, however these are written; most of it is told. */
@@ -335,6 +370,8 @@ static void test_well_within(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    test_compare();
+    test_products();
     test_well_within();
     test_words();
     test_turns();

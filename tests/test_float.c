@@ -77,6 +77,7 @@ static void test_roots(void) {
     }
     CHECK_NEAR(of_real(md_to_real(md_sqrt(md_of_real(real(0))))), 0, 0);
     CHECK_NEAR(of_real(md_to_real(md_sqrt(md_of_real(real(-1))))), 0, 0);
+    CHECK(isnan(of_real(md_to_real(md_sqrt(md_of_real(md_no_number()))))));
 }
 
 /* ---- sine and cosine ---- */
