@@ -20526,6 +20526,7 @@ MD_STATIC int md_narrow_by_limits(const mdyn_sim *sim, int k, md_num *lower, md_
 typedef struct md_preimage {
     const mdyn_curve *curve;
     md_num lo, hi;
+    md_num present;       /* the coordinate, where f has a value */
     md_num wanted;        /* of the intervals of such places, the one nearest to this place */
     md_num first, last;   /* the nearest so far, if found */
     int found;
@@ -20579,8 +20580,8 @@ MD_STATIC int md_trim_piece(const md_preimage *s, md_num *from, md_num *to)
 }
 
 /* Finds the interval within [from, to]. On each piece between two places where the curve is level
-   f is monotone, so what is left of it is one interval; those of neighbors are joined. The place
-   wanted is the end of a piece too: it has a value of f, which the ends of the range may lack. */
+   f is monotone, so what is left of it is one interval; those of neighbors are joined. The present
+   place ends a piece too: f has a value there, which it may lack at both ends of the range. */
 MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 {
     md_num first = from, end;
@@ -20591,7 +20592,7 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
         md_num low = from, high;
         int a, b;
         (void)md_find_level(s->curve, from, to, &end);
-        if (md_less(from, s->wanted) && md_less(s->wanted, end)) end = s->wanted;
+        if (md_less(from, s->present) && md_less(s->present, end)) end = s->present;
         high = end;
         if (!md_trim_piece(s, &low, &high)) continue;
 
@@ -20679,7 +20680,8 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
 
     /* the interval, and back to q; where it ends with the range of q, which the limits of other
        joints have given, nothing is narrowed, so that these keep their digits */
-    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, c->body[leader])]);
+    s.present = md_of_real(sim->q[md_coordinate_of(sim, c->body[leader])]);
+    s.wanted = s.present;
     md_find_preimage(&s, from, to);
     /* nothing is left */
     if (!s.found) {
@@ -20740,6 +20742,7 @@ MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_
     if (c->kind == MDYN_CURVE_COUPLER
         || (c->kind == MDYN_CURVE_FUNCTION && !md_can_look_at(c, *lower, *upper))) return;
     s.curve = c;
+    s.present = md_of_real(sim->q[md_coordinate_of_dof(sim, k)]);
     s.lo = md_div(reversed ? hi : lo, x);
     s.hi = md_div(reversed ? lo : hi, x);
 
