@@ -21381,6 +21381,7 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
 MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
 {
     int k;
+    if (MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows may have taken their place */
     md_crba(sim, MD_K(0));
     for (k = 0; k < sim->dofs; k++) {
         const md_num y = md_mul(sim->dt, md_values_of_dof(sim, k)->damping);
@@ -22230,7 +22231,6 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
         sim->culprit = culprit;
     } else {
         if (MIMICDYN_TREE && !has_welded) md_build_pitch(sim, &sim->link[i], b);
-        if (inertia && MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
         if (inertia) md_set_damping_weights(sim);
         if (inertia) md_drop_last_dv(sim);
     }
