@@ -2381,8 +2381,8 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    Calls whose sim is const, but for mdyn_save and mdyn_has, may be made at any time; from a row's
    callback also mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
    An interrupt may read q, v, tau, targets, culprit and report at any time. During a step, q may be
-   that of its middle, and v of a free joint may be in axes that have turned since its start. A
-   processor of 32 bits may read one half of a 64-bit element before a change and the other half
+   that of its middle, and v of a free joint may be in axes that have turned since its start; in a
+   change that is refused because M is singular, q may be 0. A processor of 32 bits may read one half of a 64-bit element before a change and the other half
    after it. An interrupt during a step may write only finite numbers below 2^23 into tau, targets
    and wrenches: the step may have checked the element already. A sim whose call was abandoned by
    longjmp stays busy until its memory is zeroed and mdyn_init called.
@@ -2519,7 +2519,8 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
    its forces remain. These calls and mdyn_set_body choose the weights of damping anew, by M at the
    present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE;
    MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings also
-   MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
+   MDYN_ERR_STATE; of settings by which couplings begin or cease to be eliminated MDYN_ERR_SINGULAR.
+   O(1); dt and settings O(b d + r) */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
@@ -21350,8 +21351,6 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
         md_build_pitch(sim, link, b);
         md_build_place(sim, i);
     }
-    k = md_quaternion_index(link);
-    if (k >= 0) sim->q[k] = MDYN_R(1);
 }
 
 /* The parent of each DoF, and where the rows of M begin. The parent is
@@ -21400,6 +21399,31 @@ MD_OWN_FRAME int md_plan_with_masses(mdyn_sim *sim)
     const int code = md_plan(sim);
     if (code != MDYN_ERR_SINGULAR) return code;
     return md_blame(sim, MDYN_ERR_MASSLESS, md_body_of(sim, sim->culprit.index));
+}
+
+/* All coordinates 0, quaternions 1. */
+MD_STATIC void md_set_zero_pose(mdyn_sim *sim)
+{
+    int i, k;
+    for (k = 0; k < sim->coordinates; k++) sim->q[k] = 0;
+    for (i = 0; i < sim->bodies; i++) {
+        k = md_quaternion_index(&sim->link[i]);
+        if (k >= 0) sim->q[k] = MDYN_R(1);
+    }
+}
+
+/* Plans anew what was planned before a call that failed. Where M is singular in the present pose,
+   no plan can be made: then in that of mdyn_init, in which it was not. */
+MD_OWN_FRAME void md_restore_plan(mdyn_sim *sim)
+{
+    (void)md_update_curves(sim);
+    if (md_plan(sim) != MDYN_ERR_SINGULAR) return;
+    md_set_zero_pose(sim);
+    md_update_kinematics(sim);
+    (void)md_update_curves(sim);
+    (void)md_plan(sim);
+    md_copy(sim->q, sim->q_seen, sim->coordinates);
+    sim->kinematics_stale = 1;
 }
 
 /* ---- constraint rows ---- */
@@ -21784,6 +21808,7 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     if (code != MDYN_OK) return code;
 
     /* The plan finds dependent rows by their numbers: it takes M and J at this state */
+    md_set_zero_pose(sim);
     md_update_kinematics(sim);
     code = md_build_ancestors(sim);
     if (MD_IS_PART && code == MDYN_OK)
@@ -21896,17 +21921,15 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     md_coupling_values old;
     int code;
 
-    /* The plan of exact rows takes M and J at the present q; that of an iterated solve, with
-       MIMICDYN_EXACT 0, depends on the joints alone */
-    if (MIMICDYN_EXACT) {
-        if (sim->redundant_count == 0 && released == was_released
-            && md_plan_fits_coupling(sim, i, c)) {
-            md_store_coupling(sim, i, c, released);
-            return MDYN_OK;
-        }
-        code = md_refresh_kinematics(sim);
-        if (code != MDYN_OK) return code;
+    if (MIMICDYN_EXACT && sim->redundant_count == 0 && released == was_released
+        && md_plan_fits_coupling(sim, i, c)) {
+        md_store_coupling(sim, i, c, released);
+        return MDYN_OK;
     }
+
+    /* the plan takes M and J at the present q */
+    code = md_refresh_kinematics(sim);
+    if (code != MDYN_OK) return code;
 
     old = sim->coupling[i];
     md_store_coupling(sim, i, c, released);
@@ -21915,10 +21938,8 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     if (code == MDYN_OK) code = md_warn_couplings(sim);
     if (code >= 0) return code;
 
-    /* The old plan fitted into the entries, so it does so again */
     md_store_coupling(sim, i, &old, was_released);
-    (void)md_update_curves(sim);
-    (void)md_plan(sim);
+    md_restore_plan(sim);
     return md_blame(sim, code, i);
 }
 
@@ -22227,7 +22248,10 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (code < 0) {
         const mdyn_culprit culprit = sim->culprit;
         (void)md_exchange_body(sim, i, &n, 1);
-        (void)md_adopt_body(sim, i, 0, 1);
+        (void)md_refresh_kinematics(sim);
+        md_drop_factor(sim);
+        md_count_springs(sim);
+        md_restore_plan(sim);
         sim->culprit = culprit;
     } else {
         if (MIMICDYN_TREE && !has_welded) md_build_pitch(sim, &sim->link[i], b);
@@ -22282,7 +22306,7 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
     if (code == MDYN_OK) code = md_check_dantzig_capacity(sim);
     if (code != MDYN_OK) {
         sim->solver = old;
-        (void)md_plan(sim);
+        md_restore_plan(sim);
     }
     md_set_time_step(sim);
     if (old.scheme != sim->solver.scheme) {
