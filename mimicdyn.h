@@ -2382,10 +2382,11 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    callback also mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
    An interrupt may read q, v, tau, targets, culprit and report at any time. During a step, q may be
    that of its middle, and v of a free joint may be in axes that have turned since its start; in a
-   change that is refused because M is singular, q may be 0. A processor of 32 bits may read one half of a 64-bit element before a change and the other half
-   after it. An interrupt during a step may write only finite numbers below 2^23 into tau, targets
-   and wrenches: the step may have checked the element already. A sim whose call was abandoned by
-   longjmp stays busy until its memory is zeroed and mdyn_init called.
+   change that is refused because M is singular, q may be 0. A processor of 32 bits may read one
+   half of a 64-bit element before a change and the other half after it. An interrupt during a step
+   may write only finite numbers below 2^23 into tau, targets and wrenches: the step may have
+   checked the element already. A sim whose call was abandoned by longjmp stays busy until its
+   memory is zeroed and mdyn_init called.
    Errors of every call: MDYN_ERR_NULL for a pointer that may not be NULL, MDYN_ERR_NOT_READY,
    MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE. Of calls that name a body,
    DoF, row or term, and for a negative count: MDYN_ERR_INDEX. */
@@ -2531,8 +2532,9 @@ MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
    projection of mdyn_project with MDYN_MASS_METRIC take turns, at most 200 times. For use after
    mdyn_init and after any jump: the first step then corrects nothing. Couplings with lower < upper
    are left to the steps; released couplings are ignored.
-   Warnings: MDYN_WARN_EMPTY_RANGE (index: body), MDYN_WARN_START or MDYN_WARN_OFF_COUPLING for what
-   remains violated. Errors: MDYN_ERR_STATE, MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR.
+   Warnings: MDYN_WARN_EMPTY_RANGE (index: body); MDYN_WARN_START, MDYN_WARN_OFF_COUPLING or
+   MDYN_WARN_CONTRADICTION for what remains violated. Errors: MDYN_ERR_STATE; MDYN_ERR_OVERFLOW and
+   MDYN_ERR_SINGULAR, before which some joints may have moved.
    Cost: O(n c^2), then that of mdyn_project for each turn. */
 MDYN_API int mdyn_settle(mdyn_sim *sim);
 
@@ -22593,6 +22595,7 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
         md_restore_state(sim);
         return code;
     }
+    unsolved |= md_is_unsolved(sim);
     md_integrate_v(sim, sim->dv);
     return unsolved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
@@ -22663,13 +22666,13 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
 /* mdyn_settle: followers of chains of two-joint couplings at once, the rest in turns. */
 MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
 {
-    int turn, again = 0, code = md_refresh_kinematics(sim);
+    int turn, again, code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_move_all_inside(sim, 1);
     if (code == MDYN_OK) code = md_project_followers(sim, MDYN_FOLLOWERS);
     if (code != MDYN_OK && code != MDYN_WARN_CONTRADICTION) return code;
-    again = md_has_closures(sim);
+    again = md_has_closures(sim) || code == MDYN_WARN_CONTRADICTION;
 
-    /* what chains of several couplings leave: limits and projection alternate */
+    /* what chains of several couplings leave, in velocities too: limits and projection alternate */
     for (turn = 0; turn < 200 && (again || md_warn_pose(sim, 1) != MDYN_OK); turn++) {
         again = 0;
         code = md_move_all_inside(sim, 0);

@@ -1070,6 +1070,53 @@ static void test_settle(void) {
     CHECK_NOTE("%d of 400 settled\n", settled);
 }
 
+/* Three rotors, a distance between two others if `closures`, and two couplings of the first joint. */
+static void make_rotors(mdyn_level level, int closures) {
+    static mdyn_closure rod[1];
+    make_model();
+    memset(body, 0, sizeof body);
+    memset(coupling, 0, sizeof coupling);
+    memset(rod, 0, sizeof rod);
+    for (int i = 0; i < 5; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].position.x = wide(i);
+        body[i].armature = wide(1);
+    }
+    for (int i = 0; i < 2; i++) {
+        coupling[i] = mimic_of(0, 1 + i, 1, 0);
+        coupling[i].level = level;
+    }
+    rod->kind = MDYN_CLOSE_DISTANCE;
+    rod->a = 3;
+    rod->b = 4;
+    rod->point_a.y = rod->point_b.y = rod->distance = wide(1);
+    model.coupling_count = 2;
+    model.closures = rod;
+    model.closure_count = closures;
+}
+
+/* Velocities that cannot be put right by the first joint alone, which both couplings name first: the
+   least change makes all of them equal. And velocities that nothing puts right, beside a loop. */
+static void test_settled_velocities(void) {
+    for (int n = 0; n < 4; n++) {
+        make_rotors((mdyn_level)(n % 2), n / 2);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.v[1] = real(1);
+        sim.v[2] = real(3);
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), of_real(sim.v[0]), 8 * check_epsilon);
+        CHECK_NEAR(of_real(sim.v[2]), of_real(sim.v[0]), 8 * check_epsilon);
+
+        make_rotors(MDYN_VELOCITY, n / 2);
+        coupling[1].terms[1].body = 1;
+        coupling[n % 2].target_velocity = wide(1);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_CONTRADICTION);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_WARN_CONTRADICTION);
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_WARN_CONTRADICTION);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_changes();
@@ -1095,5 +1142,6 @@ int main(int argc, char **argv) {
     test_turns();
     test_start();
     test_settle();
+    test_settled_velocities();
     return check_end();
 }
