@@ -22352,19 +22352,22 @@ MD_STATIC void md_accept_state(mdyn_sim *sim)
 
 /* ---- leaders stay, followers move ---- */
 
-/* x += d. Returns 1 if d is above the rounding of x, 0 if not, MDYN_ERR_OVERFLOW (index) if x
-   leaves the range of mdyn_real. */
+/* x += d. Returns 0 if no digit of x and its tail changes, MD_MOVED if d is above the rounding of x,
+   1 if not; MDYN_ERR_OVERFLOW (index) if x would leave the range of a step. */
+enum { MD_MOVED = 2 };
 MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, int index)
 {
     const md_num rounding = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
-    const int moved = md_less(rounding, md_abs(d));
+    const mdyn_real before = *x;
+    const md_tail rest = *tail;
+    if (!md_stays_in_range(*x, d)) return md_blame(sim, MDYN_ERR_OVERFLOW, index);
     md_accumulate(x, tail, d);
-    return md_in_range(*x) ? moved : md_blame(sim, MDYN_ERR_OVERFLOW, index);
+    return md_less(rounding, md_abs(d)) ? MD_MOVED : before != *x || rest != *tail;
 }
 
 /* Moves the first joint of coupling i so that the coupling holds, the other joints as they are:
       v_1 += (v_target - J v)/c_1,    q_1 -= (C - lower)/c_1
-   Returns whether one of them moved by more than rounding, or MDYN_ERR_OVERFLOW. */
+   Returns what md_correct says of both, by |, or an error. */
 MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
@@ -22377,7 +22380,7 @@ MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
     k = md_coupling_is_curved(sim, i) ? md_update_curves(sim) : MDYN_OK;
     if (k != MDYN_OK) return k;
     md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
-    if (md_is_zero(t->factor[0])) return 1; /* a curve that is level here moves nothing */
+    if (md_is_zero(t->factor[0])) return MD_MOVED; /* a curve that is level here moves nothing */
     k = t->dof[0];
     coefficient = t->factor[0];
     correction = md_of_wide(c->target_velocity);
@@ -22395,8 +22398,9 @@ MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 }
 
 /* All couplings in turn until none moves its first joint. A chain of c couplings needs at most c
-   passes, and one to see that nothing moves: joints that still move then contradict each other.
-   With curves each coupling takes Newton steps, of which 40 are more than enough. */
+   passes, and one to see that nothing moves: joints that still move by more than rounding then
+   contradict each other. With curves each coupling takes Newton steps, of which 40 are more than
+   enough. */
 MD_STATIC int md_move_followers(mdyn_sim *sim)
 {
     /* a chain of couplings, and Newton's steps of curves */
@@ -22410,7 +22414,7 @@ MD_STATIC int md_move_followers(mdyn_sim *sim)
             if (code < 0) return code;
             moved |= code;
         }
-    return moved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
+    return moved >= MD_MOVED ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
 
 /* MDYN_FOLLOWERS and MDYN_INDEPENDENT. The tails are kept in joint_force and dv, for the case of an

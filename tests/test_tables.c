@@ -1117,6 +1117,30 @@ static void test_settled_velocities(void) {
     }
 }
 
+/* A chain from its end to its leader, which has moved by a few digits alone: all joints follow. */
+static void test_few_digits(void) {
+    const double large = 1000000, moved = large + BY_SCALAR(1e-9, 0.5, 0.001);
+    make_rotors(MDYN_POSITION, 0);
+    coupling[0] = mimic_of(2, 1, 1, 0);
+    coupling[1] = mimic_of(1, 0, 1, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.q[0] = real(moved);
+    sim.q[1] = sim.q[2] = real(large);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+    CHECK(sim.q[0] == real(moved) && sim.q[1] == sim.q[0] && sim.q[2] == sim.q[0]);
+}
+
+/* Limits beyond the range of coordinates: a joint that cannot reach them stays where it was. */
+static void test_limits_out_of_range(void) {
+    make_rotors(MDYN_POSITION, 0);
+    body[3].lower = wide(1e7);
+    body[3].upper = wide(2e7);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_START);
+    CHECK_EQUAL(mdyn_settle(&sim), MDYN_ERR_OVERFLOW);
+    CHECK_EQUAL(sim.culprit.index, 3);
+    CHECK_NEAR(of_real(sim.q[3]), 0.0, 0.0);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_changes();
@@ -1143,5 +1167,7 @@ int main(int argc, char **argv) {
     test_start();
     test_settle();
     test_settled_velocities();
+    test_few_digits();
+    test_limits_out_of_range();
     return check_end();
 }
