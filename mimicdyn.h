@@ -2386,11 +2386,12 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    Calls whose sim is const, but for mdyn_save and mdyn_has, may be made at any time; from a row's
    callback also mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
    An interrupt may read q, v, tau, targets, culprit and report at any time. During a step, q may be
-   that of its middle, and v of a free joint may be in axes that have turned since its start. A
-   processor of 32 bits may read one half of a 64-bit element before a change and the other half
-   after it. An interrupt during a step may write only finite numbers below 2^23 into tau, targets
-   and wrenches: the step may have checked the element already. A sim whose call was abandoned by
-   longjmp stays busy until its memory is zeroed and mdyn_init called.
+   that of its middle, and v of a free joint may be in axes that have turned since its start; in a
+   change that is refused because M is singular, q may be 0. A processor of 32 bits may read one
+   half of a 64-bit element before a change and the other half after it. An interrupt during a step
+   may write only finite numbers below 2^23 into tau, targets and wrenches: the step may have
+   checked the element already. A sim whose call was abandoned by longjmp stays busy until its
+   memory is zeroed and mdyn_init called.
    Errors of every call: MDYN_ERR_NULL for a pointer that may not be NULL, MDYN_ERR_NOT_READY,
    MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE. Of calls that name a body,
    DoF, row or term, and for a negative count: MDYN_ERR_INDEX. */
@@ -2540,7 +2541,8 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
    its forces remain. These calls and mdyn_set_body choose the weights of damping anew, by M at the
    present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE,
    MDYN_ERR_GRAVITY; MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings
-   also MDYN_ERR_STATE. O(1); dt and settings O(b d + r) */
+   also MDYN_ERR_STATE; of settings by which couplings begin or cease to be eliminated
+   MDYN_ERR_SINGULAR. O(1); dt and settings O(b d + r) */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
@@ -2551,8 +2553,9 @@ MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
    projection of mdyn_project with MDYN_MASS_METRIC take turns, at most 200 times. For use after
    mdyn_init and after any jump: the first step then corrects nothing. Couplings with lower < upper
    are left to the steps; released couplings are ignored.
-   Warnings: MDYN_WARN_EMPTY_RANGE (index: body), MDYN_WARN_START or MDYN_WARN_OFF_COUPLING for what
-   remains violated. Errors: MDYN_ERR_STATE, MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR.
+   Warnings: MDYN_WARN_EMPTY_RANGE (index: body); MDYN_WARN_START, MDYN_WARN_OFF_COUPLING or
+   MDYN_WARN_CONTRADICTION for what remains violated. Errors: MDYN_ERR_STATE; MDYN_ERR_OVERFLOW and
+   MDYN_ERR_SINGULAR, before which some joints may have moved.
    Cost: O(n c^2), then that of mdyn_project for each turn. */
 MDYN_API int mdyn_settle(mdyn_sim *sim);
 
@@ -20586,6 +20589,7 @@ MD_STATIC int md_narrow_by_limits(const mdyn_sim *sim, int k, md_num *lower, md_
 typedef struct md_preimage {
     const mdyn_curve *curve;
     md_num lo, hi;
+    md_num present;       /* the coordinate, where f has a value */
     md_num wanted;        /* of the intervals of such places, the one nearest to this place */
     md_num first, last;   /* the nearest so far, if found */
     int found;
@@ -20639,8 +20643,8 @@ MD_STATIC int md_trim_piece(const md_preimage *s, md_num *from, md_num *to)
 }
 
 /* Finds the interval within [from, to]. On each piece between two places where the curve is level
-   f is monotone, so what is left of it is one interval; those of neighbors are joined. The place
-   wanted is the end of a piece too: it has a value of f, which the ends of the range may lack. */
+   f is monotone, so what is left of it is one interval; those of neighbors are joined. The present
+   place ends a piece too: f has a value there, which it may lack at both ends of the range. */
 MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
 {
     md_num first = from, end;
@@ -20651,7 +20655,7 @@ MD_STATIC void md_find_preimage(md_preimage *s, md_num from, md_num to)
         md_num low = from, high;
         int a, b;
         (void)md_find_level(s->curve, from, to, &end);
-        if (md_less(from, s->wanted) && md_less(s->wanted, end)) end = s->wanted;
+        if (md_less(from, s->present) && md_less(s->present, end)) end = s->present;
         high = end;
         if (!md_trim_piece(s, &low, &high)) continue;
 
@@ -20739,7 +20743,8 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
 
     /* the interval, and back to q; where it ends with the range of q, which the limits of other
        joints have given, nothing is narrowed, so that these keep their digits */
-    s.wanted = md_of_real(sim->q[md_coordinate_of(sim, c->body[leader])]);
+    s.present = md_of_real(sim->q[md_coordinate_of(sim, c->body[leader])]);
+    s.wanted = s.present;
     md_find_preimage(&s, from, to);
     /* nothing is left */
     if (!s.found) {
@@ -20800,6 +20805,7 @@ MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_
     if (c->kind == MDYN_CURVE_COUPLER
         || (c->kind == MDYN_CURVE_FUNCTION && !md_can_look_at(c, *lower, *upper))) return;
     s.curve = c;
+    s.present = md_of_real(sim->q[md_coordinate_of_dof(sim, k)]);
     s.lo = md_div(reversed ? hi : lo, x);
     s.hi = md_div(reversed ? lo : hi, x);
 
@@ -21425,8 +21431,6 @@ MD_STATIC void md_build_link(mdyn_sim *sim, int i)
         md_build_pitch(sim, link, b);
         md_build_place(sim, i);
     }
-    k = md_quaternion_index(link);
-    if (k >= 0) sim->q[k] = MDYN_R(1);
 }
 
 /* The parent of each DoF, and where the rows of M begin. The parent is
@@ -21456,6 +21460,7 @@ MD_OWN_FRAME int md_build_ancestors(mdyn_sim *sim)
 MD_OWN_FRAME void md_set_damping_weights(mdyn_sim *sim)
 {
     int k;
+    if (MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows may have taken their place */
     md_crba(sim, MD_K(0));
     for (k = 0; k < sim->dofs; k++) {
         const md_num y = md_mul(sim->dt, md_values_of_dof(sim, k)->damping);
@@ -21474,6 +21479,31 @@ MD_OWN_FRAME int md_plan_with_masses(mdyn_sim *sim)
     const int code = md_plan(sim);
     if (code != MDYN_ERR_SINGULAR) return code;
     return md_blame(sim, MDYN_ERR_MASSLESS, md_body_of(sim, sim->culprit.index));
+}
+
+/* All coordinates 0, quaternions 1. */
+MD_STATIC void md_set_zero_pose(mdyn_sim *sim)
+{
+    int i, k;
+    for (k = 0; k < sim->coordinates; k++) sim->q[k] = 0;
+    for (i = 0; i < sim->bodies; i++) {
+        k = md_quaternion_index(&sim->link[i]);
+        if (k >= 0) sim->q[k] = MDYN_R(1);
+    }
+}
+
+/* Plans anew what was planned before a call that failed. Where M is singular in the present pose,
+   no plan can be made: then in that of mdyn_init, in which it was not. */
+MD_OWN_FRAME void md_restore_plan(mdyn_sim *sim)
+{
+    (void)md_update_curves(sim);
+    if (md_plan(sim) != MDYN_ERR_SINGULAR) return;
+    md_set_zero_pose(sim);
+    md_update_kinematics(sim);
+    (void)md_update_curves(sim);
+    (void)md_plan(sim);
+    md_copy(sim->q, sim->q_seen, sim->coordinates);
+    sim->kinematics_stale = 1;
 }
 
 /* ---- constraint rows ---- */
@@ -21858,6 +21888,7 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     if (code != MDYN_OK) return code;
 
     /* The plan finds dependent rows by their numbers: it takes M and J at this state */
+    md_set_zero_pose(sim);
     md_update_kinematics(sim);
     code = md_build_ancestors(sim);
     if (MD_IS_PART && code == MDYN_OK)
@@ -21970,17 +22001,15 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     md_coupling_values old;
     int code;
 
-    /* The plan of exact rows takes M and J at the present q; that of an iterated solve, with
-       MIMICDYN_EXACT 0, depends on the joints alone */
-    if (MIMICDYN_EXACT) {
-        if (sim->redundant_count == 0 && released == was_released
-            && md_plan_fits_coupling(sim, i, c)) {
-            md_store_coupling(sim, i, c, released);
-            return MDYN_OK;
-        }
-        code = md_refresh_kinematics(sim);
-        if (code != MDYN_OK) return code;
+    if (MIMICDYN_EXACT && sim->redundant_count == 0 && released == was_released
+        && md_plan_fits_coupling(sim, i, c)) {
+        md_store_coupling(sim, i, c, released);
+        return MDYN_OK;
     }
+
+    /* the plan takes M and J at the present q */
+    code = md_refresh_kinematics(sim);
+    if (code != MDYN_OK) return code;
 
     old = sim->coupling[i];
     md_store_coupling(sim, i, c, released);
@@ -21989,10 +22018,8 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     if (code == MDYN_OK) code = md_warn_couplings(sim);
     if (code >= 0) return code;
 
-    /* The old plan fitted into the entries, so it does so again */
     md_store_coupling(sim, i, &old, was_released);
-    (void)md_update_curves(sim);
-    (void)md_plan(sim);
+    md_restore_plan(sim);
     return md_blame(sim, code, i);
 }
 
@@ -22300,11 +22327,13 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (code < 0) {
         const mdyn_culprit culprit = sim->culprit;
         (void)md_exchange_body(sim, i, &n, 1);
-        (void)md_adopt_body(sim, i, 0, 1);
+        (void)md_refresh_kinematics(sim);
+        md_drop_factor(sim);
+        md_count_springs(sim);
+        md_restore_plan(sim);
         sim->culprit = culprit;
     } else {
         if (MIMICDYN_TREE && !has_welded) md_build_pitch(sim, &sim->link[i], b);
-        if (inertia && MD_STATES_IN_ROWS) md_find_inertias(sim); /* rows took their place */
         if (inertia) md_set_damping_weights(sim);
         if (inertia) md_drop_last_dv(sim);
     }
@@ -22356,7 +22385,7 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
     if (code == MDYN_OK) code = md_check_dantzig_capacity(sim);
     if (code != MDYN_OK) {
         sim->solver = old;
-        (void)md_plan(sim);
+        md_restore_plan(sim);
     }
     md_set_time_step(sim);
     if (old.scheme != sim->solver.scheme) {
@@ -22400,19 +22429,22 @@ MD_STATIC void md_accept_state(mdyn_sim *sim)
 
 /* ---- leaders stay, followers move ---- */
 
-/* x += d. Returns 1 if d is above the rounding of x, 0 if not, MDYN_ERR_OVERFLOW (index) if x
-   leaves the range of mdyn_real. */
+/* x += d. Returns 0 if no digit of x and its tail changes, MD_MOVED if d is above the rounding of x,
+   1 if not; MDYN_ERR_OVERFLOW (index) if x would leave the range of a step. */
+enum { MD_MOVED = 2 };
 MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, int index)
 {
     const md_num rounding = md_mul(MD_K(8 * MD_EPSILON), md_add(MD_K(1), md_abs(md_of_real(*x))));
-    const int moved = md_less(rounding, md_abs(d));
+    const mdyn_real before = *x;
+    const md_tail rest = *tail;
+    if (!md_stays_in_range(*x, d)) return md_blame(sim, MDYN_ERR_OVERFLOW, index);
     md_accumulate(x, tail, d);
-    return md_in_range(*x) ? moved : md_blame(sim, MDYN_ERR_OVERFLOW, index);
+    return md_less(rounding, md_abs(d)) ? MD_MOVED : before != *x || rest != *tail;
 }
 
 /* Moves the first joint of coupling i so that the coupling holds, the other joints as they are:
       v_1 += (v_target - J v)/c_1,    q_1 -= (C - lower)/c_1
-   Returns whether one of them moved by more than rounding, or MDYN_ERR_OVERFLOW. */
+   Returns what md_correct says of both, by |, or an error. */
 MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
@@ -22425,7 +22457,7 @@ MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
     k = md_coupling_is_curved(sim, i) ? md_update_curves(sim) : MDYN_OK;
     if (k != MDYN_OK) return k;
     md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
-    if (md_is_zero(t->factor[0])) return 1; /* a curve that is level here moves nothing */
+    if (md_is_zero(t->factor[0])) return MD_MOVED; /* a curve that is level here moves nothing */
     k = t->dof[0];
     coefficient = t->factor[0];
     correction = md_of_wide(c->target_velocity);
@@ -22443,8 +22475,9 @@ MD_STATIC int md_move_follower(mdyn_sim *sim, int i)
 }
 
 /* All couplings in turn until none moves its first joint. A chain of c couplings needs at most c
-   passes, and one to see that nothing moves: joints that still move then contradict each other.
-   With curves each coupling takes Newton steps, of which 40 are more than enough. */
+   passes, and one to see that nothing moves: joints that still move by more than rounding then
+   contradict each other. With curves each coupling takes Newton steps, of which 40 are more than
+   enough. */
 MD_STATIC int md_move_followers(mdyn_sim *sim)
 {
     /* a chain of couplings, and Newton's steps of curves */
@@ -22458,7 +22491,7 @@ MD_STATIC int md_move_followers(mdyn_sim *sim)
             if (code < 0) return code;
             moved |= code;
         }
-    return moved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
+    return moved >= MD_MOVED ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
 
 /* MDYN_FOLLOWERS and MDYN_INDEPENDENT. The tails are kept in joint_force and dv, for the case of an
@@ -22643,6 +22676,7 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
         md_restore_state(sim);
         return code;
     }
+    unsolved |= md_is_unsolved(sim);
     md_integrate_v(sim, sim->dv);
     return unsolved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
@@ -22713,13 +22747,13 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
 /* mdyn_settle: followers of chains of two-joint couplings at once, the rest in turns. */
 MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
 {
-    int turn, again = 0, code = md_refresh_kinematics(sim);
+    int turn, again, code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_move_all_inside(sim, 1);
     if (code == MDYN_OK) code = md_project_followers(sim, MDYN_FOLLOWERS);
     if (code != MDYN_OK && code != MDYN_WARN_CONTRADICTION) return code;
-    again = md_has_closures(sim);
+    again = md_has_closures(sim) || code == MDYN_WARN_CONTRADICTION;
 
-    /* what chains of several couplings leave: limits and projection alternate */
+    /* what chains of several couplings leave, in velocities too: limits and projection alternate */
     for (turn = 0; turn < 200 && (again || md_warn_pose(sim, 1) != MDYN_OK); turn++) {
         again = 0;
         code = md_move_all_inside(sim, 0);

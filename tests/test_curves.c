@@ -1359,6 +1359,39 @@ static void test_open_ranges(void) {
     CHECK(open > 50 && narrowed > 200);
 }
 
+/* The same of curves that are level nowhere and out of range at both ends: a x + b x^3 is within the
+   limits of the follower. By bisection; the library halves 2^23 rad 64 times. */
+static void test_monotone_ranges(void) {
+    mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
+    mdyn_model m = planar2g;
+    mdyn_body limited[2];
+    memcpy(limited, rods, sizeof limited);
+    memset(bent, 0, sizeof bent);
+    m.bodies = limited;
+    m.couplings = &c;
+    m.curves = bent;
+    m.curve_count = 1;
+    for (int n = 0; n < 40; n++) {
+        const double a = random_in(1, 5), b = n % 2 ? random_in(0, 3) : 0;
+        const double bound[2] = { random_in(-4, -0.2), random_in(0.2, 4) };
+        mdyn_wide left[2];
+        bent->a[1] = wide(a);
+        bent->a[3] = wide(b);
+        limited[1].lower = wide(bound[0]);
+        limited[1].upper = wide(bound[1]);
+        CHECK_EQUAL(mdyn_init(&other, &m), MDYN_OK);
+        CHECK_EQUAL(mdyn_range(&other, 0, &left[0], &left[1]), MDYN_OK);
+        for (int k = 0; k < 2; k++) {
+            double low = -5, high = 5;
+            for (int i = 0; i < 60; i++) {
+                const double x = (low + high) / 2;
+                *(a * x + b * x * x * x < bound[k] ? &low : &high) = x;
+            }
+            CHECK_NEAR(of_wide(left[k]), low, BY_SCALAR(1e-12, 1e-6, 1e-8));
+        }
+    }
+}
+
 /* Two ranges that lie closer together than floats of 2^23, where the places without a limit end:
    f = 10000 (q - 1)^2 from 1 to 4, so that q is 1 +- 0.01 to 0.02. */
 static void test_ranges_side_by_side(void) {
@@ -1427,8 +1460,9 @@ int main(int argc, char **argv) {
         test_projection,
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
-        test_polycoef, test_on_request, test_ranges_side_by_side, test_rotors,
-        test_asked_within, test_level_within, test_report_without_value, test_vanishing_ratio, test_callback
+        test_polycoef, test_on_request, test_ranges_side_by_side, test_monotone_ranges,
+        test_rotors, test_asked_within, test_level_within, test_report_without_value,
+        test_vanishing_ratio, test_callback
     };
     check_begin(argc, argv);
     fill_tables();

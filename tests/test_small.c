@@ -24,8 +24,38 @@ static void moves_the_same(const mdyn_solver *solver) {
     }
 }
 
+/* The scheme is replaced where a coupling is a row beside an eliminated one: each joint's damping
+   has the weight of the midpoint step, by M of three equal rods in a line. */
+static void test_weights(void) {
+    mdyn_body rod[3];
+    mdyn_coupling coupling[2] = { MDYN_MIMIC_WITH(1, 0, 0.5, 0, MDYN_HARD(0.2), 0, NULL),
+                                  MDYN_MIMIC(2, 1, 0.5, 0) };
+    mdyn_model m = MDYN_MODEL(rod, 3, coupling, 2, MDYN_V3(0, 0, 0), 0.01);
+    memset(rod, 0, sizeof rod);
+    for (int i = 0; i < 3; i++) {
+        rod[i].parent = (int16_t)(i - 1);
+        rod[i].joint = MDYN_REVOLUTE;
+        rod[i].position.x = wide(i ? 1 : 0);
+        rod[i].mass = wide(1);
+        rod[i].com.x = wide(0.5);
+        rod[i].inertia.yy = rod[i].inertia.zz = wide(0.1);
+        rod[i].damping = wide(20);
+    }
+    m.solver.scheme = MDYN_EXPLICIT;
+    CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+    m.solver.scheme = MDYN_MIDPOINT;
+    CHECK_EQUAL(mdyn_set_solver(&sim, &m.solver), MDYN_OK);
+    for (int k = 0; k < 3; k++) {
+        double M = 0, y = 0.2;
+        for (int i = 0; i < 3 - k; i++) M += 0.1 + (i + 0.5) * (i + 0.5);
+        CHECK_NEAR(of_wide(md_to_wide(sim.step_damping[k])), y * (3 * M + y) / (6 * M + y),
+                   BY_SCALAR(1e-15, 1e-7, 1e-9));
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    test_weights();
     for (int n = 0; n < 64; n++) {
         mdyn_solver solver = knobs_model.solver;
         solver.limits = n & 1 ? MDYN_ENGAGED : MDYN_SPECULATIVE;

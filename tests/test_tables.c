@@ -243,6 +243,49 @@ static void test_massless_in_motion(void) {
     refuse_body(MDYN_ERR_MASSLESS, 1, &b);
 }
 
+/* Changes that are refused because M is singular in the pose at hand, of a point mass behind two
+   hinges in a line with it. In another pose all is as it was: the third joint turns twice as fast
+   as the second, and both have the inertia 1 + 4. */
+static void test_singular_pose(void) {
+    mdyn_solver solver;
+    mdyn_body b;
+    make_model();
+    model.body_count = 4;
+    model.coupling_count = 1;
+    coupling[0] = mimic_of(3, 2, 2, 0);
+    memset(body, 0, sizeof body);
+    for (int i = 0; i < 4; i++) {
+        body[i].parent = i == 1 ? 0 : MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].armature = wide(i > 1);
+    }
+    body[1].position.x = wide(1);
+    body[1].com.y = wide(1);
+    body[1].mass = wide(1);
+    model.gravity = wide3(0, 0, 0);
+    model.solver.method = MDYN_PGS;
+    solver = model.solver;
+    solver.scheme = MDYN_EXPLICIT;
+    b = body[2];
+    b.friction = wide(1);
+    for (int n = 0; n < 3; n++) {
+        mdyn_coupling c = mimic_of(3, 2, 3, 0);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        kept = sim;
+        sim.q[1] = real(-1.5707963267948966);
+        if (n == 0) CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_ERR_SINGULAR);
+        if (n == 1) CHECK_EQUAL(mdyn_set_body(&sim, 2, &b), MDYN_ERR_MASSLESS);
+        if (n == 2) CHECK_EQUAL(mdyn_set_solver(&sim, &solver), MDYN_ERR_SINGULAR);
+        CHECK(of_real(sim.q[1]) < -1.57);
+        CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+        sim.q[1] = 0;
+        kept.tau[2] = sim.tau[2] = real(1);
+        steps_agree(&sim, &kept, 4);
+        CHECK_NEAR(of_real(sim.v[2]), 4 * of_wide(model.dt) / 5, 4 * check_epsilon);
+        CHECK_NEAR(of_real(sim.v[3]), 8 * of_wide(model.dt) / 5, 4 * check_epsilon);
+    }
+}
+
 /* More rows than MDYN_DANTZIG holds, 16: a drive, friction and a limit of five joints, the coupling
    and its loss. The last body's are refused after the plan has failed, and all is as before. */
 static void test_capacity(void) {
@@ -1064,12 +1107,84 @@ static void test_settle(void) {
     CHECK_NOTE("%d of 400 settled\n", settled);
 }
 
+/* Three rotors, a distance between two others if `closures`, and two couplings of the first joint. */
+static void make_rotors(mdyn_level level, int closures) {
+    static mdyn_closure rod[1];
+    make_model();
+    memset(body, 0, sizeof body);
+    memset(coupling, 0, sizeof coupling);
+    memset(rod, 0, sizeof rod);
+    for (int i = 0; i < 5; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].position.x = wide(i);
+        body[i].armature = wide(1);
+    }
+    for (int i = 0; i < 2; i++) {
+        coupling[i] = mimic_of(0, 1 + i, 1, 0);
+        coupling[i].level = level;
+    }
+    rod->kind = MDYN_CLOSE_DISTANCE;
+    rod->a = 3;
+    rod->b = 4;
+    rod->point_a.y = rod->point_b.y = rod->distance = wide(1);
+    model.coupling_count = 2;
+    model.closures = rod;
+    model.closure_count = closures;
+}
+
+/* Velocities that cannot be put right by the first joint alone, which both couplings name first: the
+   least change makes all of them equal. And velocities that nothing puts right, beside a loop. */
+static void test_settled_velocities(void) {
+    for (int n = 0; n < 4; n++) {
+        make_rotors((mdyn_level)(n % 2), n / 2);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.v[1] = real(1);
+        sim.v[2] = real(3);
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[1]), of_real(sim.v[0]), 8 * check_epsilon);
+        CHECK_NEAR(of_real(sim.v[2]), of_real(sim.v[0]), 8 * check_epsilon);
+
+        make_rotors(MDYN_VELOCITY, n / 2);
+        coupling[1].terms[1].body = 1;
+        coupling[n % 2].target_velocity = wide(1);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_CONTRADICTION);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_WARN_CONTRADICTION);
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_WARN_CONTRADICTION);
+    }
+}
+
+/* A chain from its end to its leader, which has moved by a few digits alone: all joints follow. */
+static void test_few_digits(void) {
+    const double large = 1000000, moved = large + BY_SCALAR(1e-9, 0.5, 0.001);
+    make_rotors(MDYN_POSITION, 0);
+    coupling[0] = mimic_of(2, 1, 1, 0);
+    coupling[1] = mimic_of(1, 0, 1, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.q[0] = real(moved);
+    sim.q[1] = sim.q[2] = real(large);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+    CHECK(sim.q[0] == real(moved) && sim.q[1] == sim.q[0] && sim.q[2] == sim.q[0]);
+}
+
+/* Limits beyond the range of coordinates: a joint that cannot reach them stays where it was. */
+static void test_limits_out_of_range(void) {
+    make_rotors(MDYN_POSITION, 0);
+    body[3].lower = wide(1e7);
+    body[3].upper = wide(2e7);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_WARN_START);
+    CHECK_EQUAL(mdyn_settle(&sim), MDYN_ERR_OVERFLOW);
+    CHECK_EQUAL(sim.culprit.index, 3);
+    CHECK_NEAR(of_real(sim.q[3]), 0.0, 0.0);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_changes();
     test_refusals();
     test_massless();
     test_massless_in_motion();
+    test_singular_pose();
     test_capacity();
     test_model_numbers();
     test_dt_keeps_forces();
@@ -1089,5 +1204,8 @@ int main(int argc, char **argv) {
     test_turns();
     test_start();
     test_settle();
+    test_settled_velocities();
+    test_few_digits();
+    test_limits_out_of_range();
     return check_end();
 }
