@@ -22439,7 +22439,8 @@ MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, i
     const md_tail rest = *tail;
     if (!md_stays_in_range(*x, d)) return md_blame(sim, MDYN_ERR_OVERFLOW, index);
     md_accumulate(x, tail, d);
-    return md_less(rounding, md_abs(d)) ? MD_MOVED : before != *x || rest != *tail;
+    if (md_less(rounding, md_abs(d))) return MD_MOVED;
+    return before != *x || rest != *tail;
 }
 
 /* Moves the first joint of coupling i so that the coupling holds, the other joints as they are:
