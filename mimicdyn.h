@@ -17545,14 +17545,16 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     return 1;
 }
 
-/* Sets the impulses of all inequality rows to 0. */
+/* Sets the impulses of all inequality rows to 0, as md_start_solve has left them: not by
+   subtraction, which leaves the rounding of impulses that may be huge. */
 MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = &sim->slot[sim->active[k]].row;
-        if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
+        if (row->in_inequality) row->u_lambda = MD_U(0);
     }
+    md_copy_units(MD_SOLVE(sim)->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
 }
 
 /* ---- the problem: i counts its rows, k those of the sim ---- */
@@ -18005,20 +18007,26 @@ MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
     if (!MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return 0;
     md_clear_impulses(sim);
     motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
-    md_copy_units(sim->dantzig.free_du, MD_SOLVE(sim)->du, sim->dofs + sim->rows, 0);
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
     if (MD_PIVOTING(sim)->unsolved < INT16_MAX) MD_PIVOTING(sim)->unsolved++;
     if (solved) return MD_PIVOTING(sim)->has_no_solution = 1;
 
-    /* not by subtraction, which leaves the rounding of impulses that may be huge */
     md_clear_impulses(sim);
-    md_copy_units(MD_SOLVE(sim)->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
     return 0;
 }
 
+/* Keeps the motion without impulses of inequality rows, where each pivoting of a solve begins. */
+MD_STATIC void md_save_free_motion(mdyn_sim *sim)
+{
+    if (MD_SETTING_IS(sim, method, MDYN_DANTZIG))
+        md_copy_units(sim->dantzig.free_du, MD_SOLVE(sim)->du, sim->dofs + sim->rows, 0);
+}
+
 #else
+
+MD_INLINE void md_save_free_motion(const mdyn_sim *sim) { (void)sim; }
 
 MD_INLINE int md_solve_by_pivoting(const mdyn_sim *sim, md_scale e)
 {
@@ -18231,6 +18239,7 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
 {
     md_apply_Qt(sim);
     md_solve_equalities(sim, e, bias);
+    md_save_free_motion(sim);
     if (md_equality_count(sim) == md_active_count(sim)) return;
     sim->free_motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
     md_start_rows(sim, e, bias, warm);
