@@ -57,6 +57,7 @@ TOLERANCE(SAME,         1e-7, 1e-2, 1e-3); /* parts of the velocities, between t
 TOLERANCE(FLOOR,       1e-13, 1e-6, 1e-6); /* sqrt of an energy, at rest */
 TOLERANCE(CANCELED, 2.9e-14, 1.6e-5, 1.2e-7); /* 128 roundings of a sum */
 TOLERANCE(DIGIT,     2.3e-16, 6e-8, 1e-11); /* of a coordinate */
+TOLERANCE(OPERAND,         0,    0, 1e-9); /* of a number that is subtracted: floats are exact */
 TOLERANCE(COUNTS_AS_0, 2e-15, 5e-7, 1e-9); /* of C: erp times MD_EPSILON of its terms */
 TOLERANCE(DEPENDENT,   1e-11, 2e-5, 4e-6); /* parts of its length that a row of rank has alone */
 
@@ -395,6 +396,7 @@ typedef struct row {
     mdyn_row_kind kind;
     int index, leader;   /* leader: the row whose impulse times mu bounds this one; -1: none */
     double J[RN], J_size[RN], C, C_size, lo, hi, cfm, least, most, mu;
+    double bound_rounding; /* of least and most, where they are differences */
     int judged;          /* lo, hi and cfm are known */
     int hard_equality;   /* of positions, without a bound, hard: erp and lo = hi */
     double erp, target, inverse_mass, lambda, speed;
@@ -683,6 +685,7 @@ static void write_joint(const specimen *s, int i, const mdyn_sim *sim, double dt
             r->lo = r->hi = (1 - r->erp) * of_real(sim->target_velocity[k]) - r->erp * r->C / dt;
             if (effort > 0) r->most = dt * (effort - tau);
             if (effort > 0) r->least = -dt * (effort + tau);
+            r->bound_rounding = OPERAND * dt * effort;
         }
         if (friction > 0) {
             row *r = add_row(MDYN_ROW_FRICTION, k);
@@ -1216,8 +1219,11 @@ static void check_bounds(const specimen *s, int converged)
         row *r = &t.row[i];
         const double least = 1e-9 + 1e-4 * t.size / sqrt(r->inverse_mass + 1e-3) * BOUND * 1e3;
         double most = HUGE_VAL;
-        if (isfinite(r->most)) REQUIRE_SMALL(r->lambda - r->most, BOUND * fabs(r->most) + 1e-12);
-        if (isfinite(r->least)) REQUIRE_SMALL(r->least - r->lambda, BOUND * fabs(r->least) + 1e-12);
+        const double rounding = r->bound_rounding + 1e-12;
+        if (isfinite(r->most))
+            REQUIRE_SMALL(r->lambda - r->most, BOUND * fabs(r->most) + rounding);
+        if (isfinite(r->least))
+            REQUIRE_SMALL(r->least - r->lambda, BOUND * fabs(r->least) + rounding);
         if (r->kind != MDYN_ROW_DRIVE && r->hi == HUGE_VAL && r->lo == -HUGE_VAL)
             REQUIRE(r->lambda == 0);
         if (r->hi == HUGE_VAL) REQUIRE_SMALL(-r->lambda, least);
