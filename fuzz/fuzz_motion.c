@@ -398,7 +398,8 @@ typedef struct row {
     double J[RN], J_size[RN], C, C_size, lo, hi, cfm, least, most, mu;
     double bound_rounding; /* of least and most, where they are differences */
     int judged;          /* lo, hi and cfm are known */
-    int hard_equality;   /* of positions, without a bound, hard: erp and lo = hi */
+    int exact;           /* a hard coupling without a bound, lo = hi */
+    int hard_equality;   /* the same, of positions: erp */
     double erp, target, inverse_mass, lambda, speed;
     mdyn_row_report report;
 } row;
@@ -451,15 +452,15 @@ static double missed_by(const row *r)
     return through_inverse_mass(t.missed, r->J) / (r->inverse_mass + 1e-30);
 }
 
-/* J M^-1 J^T of what a row has beyond the hard couplings without a bound; of them only those before
-   it, if `before`. */
+/* J M^-1 J^T of what a row has beyond the other hard couplings without a bound; of them only those
+   before it, if `before`. */
 static double free_inverse_mass(const row *r, int before)
 {
     double basis[ROWS][RN], e[RN];
     int n = 0;
     for (int i = 0; i <= t.rows; i++) {
         const row *other = i < t.rows ? &t.row[i] : r;
-        if (i < t.rows && (!other->hard_equality || (before && other >= r))) continue;
+        if (i < t.rows && (!other->exact || (before ? other >= r : other == r))) continue;
         memcpy(e, other->J, sizeof e);
         for (int k = 0; k < n; k++) {
             const double part = through_inverse_mass(basis[k], e);
@@ -645,8 +646,8 @@ static void write_coupling(const specimen *s, int i, double dt)
     if (of_wide(c->effort) > 0) bound(r, of_wide(c->effort), dt);
     r->mu = of_wide(c->mu);
     r->leader = r->mu > 0 ? c->mu_of : -1;
-    r->hard_equality = c->level == MDYN_POSITION && lower == upper && r->cfm == 0 && r->judged &&
-                       r->most == HUGE_VAL && r->mu == 0;
+    r->exact = lower == upper && r->cfm == 0 && r->judged && r->most == HUGE_VAL && r->mu == 0;
+    r->hard_equality = r->exact && c->level == MDYN_POSITION;
     if (s->released[i]) bound(r, 0, dt);
     if (e == 0) return;
     loss = add_row(MDYN_ROW_LOSS, i);
@@ -1408,7 +1409,7 @@ static void check_coasting(const specimen *s)
         rounding += COUNTS_AS_0 * (1 + fabs(t.r.q[k])) / of_wide(s->model.dt) * sqrt(t.r.M[k][k]);
     for (int i = 0; i < t.rows && s->model.solver.equality == MDYN_EXACT; i++) {
         const row *r = &t.row[i];
-        if (!r->hard_equality || (r->report.flags & MDYN_ROW_REDUNDANT)) continue;
+        if (!r->exact || (r->report.flags & MDYN_ROW_REDUNDANT)) continue;
         alone = fmin(alone, sqrt(fmax(0, free_inverse_mass(r, 1)) / r->inverse_mass));
     }
     rounding += check_epsilon * t.size / fmax(alone, DEPENDENT);
