@@ -13997,13 +13997,19 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
-/* Whether J of a closure, or of a contact within a weld, is 0: its impulse, however large, acts on
-   nothing, nor does friction that follows it. */
+/* Whether J G of a row on bodies is no more than rounding: its impulse, however large, moves
+   nothing. It may load eliminated couplings. */
+MD_STATIC int md_moves_nothing(const mdyn_sim *sim, const md_row *row)
+{
+    return md_is_body_row(row) && md_is_zero(md_body_row_at(sim, row)->max_length2);
+}
+
+/* The same of a closure, or of a contact within a weld: nor does friction that follows it. */
 MD_STATIC int md_acts_on_nothing(const mdyn_sim *sim, const md_row *row)
 {
-    const md_body_row *r = md_body_row_at(sim, row);
-    return row->kind != MDYN_ROW_USER && md_is_zero(r->max_length2)
-        && (row->kind == MDYN_ROW_CLOSURE || md_is_within_weld(sim, r));
+    return row->kind != MDYN_ROW_USER && md_moves_nothing(sim, row)
+        && (row->kind == MDYN_ROW_CLOSURE
+            || md_is_within_weld(sim, md_body_row_at(sim, row)));
 }
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
@@ -14020,7 +14026,7 @@ MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row)) return;
-    is_idle = md_is_body_row(row) && md_acts_on_nothing(sim, row);
+    is_idle = md_acts_on_nothing(sim, row);
     if (!is_idle && (!md_uses_midpoint(sim) || md_has_two_targets(row))) return;
     if (!is_idle && !row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
@@ -18601,12 +18607,12 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
     return -1;
 }
 
-/* f += J^T s of a row on bodies. Where J is 0 its rounding adds nothing. */
+/* f += J^T s of a row on bodies. */
 MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
 {
     const md_body_row *r = md_body_row_at(sim, row);
     int p, i, k;
-    for (p = 0; p < r->term_count && !md_is_zero(r->max_length2); p++) {
+    for (p = 0; p < r->term_count; p++) {
         const md_link *link = &sim->link[r->body[p]];
         md_force f = r->wrench[p];
 
@@ -18748,8 +18754,9 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
     for (k = 0; k < sim->dofs; k++) y[k] = md_mul(h, sim->joint_force[k]);
     for (k = 0; is_step && k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
+        const int is_summed = md_is_opposed(sim) && row->in_equality && !md_is_body_row(row);
         if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality)
-            && !(md_is_opposed(sim) && row->in_equality && !md_is_body_row(row)))
+            && !is_summed && !md_moves_nothing(sim, row))
             md_add_row_force(sim, row, row->lambda_given, y, &MD_SOLVE(sim)->terms);
     }
     if (md_is_opposed(sim)) md_add_opposed_impulses(sim, y, &MD_SOLVE(sim)->terms);
@@ -18830,7 +18837,7 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     md_add_mass_product(sim, 0, sim->dv, miss, 0);
     for (i = 0; i < md_active_count(sim); i++) {
         const md_num lambda = md_row_impulse(sim, sim->active[i]);
-        if (!md_is_zero(lambda))
+        if (!md_is_zero(lambda) && !md_moves_nothing(sim, md_active_row(sim, i)))
             md_add_row_force(sim, md_active_row(sim, i), md_neg(lambda), miss,
                              &MD_SOLVE(sim)->terms);
     }
