@@ -1416,8 +1416,8 @@ static void check_reports(specimen *s, const mdyn_sim *after)
     REQUIRE(of_wide(after->report.residual) >= 0);
 }
 
-/* The velocity, sqrt of an energy, that corrects C of a hard row on rotors and sliders, if it counts
-   as 0: not above the rounding of its terms. */
+/* The velocity, sqrt of an energy, that corrects C of a hard row on rotors and sliders, if it
+   counts as 0: not above the rounding of its terms. */
 static double rounding_corrected(const row *r)
 {
     double rounding = 0;

@@ -429,8 +429,8 @@ static inline void r_single_inertia(const rigid_body *b, double I[3][3])
 }
 
 /* One Newton step J d = f from w for the velocity m = w + d of the implicit midpoint rule of
-   Euler's equation, I m = I w + t I m x m, and L = I w. Returns t, t m = tan(h |m|/2) m/|m| to fifth
-   order. */
+   Euler's equation, I m = I w + t I m x m, and L = I w. Returns t, t m = tan(h |m|/2) m/|m| to
+   fifth order. */
 static inline double r_euler_step(double I[3][3], double h, const double w[3], double L[3],
                                   double J[RN][RN], double f[3])
 {
@@ -469,9 +469,9 @@ static inline void r_euler(double I[3][3], double h, double w[3], double turn[4]
 }
 
 /* By how many roundings the turn of r_euler may be off, to first order, if J d = f is solved by
-   elimination without pivoting, J = B U: those of f, of the terms of J and of B U, all through J^-1,
-   become those of t m, and of the turn by its length. Small for turns below a radian; above, the
-   terms of J that turn outweigh I, and its pivots may be small. */
+   elimination without pivoting, J = B U: those of f, of the terms of J and of B U, all through
+   J^-1, become those of t m, and of the turn by its length. Small for turns below a radian; above,
+   the terms of J that turn outweigh I, and its pivots may be small. */
 static inline double r_euler_roundings(double I[3][3], double h, const double w[3])
 {
     double J[RN][RN], A[RN][RN], U[3][3], L[3], f[3], m[3];
