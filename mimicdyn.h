@@ -2517,13 +2517,6 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
    O(r + n + c) */
 MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
 
-/* Changes *closure, an entry of a table or any other, so that it is closed at the present q:
-   point_b; of a hinge axis_b, of a weld rotation; of MDYN_CLOSE_DISTANCE distance instead. On an
-   error nothing is changed.
-   Errors: MDYN_ERR_NULL; of *closure those of mdyn_init; MDYN_ERR_STATE; MDYN_ERR_RESULT for points
-   without a distance; MDYN_ERR_CAPACITY_BODY_ROWS with MIMICDYN_MAX_BODY_ROWS 0. O(b) */
-MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure);
-
 /* Replaces what may change of a body and its joint while it runs: mass, com, inertia, armature,
    damping, friction, limits, effort, gains. Parent, joint, axis, pitch, position and rotation must
    be those of mdyn_init, `name` is not read. Checked as in mdyn_init; on an error nothing was
@@ -2897,6 +2890,13 @@ MDYN_API int mdyn_velocity(mdyn_sim *sim, int body, const mdyn_real3 *point,
                            mdyn_real3 *angular, mdyn_real3 *linear);
 /* Position of a point of a body, in world axes [m]. As mdyn_velocity. O(d) */
 MDYN_API int mdyn_point(mdyn_sim *sim, int body, const mdyn_real3 *point, mdyn_real3 *position);
+
+/* Changes *closure, an entry of a table or any other, so that it is closed at the present q:
+   point_b; of a hinge axis_b, of a weld rotation; of MDYN_CLOSE_DISTANCE distance instead. On an
+   error nothing is changed.
+   Errors: MDYN_ERR_NULL; of *closure those of mdyn_init; MDYN_ERR_STATE; MDYN_ERR_RESULT for points
+   without a distance; MDYN_ERR_CAPACITY_BODY_ROWS with MIMICDYN_MAX_BODY_ROWS 0. O(b) */
+MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure);
 
 /* Acceleration of a body [rad/s^2] and of its point [m/s^2] in world axes, J a + J' v, for the
    joint accelerations a[n] at the present q and v; a NULL: J' v alone, which an operational-space
@@ -14055,13 +14055,19 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
                                              md_squares_value(md_store_entries(sim, first, end)));
 }
 
-/* Whether J of a closure, or of a contact within a weld, is 0: its impulse, however large, acts on
-   nothing, nor does friction that follows it. */
+/* Whether J G of a row on bodies is no more than rounding: its impulse, however large, moves
+   nothing. It may load eliminated couplings. */
+MD_STATIC int md_moves_nothing(const mdyn_sim *sim, const md_row *row)
+{
+    return md_is_body_row(row) && md_is_zero(md_body_row_at(sim, row)->max_length2);
+}
+
+/* The same of a closure, or of a contact within a weld: nor does friction that follows it. */
 MD_STATIC int md_acts_on_nothing(const mdyn_sim *sim, const md_row *row)
 {
-    const md_body_row *r = md_body_row_at(sim, row);
-    return row->kind != MDYN_ROW_USER && md_is_zero(r->max_length2)
-        && (row->kind == MDYN_ROW_CLOSURE || md_is_within_weld(sim, r));
+    return row->kind != MDYN_ROW_USER && md_moves_nothing(sim, row)
+        && (row->kind == MDYN_ROW_CLOSURE
+            || md_is_within_weld(sim, md_body_row_at(sim, row)));
 }
 
 /* The impulse that a soft equality row would have alone becomes part of the free motion. The solve
@@ -14078,7 +14084,7 @@ MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
     if (sim->has_off)
         row->velocity_given = md_sub(row->Jv, md_jacobian_dot(sim, row, sim->off));
     if (!md_row_is_soft(row)) return;
-    is_idle = md_is_body_row(row) && md_acts_on_nothing(sim, row);
+    is_idle = md_acts_on_nothing(sim, row);
     if (!is_idle && (!md_uses_midpoint(sim) || md_has_two_targets(row))) return;
     if (!is_idle && !row->unbounded && !MD_ROW_IS(row, DRIVE)
         && (!MD_ROW_IS(row, COUPLING) || sim->has_coupled_bounds)) return;
@@ -17600,14 +17606,16 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     return 1;
 }
 
-/* Sets the impulses of all inequality rows to 0. */
+/* Sets the impulses of all inequality rows to 0, as md_start_solve has left them: not by
+   subtraction, which leaves the rounding of impulses that may be huge. */
 MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 {
     int k;
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
-        if (row->in_inequality) md_set_impulse(sim, row, MD_U(0));
+        if (row->in_inequality) row->u_lambda = MD_U(0);
     }
+    md_copy_units(MD_SOLVE(sim)->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
 }
 
 /* ---- the problem: i counts its rows, k those of the sim ---- */
@@ -18059,20 +18067,26 @@ MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
     if (!MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return 0;
     md_clear_impulses(sim);
     motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
-    md_copy_units(sim->dantzig.free_du, MD_SOLVE(sim)->du, sim->dofs + sim->rows, 0);
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
     if (MD_PIVOTING(sim)->unsolved < INT16_MAX) MD_PIVOTING(sim)->unsolved++;
     if (solved) return MD_PIVOTING(sim)->has_no_solution = 1;
 
-    /* not by subtraction, which leaves the rounding of impulses that may be huge */
     md_clear_impulses(sim);
-    md_copy_units(MD_SOLVE(sim)->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
     return 0;
 }
 
+/* Keeps the motion without impulses of inequality rows, where each pivoting of a solve begins. */
+MD_STATIC void md_save_free_motion(mdyn_sim *sim)
+{
+    if (MD_SETTING_IS(sim, method, MDYN_DANTZIG))
+        md_copy_units(sim->dantzig.free_du, MD_SOLVE(sim)->du, sim->dofs + sim->rows, 0);
+}
+
 #else
+
+MD_INLINE void md_save_free_motion(const mdyn_sim *sim) { (void)sim; }
 
 MD_INLINE int md_solve_by_pivoting(const mdyn_sim *sim, md_scale e)
 {
@@ -18276,6 +18290,7 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
 {
     md_apply_Qt(sim);
     md_solve_equalities(sim, e, bias);
+    md_save_free_motion(sim);
     if (md_equality_count(sim) == md_active_count(sim)) return;
     sim->free_motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
     md_start_rows(sim, e, bias, warm);
@@ -18637,12 +18652,12 @@ MD_OWN_FRAME int md_find_coarse_dof(const mdyn_sim *sim, md_scale e, md_num most
     return -1;
 }
 
-/* f += J^T s of a row on bodies. Where J is 0 its rounding adds nothing. */
+/* f += J^T s of a row on bodies. */
 MD_STATIC void md_add_body_row_force(const mdyn_sim *sim, const md_row *row, md_num s, md_num *to)
 {
     const md_body_row *r = md_body_row_at(sim, row);
     int p, i, k;
-    for (p = 0; p < r->term_count && !md_is_zero(r->max_length2); p++) {
+    for (p = 0; p < r->term_count; p++) {
         const md_link *link = &sim->link[r->body[p]];
         md_force f = r->wrench[p];
 
@@ -18784,8 +18799,9 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
     for (k = 0; k < sim->dofs; k++) y[k] = md_mul(h, sim->joint_force[k]);
     for (k = 0; is_step && k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
+        const int is_summed = md_is_opposed(sim) && row->in_equality && !md_is_body_row(row);
         if (!md_is_zero(row->lambda_given) && (row->in_equality | row->in_inequality)
-            && !(md_is_opposed(sim) && row->in_equality && !md_is_body_row(row)))
+            && !is_summed && !md_moves_nothing(sim, row))
             md_add_row_force(sim, row, row->lambda_given, y, &MD_SOLVE(sim)->terms);
     }
     if (md_is_opposed(sim)) md_add_opposed_impulses(sim, y, &MD_SOLVE(sim)->terms);
@@ -18866,7 +18882,7 @@ MD_OWN_FRAME void md_refine_momentum(mdyn_sim *sim)
     md_add_mass_product(sim, 0, sim->dv, miss, 0);
     for (i = 0; i < md_active_count(sim); i++) {
         const md_num lambda = md_row_impulse(sim, sim->active[i]);
-        if (!md_is_zero(lambda))
+        if (!md_is_zero(lambda) && !md_moves_nothing(sim, md_active_row(sim, i)))
             md_add_row_force(sim, md_active_row(sim, i), md_neg(lambda), miss,
                              &MD_SOLVE(sim)->terms);
     }
@@ -24212,6 +24228,7 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
     md_mat B, R;
     md_vec point, axis;
     mdyn_wide3 unused;
+    mdyn_wide turn[4];
     md_num q[4];
     int code;
     md_measure_gap(sim, c, &l);
@@ -24232,7 +24249,12 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
                             &point, &axis);
     if (code != MDYN_OK || c->kind != MDYN_CLOSE_WELD) return code;
     md_quaternion_of_mat(q, &R);
-    return md_write_results(sim, &c->rotation.w, q, 4);
+    code = md_write_results(sim, turn, q, 4);
+    c->rotation.w = turn[0];
+    c->rotation.x = turn[1];
+    c->rotation.y = turn[2];
+    c->rotation.z = turn[3];
+    return code;
 }
 
 /* ---- mass ---- */

@@ -428,14 +428,15 @@ static inline void r_single_inertia(const rigid_body *b, double I[3][3])
     }
 }
 
-/* Euler's equation I w' = I w x w for the time h: one Newton step for the velocity m of the
-   implicit midpoint rule, t m = tan(h |m|/2) m/|m| to fifth order. The body turns by the quaternion
-   (1, t m) over its length, which is E too, and I w is turned back. */
-static inline void r_euler(double I[3][3], double h, double w[3], double turn[4], double E[3][3])
+/* One Newton step J d = f from w for the velocity m = w + d of the implicit midpoint rule of
+   Euler's equation, I m = I w + t I m x m, and L = I w. Returns t, t m = tan(h |m|/2) m/|m| to
+   fifth order. */
+static inline double r_euler_step(double I[3][3], double h, const double w[3], double L[3],
+                                  double J[RN][RN], double f[3])
 {
     const double x = h * h / 4 * r_dot(w, w), t = h / 2 * (1 + x / 3 + 2 * x * x / 15);
-    double J[RN][RN], A[RN][RN], L[3], f[3] = { 0 }, Et[3][3];
     r_turn(L, I, w);
+    f[0] = f[1] = f[2] = 0;
     r_cross(f, L, w);
     for (int k = 0; k < 3; k++) {
         double unit[3] = { 0 }, column[3], change[3] = { 0 };
@@ -444,9 +445,18 @@ static inline void r_euler(double I[3][3], double h, double w[3], double turn[4]
         for (int i = 0; i < 3; i++) column[i] = I[i][k];
         r_cross(change, w, column);
         for (int i = 0; i < 3; i++) J[i][k] = I[i][k] + t * change[i];
-        for (int i = 0; i < 3; i++) A[i][k] = I[i][k];
         f[k] *= t;
     }
+    return t;
+}
+
+/* Euler's equation I w' = I w x w for the time h, by the velocity m of r_euler_step. The body turns
+   by the quaternion (1, t m) over its length, which is E too, and I w is turned back. */
+static inline void r_euler(double I[3][3], double h, double w[3], double turn[4], double E[3][3])
+{
+    double J[RN][RN], A[RN][RN], L[3], f[3], Et[3][3];
+    const double t = r_euler_step(I, h, w, L, J, f);
+    for (int k = 0; k < 9; k++) A[k / 3][k % 3] = I[k / 3][k % 3];
     r_solve(3, J, f);
     turn[0] = 1;
     for (int k = 0; k < 3; k++) turn[1 + k] = t * (w[k] + f[k]);
@@ -456,6 +466,38 @@ static inline void r_euler(double I[3][3], double h, double w[3], double turn[4]
     for (int k = 0; k < 9; k++) Et[k / 3][k % 3] = E[k % 3][k / 3];
     r_turn(w, Et, L);
     r_solve(3, A, w);
+}
+
+/* By how many roundings the turn of r_euler may be off, to first order, if J d = f is solved by
+   elimination without pivoting, J = B U: those of f, of the terms of J and of B U, all through
+   J^-1, become those of t m, and of the turn by its length. Small for turns below a radian; above,
+   the terms of J that turn outweigh I, and its pivots may be small. */
+static inline double r_euler_roundings(double I[3][3], double h, const double w[3])
+{
+    double J[RN][RN], A[RN][RN], U[3][3], L[3], f[3], m[3];
+    double inertia = 0, inverse = 0, grown = 0;
+    const double t = r_euler_step(I, h, w, L, J, f);
+    for (int k = 0; k < 9; k++) inertia += I[k / 3][k % 3] * I[k / 3][k % 3];
+    for (int k = 0; k < 9; k++) U[k / 3][k % 3] = J[k / 3][k % 3];
+    for (int i = 0; i < 3; i++) {
+        double size[3] = { 0 }, column[3] = { 0 };
+        for (int k = 0; k < i; k++) {
+            const double b = U[i][k] / U[k][k];
+            for (int j = k; j < 3; j++) size[j] += fabs(b * U[k][j]);
+            for (int j = k; j < 3; j++) U[i][j] -= b * U[k][j];
+        }
+        for (int j = i; j < 3; j++) size[j] += fabs(U[i][j]);
+        grown += r_dot(size, size);
+        column[i] = 1;
+        memcpy(A, J, sizeof A);
+        r_solve(3, A, column);
+        inverse += r_dot(column, column);
+    }
+    r_solve(3, J, f);
+    for (int k = 0; k < 3; k++) m[k] = w[k] + f[k];
+    inertia = sqrt(inertia) + t * (r_size(L) + sqrt(inertia) * r_size(w)) + sqrt(grown);
+    return t * sqrt(inverse) * (t * r_size(L) * r_size(w) + inertia * r_size(f)) /
+           sqrt(1 + t * t * r_dot(m, m));
 }
 
 /* q and v of a single body for the time h, on which no force acts. */

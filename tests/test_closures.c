@@ -785,6 +785,44 @@ static void texts(void) {
               " |force| <= 10");
 }
 
+/* Two sliders that a hard coupling moves alike, with a stretched spring between them: it moves
+   nothing, and the coupling carries its force beside that which its follower's inertia takes. */
+static void spring_along_a_coupling(mdyn_scheme scheme) {
+    const double stiffness = 200, stretch = 0.05, pull = 3, mass[] = { 0.5, 1.5 };
+    mdyn_row_report r;
+    memset(&mech, 0, sizeof mech);
+    memset(closure, 0, sizeof closure);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].axis = wide3(1, 0, 0);
+        mech.body[i].mass = wide(mass[i]);
+        mech.coupling[0].terms[i].body = (int16_t)i;
+        mech.coupling[0].terms[i].coefficient = wide(i ? 1 : -1);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 2;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 1;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.solver.scheme = scheme;
+    closure[0].kind = MDYN_CLOSE_POINT;
+    closure[0].b = 1;
+    closure[0].point_a = wide3(stretch, 0, 0);
+    closure[0].softness.kind = MDYN_KP_KD;
+    closure[0].softness.a = wide(stiffness);
+    mech.model.closures = closure;
+    mech.model.closure_count = 1;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (int i = 0; i < 20; i++) {
+        sim.tau[0] = real(pull);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &r), MDYN_OK);
+        CHECK_NEAR(of_wide(r.force), pull * mass[1] / (mass[0] + mass[1]) - stiffness * stretch,
+                   BY_SCALAR(1e-12, 1e-4, 1e-5));
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     closures_against_dense(MDYN_PGS);
@@ -806,5 +844,7 @@ int main(int argc, char **argv) {
     texts();
     held_twice();
     velocities_of_rows();
+    spring_along_a_coupling(MDYN_EXPLICIT);
+    spring_along_a_coupling(MDYN_MIDPOINT);
     return check_end();
 }
