@@ -19376,12 +19376,15 @@ MD_STATIC md_num md_sum_speeds(const mdyn_sim *sim, const md_num *v)
     return sum;
 }
 
-/* Whether v changed by more than 1/8 in a step that did not begin where the last one ended: exact
-   rows and ties may have taken away what they do not allow of it. */
+/* Whether v, not 0, changed by more than 1/8 in a step that did not begin where the last one ended:
+   exact rows and ties may have taken away what they do not allow of it. */
 MD_INLINE int md_has_jumped(const mdyn_sim *sim)
 {
-    return sim->may_be_off && md_less(md_sum_speeds(sim, MD_TREE(sim)->bias_velocity),
-                                      md_mul(MD_K(8), md_sum_speeds(sim, sim->dv)));
+    md_num speeds;
+    if (!sim->may_be_off) return 0;
+    speeds = md_sum_speeds(sim, MD_TREE(sim)->bias_velocity);
+    return !md_is_zero(speeds)
+        && md_less(speeds, md_mul(MD_K(8), md_sum_speeds(sim, sim->dv)));
 }
 
 /* sim->last_dv := dv; sim->middle_dv := 2/3 dv - 1/6 last_dv from the changes of v in this step and
@@ -21508,18 +21511,20 @@ MD_STATIC void md_set_zero_pose(mdyn_sim *sim)
     }
 }
 
-/* Plans anew what was planned before a call that failed. Where M is singular in the present pose,
+/* Plans anew what was planned before a call that failed, when sim->may_be_off was so. Where M is singular in the present pose,
    no plan can be made: then in that of mdyn_init, in which it was not. */
-MD_OWN_FRAME void md_restore_plan(mdyn_sim *sim)
+MD_OWN_FRAME void md_restore_plan(mdyn_sim *sim, uint8_t may_be_off)
 {
     (void)md_update_curves(sim);
-    if (md_plan(sim) != MDYN_ERR_SINGULAR) return;
-    md_set_zero_pose(sim);
-    md_update_kinematics(sim);
-    (void)md_update_curves(sim);
-    (void)md_plan(sim);
-    md_copy(sim->q, sim->q_seen, sim->coordinates);
-    sim->kinematics_stale = 1;
+    if (md_plan(sim) == MDYN_ERR_SINGULAR) {
+        md_set_zero_pose(sim);
+        md_update_kinematics(sim);
+        (void)md_update_curves(sim);
+        (void)md_plan(sim);
+        md_copy(sim->q, sim->q_seen, sim->coordinates);
+        sim->kinematics_stale = 1;
+    }
+    sim->may_be_off = may_be_off;
 }
 
 /* ---- constraint rows ---- */
@@ -22014,6 +22019,7 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values 
 MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
 {
     const int was_released = sim->released[i];
+    const uint8_t was_off = sim->may_be_off;
     md_coupling_values old;
     int code;
 
@@ -22035,7 +22041,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     if (code >= 0) return code;
 
     md_store_coupling(sim, i, &old, was_released);
-    md_restore_plan(sim);
+    md_restore_plan(sim, was_off);
     return md_blame(sim, code, i);
 }
 
@@ -22317,6 +22323,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
 {
     const uint32_t before = md_sum_numbers(sim, i);
     const md_joint_values *values = md_values_of_body(sim, i);
+    const uint8_t was_off = sim->may_be_off;
     md_body_numbers n;
     md_link old;
     int anew, inertia, has_welded, code = md_check_body(b, i);
@@ -22346,7 +22353,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
         (void)md_refresh_kinematics(sim);
         md_drop_factor(sim);
         md_count_springs(sim);
-        md_restore_plan(sim);
+        md_restore_plan(sim, was_off);
         sim->culprit = culprit;
     } else {
         if (MIMICDYN_TREE && !has_welded) md_build_pitch(sim, &sim->link[i], b);
@@ -22393,6 +22400,7 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
 {
     const md_settings old = sim->solver;
     const int eliminates = md_eliminates(sim);
+    const uint8_t was_off = sim->may_be_off;
     int code = MDYN_OK;
     md_take_settings(sim, s);
 
@@ -22401,7 +22409,7 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
     if (code == MDYN_OK) code = md_check_dantzig_capacity(sim);
     if (code != MDYN_OK) {
         sim->solver = old;
-        md_restore_plan(sim);
+        md_restore_plan(sim, was_off);
     }
     md_set_time_step(sim);
     if (old.scheme != sim->solver.scheme) {
