@@ -405,12 +405,14 @@ typedef struct row {
 } row;
 
 /* What C's velocity has beside v, by the changes of v in the last two steps: nothing, dv/2, or
-   2/3 dv - 1/6 before. An impact is not extrapolated: two steps from a push on, it may be ANY of
-   the three. Of the root of a floating tree nobody can tell then; its change stays UNKNOWN. */
+   2/3 dv - 1/6 before. An impact is not extrapolated: three steps from a push on, it may be ANY of
+   the three; nor is what exact rows take away of a v that the user gave, in two steps from there.
+   Of the root of a floating tree nobody can tell then; its change stays UNKNOWN. */
 typedef struct change {
     double dv[RN], before[RN];
     enum { NOTHING, HALF, BOTH, ANY, UNKNOWN } state;
     int doubts; /* steps until it is sure */
+    int fresh;  /* v, or which rows are exact, was changed before this step */
 } change;
 
 static struct trial {
@@ -927,7 +929,7 @@ static int evaluate_scheme(const specimen *s, const mdyn_sim *before, const mdyn
     t.by_pose = 0;
     if (!is_midpoint(s)) return evaluate_dynamics(NOTHING);
     if (memcmp(t.v_last, before->v, (size_t)t.dofs * sizeof *before->v) != 0)
-        memset(&t.last, 0, sizeof t.last); /* the user gave another v */
+        t.last = (change){ .fresh = 1 }; /* the user gave another v */
     rigid_drift(&t.r, t.r.q, t.r.v, half);
     t.by_pose = !rigid_undrift(&t.r, q_after, t.v_after, half);
     return evaluate_dynamics((int)t.last.state);
@@ -974,9 +976,16 @@ static void close_scheme(const specimen *s, const mdyn_sim *after)
     int unknown = 0;
     for (int i = 0; i < t.r.bodies && (t.last.state >= ANY || turns_far(s)); i++)
         unknown |= t.r.body[i].floating;
+    double v = 0, dv = 0;
     memcpy(t.last.before, t.last.dv, sizeof t.last.dv);
-    for (int k = 0; k < t.dofs; k++) t.last.dv[k] = t.v_after[k] - t.r.v[k];
-    t.last.doubts = has_stop() ? 2 : t.last.doubts > 0 ? t.last.doubts - 1 : 0;
+    for (int k = 0; k < t.dofs; k++) {
+        t.last.dv[k] = t.v_after[k] - t.r.v[k];
+        v += fabs(t.r.v[k]);
+        dv += fabs(t.last.dv[k]);
+    }
+    t.last.doubts = has_stop() ? 3 : t.last.fresh && dv > v / 10 ? 2
+                  : t.last.doubts > 0 ? t.last.doubts - 1 : 0;
+    t.last.fresh = 0;
     t.last.state = unknown ? UNKNOWN : t.last.doubts ? ANY : t.last.state == NOTHING ? HALF : BOTH;
     memcpy(t.v_last, after->v, sizeof t.v_last);
 }
@@ -2042,6 +2051,7 @@ static void change_coupling(input *in, specimen *s)
     const int code = mdyn_engage(&t.a, i, on);
     REQUIRE(mdyn_verify(&t.a) != MDYN_ERR_MEMORY); /* offsets in the tables were edited before */
     if (code < 0) return;
+    t.last.fresh = 1;
     s->released[i] = !on;
     if (!on || c->level == MDYN_VELOCITY) return;
     for (int k = 0; k < TERMS; k++)
