@@ -2503,8 +2503,8 @@ MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real tar
    bound. MDYN_ENGAGE_OFFSET keeps the offset: position errors are corrected as after any
    disturbance. All clear the impulses of the coupling. The next step removes the difference of
    velocities, as far as effort allows.
-   Errors: MDYN_ERR_INDEX, MDYN_ERR_STATE, MDYN_ERR_RESULT if the offset would be 2^50 or more, those
-   of mdyn_set_coupling. Cost: that of mdyn_set_coupling. */
+   Errors: MDYN_ERR_INDEX, MDYN_ERR_STATE; MDYN_ERR_RESULT for an offset of 2^50 or more; those of
+   mdyn_set_coupling. Cost: that of mdyn_set_coupling. */
 enum { MDYN_RELEASE, MDYN_ENGAGE_HERE, MDYN_ENGAGE_OFFSET };
 MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
 
@@ -20379,6 +20379,8 @@ MD_STATIC int md_check_structure(const mdyn_model *model)
             if (!md_wide_is_zero(t->coefficient) && (t->body < 0 || t->body >= model->body_count))
                 return MDYN_ERR_TERM;
         }
+    for (i = 0; i < model->closure_count; i++)
+        if (md_closure_row_count(model->closures[i].kind) == 0) return MDYN_ERR_CLOSURE;
     return MDYN_OK;
 }
 
@@ -20426,7 +20428,7 @@ MD_STATIC void md_require_body_rows(const mdyn_model *model, mdyn_capacity *c)
     int i;
     c->body_rows = model->user_row_count;
     for (i = 0; i < model->closure_count; i++)
-        c->body_rows += MD_HAS_CLOSURES ? md_closure_row_count(model->closures[i].kind) : 6;
+        c->body_rows += md_closure_row_count(model->closures[i].kind);
     c->rows += c->body_rows + 3 * MIMICDYN_MAX_CONTACTS;
     if (c->rows == joint_rows) return;
 
@@ -21144,8 +21146,8 @@ MD_INLINE uint32_t md_sum_closures(const md_body_rows *rows)
                         (size_t)rows->closures * sizeof *rows->closure_table, 3000);
 }
 
-/* Bytes of the knots of a spline. 0 of other curves, and of a count that no spline has: a curve that
-   no coupling names may have any. */
+/* Bytes of the knots of a spline. 0 of other curves, and of a count that no spline has: a curve
+   that no coupling names may have any. */
 MD_STATIC size_t md_knot_bytes(const mdyn_curve *c)
 {
     const int count = c->kind == MDYN_CURVE_SPLINE && c->knots ? c->knot_count : 0;
@@ -21511,8 +21513,9 @@ MD_STATIC void md_set_zero_pose(mdyn_sim *sim)
     }
 }
 
-/* Plans anew what was planned before a call that failed, when sim->may_be_off was so. Where M is singular in the present pose,
-   no plan can be made: then in that of mdyn_init, in which it was not. */
+/* Plans anew what was planned before a call that failed, when sim->may_be_off was so. Where M is
+   singular in the present pose, no plan can be made: then in that of mdyn_init, in which it was
+   not. */
 MD_OWN_FRAME void md_restore_plan(mdyn_sim *sim, uint8_t may_be_off)
 {
     (void)md_update_curves(sim);
@@ -22453,8 +22456,8 @@ MD_STATIC void md_accept_state(mdyn_sim *sim)
 
 /* ---- leaders stay, followers move ---- */
 
-/* x += d. Returns 0 if no digit of x and its tail changes, MD_MOVED if d is above the rounding of x,
-   1 if not; MDYN_ERR_OVERFLOW (index) if x would leave the range of a step. */
+/* x += d. Returns 0 if no digit of x and its tail changes, MD_MOVED if d is above the rounding of
+   x, 1 if not; MDYN_ERR_OVERFLOW (index) if x would leave the range of a step. */
 enum { MD_MOVED = 2 };
 MD_STATIC int md_correct(mdyn_sim *sim, mdyn_real *x, md_tail *tail, md_num d, int index)
 {

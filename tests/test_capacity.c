@@ -194,7 +194,15 @@ static void test_refused(void) {
     CHECK_EQUAL(mdyn_required(&model, &need), MDYN_ERR_TERM);
     model.coupling_count = -1;
     CHECK_EQUAL(mdyn_required(&model, &need), MDYN_ERR_INDEX);
+    model.coupling_count = 0;
+    mdyn_closure loops[] = { { .kind = MDYN_CLOSE_HINGE }, { .kind = (mdyn_closure_kind)4 } };
+    model.closures = loops;
+    model.closure_count = 2;
+    CHECK_EQUAL(mdyn_required(&model, &need), MDYN_ERR_CLOSURE);
     CHECK(memcmp(&need, &before, sizeof need) == 0);
+    loops[1].kind = MDYN_CLOSE_POINT; /* in a build without closures */
+    CHECK_EQUAL(mdyn_required(&model, &need), MDYN_ERR_CAPACITY_BODY_ROWS);
+    CHECK_EQUAL(need.body_rows, 8);
 }
 
 int main(int argc, char **argv) {

@@ -259,8 +259,8 @@ static void held_twice(void) {
 }
 
 /* C' of the last step is the relative velocity of the two points, of a hard and of a soft loop. Of
-   hinged bodies and of a free one it stays the same, as the whole report, when a call takes J at the
-   present state, when a step is refused, and when dt changes. */
+   hinged bodies and of a free one it stays the same, as the whole report, when a call takes J at
+   the present state, when a step is refused, and when dt changes. */
 static void velocities_of_rows(void) {
     static const double straight[4] = { 1, 0, 0, 0 };
     mdyn_real q[3];

@@ -165,8 +165,8 @@ static void test_tendon(void) {
     CHECK_NEAR(-2 * 0.5 * of_real(sim.q[0]), 2 * of_real(sim.q[1]), DRIVE);
 }
 
-/* A joint at many turns is engaged with one at none: C is 0 there to the last digit of q, so nothing
-   moves; followers and rows alike. */
+/* A joint at many turns is engaged with one at none: C is 0 there to the last digit of q, so
+   nothing moves; followers and rows alike. */
 static void test_engage(void) {
     static const mdyn_body rotors[] = {
         MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS,

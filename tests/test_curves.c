@@ -1359,8 +1359,8 @@ static void test_open_ranges(void) {
     CHECK(open > 50 && narrowed > 200);
 }
 
-/* The same of curves that are level nowhere and out of range at both ends: a x + b x^3 is within the
-   limits of the follower. By bisection; the library halves 2^23 rad 64 times. */
+/* The same of curves that are level nowhere and out of range at both ends: a x + b x^3 is within
+   the limits of the follower. By bisection; the library halves 2^23 rad 64 times. */
 static void test_monotone_ranges(void) {
     mdyn_coupling c = MDYN_FOLLOWS(1, 0, 0);
     mdyn_model m = planar2g;

@@ -1107,7 +1107,8 @@ static void test_settle(void) {
     CHECK_NOTE("%d of 400 settled\n", settled);
 }
 
-/* Three rotors, a distance between two others if `closures`, and two couplings of the first joint. */
+/* Three rotors, a distance between two others if `closures`, and two couplings of the first
+   joint. */
 static void make_rotors(mdyn_level level, int closures) {
     static mdyn_closure rod[1];
     make_model();
@@ -1133,8 +1134,9 @@ static void make_rotors(mdyn_level level, int closures) {
     model.closure_count = closures;
 }
 
-/* Velocities that cannot be put right by the first joint alone, which both couplings name first: the
-   least change makes all of them equal. And velocities that nothing puts right, beside a loop. */
+/* Velocities that cannot be put right by the first joint alone, which both couplings name first:
+   the least change makes all of them equal. And velocities that nothing puts right, beside a
+   loop. */
 static void test_settled_velocities(void) {
     for (int n = 0; n < 4; n++) {
         make_rotors((mdyn_level)(n % 2), n / 2);
