@@ -412,7 +412,7 @@ typedef struct change {
     double dv[RN], before[RN];
     enum { NOTHING, HALF, BOTH, ANY, UNKNOWN } state;
     int doubts; /* steps until it is sure */
-    int fresh;  /* v, or which rows are exact, was changed before this step */
+    enum { CONTINUED, GIVEN, ENGAGED } fresh; /* v was given before this step; couplings changed */
 } change;
 
 static struct trial {
@@ -929,7 +929,7 @@ static int evaluate_scheme(const specimen *s, const mdyn_sim *before, const mdyn
     t.by_pose = 0;
     if (!is_midpoint(s)) return evaluate_dynamics(NOTHING);
     if (memcmp(t.v_last, before->v, (size_t)t.dofs * sizeof *before->v) != 0)
-        t.last = (change){ .fresh = 1 }; /* the user gave another v */
+        t.last = (change){ .fresh = GIVEN }; /* the user gave another v */
     rigid_drift(&t.r, t.r.q, t.r.v, half);
     t.by_pose = !rigid_undrift(&t.r, q_after, t.v_after, half);
     return evaluate_dynamics((int)t.last.state);
@@ -983,9 +983,9 @@ static void close_scheme(const specimen *s, const mdyn_sim *after)
         v += fabs(t.r.v[k]);
         dv += fabs(t.last.dv[k]);
     }
-    t.last.doubts = has_stop() ? 3 : t.last.fresh && dv > v / 10 ? 2
-                  : t.last.doubts > 0 ? t.last.doubts - 1 : 0;
-    t.last.fresh = 0;
+    const int jumps = t.last.fresh == ENGAGED || (t.last.fresh == GIVEN && dv > v / 10);
+    t.last.doubts = has_stop() ? 3 : jumps ? 2 : t.last.doubts > 0 ? t.last.doubts - 1 : 0;
+    t.last.fresh = CONTINUED;
     t.last.state = unknown ? UNKNOWN : t.last.doubts ? ANY : t.last.state == NOTHING ? HALF : BOTH;
     memcpy(t.v_last, after->v, sizeof t.v_last);
 }
@@ -2051,7 +2051,7 @@ static void change_coupling(input *in, specimen *s)
     const int code = mdyn_engage(&t.a, i, on);
     REQUIRE(mdyn_verify(&t.a) != MDYN_ERR_MEMORY); /* offsets in the tables were edited before */
     if (code < 0) return;
-    t.last.fresh = 1;
+    t.last.fresh = ENGAGED;
     s->released[i] = !on;
     if (!on || c->level == MDYN_VELOCITY) return;
     for (int k = 0; k < TERMS; k++)
