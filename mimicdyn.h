@@ -5494,7 +5494,8 @@ MD_INLINE mdyn_real md_no_number(void)
 MD_INLINE int md_is_well_within(mdyn_real q, mdyn_real v, md_num dv, md_num h, mdyn_wide lower,
                                 mdyn_wide upper)
 {
-    return (void)q, (void)v, (void)dv, (void)h, (void)lower, (void)upper, 0;
+    (void)q, (void)v, (void)dv, (void)h, (void)lower, (void)upper;
+    return 0;
 }
 
 /* x, and n c, as a coordinate clamped to +-8388607.5. n c: encoder counts times their value. */
@@ -5582,7 +5583,8 @@ MD_INLINE void md_overflow_reset(md_overflow *s, md_overflow x) { (void)s; (void
 MD_INLINE md_scale md_scale_to_hold(md_scale e, md_num x, int s) { (void)x; (void)s; return e; }
 MD_INLINE int md_surely_holds(md_scale e, md_num a, md_num b)
 {
-    return (void)e, (void)a, (void)b, 1;
+    (void)e, (void)a, (void)b;
+    return 1;
 }
 MD_INLINE md_scale md_scale_after_overflow(md_scale e, md_overflow s) { (void)s; return e; }
 
@@ -7469,7 +7471,8 @@ MD_INLINE void md_drop_last_dv(mdyn_sim *sim)
     int k;
     if (!MIMICDYN_TREE) return;
     md_forget_momentum(sim);
-    sim->is_continued = MD_TREE(sim)->extrapolates = 0;
+    sim->is_continued = 0;
+    MD_TREE(sim)->extrapolates = MD_BY_DV;
     for (k = 0; k < sim->dofs; k++) MD_TREE(sim)->middle_dv[k] = MD_K(0);
 }
 
