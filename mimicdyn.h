@@ -24982,7 +24982,7 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on)
     return code == MDYN_OK ? md_leave(sim, md_set_engaged(sim, coupling, on)) : code;
 }
 
-/* The closures are known as their table now has them. */
+/* The closures are known as their table now has them; sums are modulo 2^32. */
 MD_STATIC void md_note_closures(mdyn_sim *sim)
 {
     md_body_rows *rows = MD_BODY_ROWS(sim);
