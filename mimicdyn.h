@@ -1999,7 +1999,7 @@ typedef union md_mass {
     md_num middle_dv[MIMICDYN_MAX_DOFS];        /* from v to the middle of the step, as \
                                                    extrapolated */ \
     md_num bias_velocity[MIMICDYN_MAX_DOFS];    /* the v of the states: at the middle of a step */ \
-    uint8_t extrapolates;                       /* MD_BY_...: the next step's middle_dv */ \
+    uint8_t extrapolate_by;                     /* MD_BY_...: the next step's middle_dv */ \
     uint8_t state_is_of_step;                   /* q, v and rows on bodies are those of last_dv */
 #define MD_MOMENTUM_MEMBERS \
     md_momentum momentum[MD_ROOM(MIMICDYN_MAX_DOFS / 6)]; /* of floating trees: md_momentum_of */ \
@@ -2509,10 +2509,11 @@ enum { MDYN_RELEASE, MDYN_ENGAGE_HERE, MDYN_ENGAGE_OFFSET };
 MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
 
 /* Releases a closure (MDYN_RELEASE), which then has no effect, or engages it (MDYN_ENGAGE_OFFSET)
-   as the model's table now has it: the entry may have been edited, but for its number of rows.
-   mdyn_close_here first makes the entry one that is closed at the present positions. Otherwise the
-   gap is closed as after any disturbance. Clears the impulses of the closure. The next step removes
-   the difference of velocities, as far as effort allows.
+   as the model's table now has it: the entry may have been edited, but for its number of rows, and
+   mdyn_verify takes all closures as they now are. mdyn_close_here first makes the entry one that is
+   closed at the present positions. Otherwise the gap is closed as after any disturbance. Clears the
+   impulses of the closure. The next step removes the difference of velocities, as far as effort
+   allows.
    Errors: MDYN_ERR_INDEX, also for MDYN_ENGAGE_HERE; of the entry those of mdyn_init.
    O(r + n + c) */
 MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
@@ -7472,7 +7473,7 @@ MD_INLINE void md_drop_last_dv(mdyn_sim *sim)
     if (!MIMICDYN_TREE) return;
     md_forget_momentum(sim);
     sim->is_continued = 0;
-    MD_TREE(sim)->extrapolates = MD_BY_DV;
+    MD_TREE(sim)->extrapolate_by = MD_BY_DV;
     for (k = 0; k < sim->dofs; k++) MD_TREE(sim)->middle_dv[k] = MD_K(0);
 }
 
@@ -9081,7 +9082,7 @@ MD_STATIC const md_reduced *md_drop_rounding(mdyn_sim *sim)
     return r;
 }
 
-/* sim->reduced := J G of a row on joints with the terms t; then without what is rounding. */
+/* sim->reduced := J G of a row on joints with the terms t */
 MD_STATIC const md_reduced *md_sum_terms(mdyn_sim *sim, const md_terms *t)
 {
     int k;
@@ -9090,6 +9091,7 @@ MD_STATIC const md_reduced *md_sum_terms(mdyn_sim *sim, const md_terms *t)
     return &MD_REDUCED(sim);
 }
 
+/* The same without what is rounding. */
 MD_STATIC const md_reduced *md_reduce_terms(mdyn_sim *sim, const md_terms *t)
 {
     (void)md_sum_terms(sim, t);
@@ -16018,7 +16020,7 @@ MD_STATIC int md_own_bound(const mdyn_sim *sim, const md_row *row, md_num *bound
 
 /* |impulse| of a leader that is in no system, which no block needs to hold, in units of its unit
    vector. One that is no part of the step has none: its numbers are those of other steps. */
-MD_STATIC md_num md_dependent_leads(const md_row *leader)
+MD_STATIC md_num md_leading_impulse(const md_row *leader)
 {
     return leader->flags & MDYN_ROW_REDUNDANT
         ? md_mul(md_abs(leader->lambda_given), leader->length) : MD_K(0);
@@ -16028,7 +16030,7 @@ MD_STATIC md_num md_dependent_leads(const md_row *leader)
 MD_INLINE md_unit md_bound_by(const md_row *leader, md_num u_mu, md_scale e)
 {
     return leader->in_inequality ? md_unit_mul_num(md_unit_abs(leader->u_lambda), u_mu)
-                                 : md_unit_of(md_mul(md_dependent_leads(leader), u_mu), e);
+                                 : md_unit_of(md_mul(md_leading_impulse(leader), u_mu), e);
 }
 
 /* The upper bound of u_lambda of a row on bodies with a leader: mu |impulse of the leader|, or in
@@ -17964,7 +17966,7 @@ MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_sca
     md_num u_mu, own;
     const md_row *leader = md_row_at(sim, md_leader(sim, row, &u_mu));
     const md_num lambda = leader->in_inequality ? md_of_unit(md_unit_abs(leader->u_lambda), e)
-                                                : md_dependent_leads(leader);
+                                                : md_leading_impulse(leader);
     const md_num bound = md_mul(md_mul(row->scale, u_mu), lambda);
     row->lambda_max = md_own_bound(sim, row, &own) ? md_min(bound, own) : bound;
     row->lambda_min = md_neg(row->lambda_max);
@@ -19050,10 +19052,10 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    Gives:   the state one step later, the results of all rows, sim->report.
             md_find_constrained_accelerations gives accelerations; the state stays as it is.
    Writes:  q, v, their tails, what was seen of them and what is left for the next step (last_dv,
-            middle_dv, extrapolates, is_continued, has_impact, may_be_off, q_may_be_off, momentum,
-            was_unconverged); row_result and last_... of rows, report, culprit, step_count, released
-            (couplings that break), and the workspaces of all rooms above. On an error the state
-            is that before the call.
+            middle_dv, extrapolate_by, is_continued, has_impact, may_be_off, q_may_be_off,
+            momentum, was_unconverged); row_result and last_... of rows, report, culprit,
+            step_count, released (couplings that break), and the workspaces of all rooms above. On
+            an error the state is that before the call.
    Cost:    that of the dynamics, O(b d + n d^2), and of the solve.
 
    MDYN_MIDPOINT   q to the middle, q_m = q (+) dt/2 v; M, C and J there; then
@@ -19162,13 +19164,12 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
         }
 }
 
-/* Whether a one-sided row pushes that did not in the last step: a limit, a range, or the normal of
-   a contact. The result of row k is still that of the last step. */
-MD_INLINE int md_row_begins_to_push(const mdyn_sim *sim, int k)
+/* Whether a one-sided row pushes, by `impulse`, that did not in the `last` step: a limit, a range,
+   or the normal of a contact. */
+MD_INLINE int md_begins_to_push(const mdyn_sim *sim, const md_row *row, const md_row_result *last,
+                                md_num impulse)
 {
-    const md_row *row = md_row_at(sim, k);
-    const md_row_result *last = &sim->row_result[k];
-    if (md_is_zero(md_row_impulse(sim, k)) || !md_is_zero(last->impulse)) return 0;
+    if (md_is_zero(impulse) || !md_is_zero(last->impulse)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
         return row->index % 3 == 0 && md_is_zero(last->warm_start);
     return md_row_activates(sim, row);
@@ -19252,6 +19253,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         /* the error is that of the last substep, the impulse the sum */
         md_row *row = md_active_row(sim, k);
         md_row_result *o = &sim->row_result[sim->active[k]];
+        md_num impulse;
         int flags = row->flags;
         MD_OPAQUE(o);
         if (MIMICDYN_SETTINGS) {
@@ -19263,8 +19265,9 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_step = step;
         row->last_flags = (uint8_t)flags;
         md_report_targets(row, bias, o);
-        if (MIMICDYN_TREE && md_row_begins_to_push(sim, sim->active[k])) sim->has_impact = 1;
-        o->impulse = md_row_impulse(sim, sim->active[k]);
+        impulse = md_row_impulse(sim, sim->active[k]);
+        if (MIMICDYN_TREE && md_begins_to_push(sim, row, o, impulse)) sim->has_impact = 1;
+        o->impulse = impulse;
         o->warm_start = row->warm_start;
 
         /* redundant and contradictory rows are counted; couplings break */
@@ -19369,8 +19372,8 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
     md_update_poses(sim);
 }
 
-/* The sum of the magnitudes of joint velocities: no body turns faster. */
-MD_STATIC md_num md_sum_speeds(const mdyn_sim *sim, const md_num *v)
+/* The sum of |v_k|: no body turns faster. */
+MD_STATIC md_num md_sum_magnitudes(const mdyn_sim *sim, const md_num *v)
 {
     md_num sum = MD_K(0);
     int k;
@@ -19383,11 +19386,10 @@ MD_STATIC md_num md_sum_speeds(const mdyn_sim *sim, const md_num *v)
    exact rows and ties may have taken away what they do not allow of it. */
 MD_INLINE int md_has_jumped(const mdyn_sim *sim)
 {
-    md_num speeds;
+    md_num v;
     if (!sim->may_be_off) return 0;
-    speeds = md_sum_speeds(sim, MD_TREE(sim)->bias_velocity);
-    return !md_is_zero(speeds)
-        && md_less(speeds, md_mul(MD_K(8), md_sum_speeds(sim, sim->dv)));
+    v = md_sum_magnitudes(sim, MD_TREE(sim)->bias_velocity);
+    return !md_is_zero(v) && md_less(v, md_mul(MD_K(8), md_sum_magnitudes(sim, sim->dv)));
 }
 
 /* sim->last_dv := dv; sim->middle_dv := 2/3 dv - 1/6 last_dv from the changes of v in this step and
@@ -19406,7 +19408,7 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         md_copy_scalars(tree->last_dv, sim->dv, sim->dofs);
         return;
     }
-    by = tree->extrapolates;
+    by = tree->extrapolate_by;
     if (sim->has_impact || md_has_jumped(sim)) by = MD_BY_NOTHING;
     if (by != MD_BY_BOTH) {
         now = by == MD_BY_DV ? MD_K(0.5) : MD_K(0);
@@ -19417,8 +19419,8 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
         tree->middle_dv[k] = md_sub(md_mul(now, sim->dv[k]), md_mul(before, tree->last_dv[k]));
         tree->last_dv[k] = sim->dv[k];
     }
-    tree->extrapolates = sim->has_impact ? MD_BY_NOTHING : by == MD_BY_NOTHING ? MD_BY_DV
-                                                                              : MD_BY_BOTH;
+    tree->extrapolate_by = sim->has_impact ? MD_BY_NOTHING : by == MD_BY_NOTHING ? MD_BY_DV
+                                                                                : MD_BY_BOTH;
 }
 
 /* ---- the second solve of a step: the bias force at v + dv/2 ---- */
@@ -19430,7 +19432,7 @@ MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
     const md_num most = md_mul(MD_K(MD_FAR_TURN), sim->inverse_dt), most2 = md_mul(most, most);
     int i;
     if (md_leaves_out_bodies(sim)) return -1;
-    if (md_less(md_sum_speeds(sim, MD_TREE(sim)->bias_velocity), most)) return -1;
+    if (md_less(md_sum_magnitudes(sim, MD_TREE(sim)->bias_velocity), most)) return -1;
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || md_link_is(&sim->link[i], MD_ALONE)) continue;
@@ -25756,10 +25758,10 @@ MDYN_API int mdyn_point(mdyn_sim *sim, int body, const mdyn_real3 *point, mdyn_r
 }
 
 /* Gap and turn are measured as the rows of the closure measure them, so that none is left to
-   correct. The kinematics may be asked of a row's callback, for an entry of its own. */
+   correct. */
 MDYN_API int mdyn_close_here(mdyn_sim *sim, mdyn_closure *closure)
 {
-    int code = md_open_kinematics(sim, 0, closure, closure);
+    int code = md_open_query(sim, 0, closure, closure);
     if (code != MDYN_OK) return code;
     if (!MD_HAS_CLOSURES) return md_blame(sim, MDYN_ERR_CAPACITY_BODY_ROWS, -1);
     code = md_check_closure(sim, closure, -1, sim->bodies);

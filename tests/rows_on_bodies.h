@@ -613,6 +613,16 @@ static inline void random_closure(mdyn_closure *c, mdyn_closure_kind kind, doubl
     c->rotation = present_turn(c->a, c->b, off);
 }
 
+/* The mechanism by itself in motion, as truth.h sees it: rows are drawn there, and start_again()
+   goes on with them. */
+static inline mdyn_sim start_without_rows(double speed) {
+    mech.model.user_row_count = mech.model.closure_count = 0;
+    start();
+    sim_random(&sim, &mech.model, speed, 5);
+    look();
+    return sim;
+}
+
 /* Where the sim was, after a start with more rows. */
 static inline void start_again(const mdyn_sim *kept) {
     start();

@@ -28,11 +28,7 @@ static void closures_against_dense(mdyn_method method) {
         random_seed(700 + (uint64_t)n);
         draw_mechanism(4 + random_int(4), 30, random_int(2) ? FOREST : FLOATING);
         solve_well(method);
-        mech.model.user_row_count = mech.model.closure_count = 0;
-        start();
-        sim_random(&sim, &mech.model, 2, 5);
-        look();
-        mdyn_sim kept = sim;
+        const mdyn_sim kept = start_without_rows(2);
         mech.model.closure_count = 1 + (random_int(3) == 0);
         memset(closure, 0, sizeof closure);
         for (int i = 0; i < mech.model.closure_count; i++) {
@@ -105,11 +101,7 @@ static void draw_twins(mdyn_method method, int parts, mdyn_sim *twin) {
     mdyn_model changed;
     draw_mechanism(4 + random_int(3), 20, FOREST);
     solve_well(method);
-    mech.model.user_row_count = mech.model.closure_count = 0;
-    start();
-    sim_random(&sim, &mech.model, 1, 5);
-    look();
-    const mdyn_sim kept = sim;
+    const mdyn_sim kept = start_without_rows(1);
     mech.model.closure_count = 2;
     random_closure(&closure[0], (mdyn_closure_kind)random_int(4), 0);
     random_closure(&closure[1], MDYN_CLOSE_DISTANCE, 0.005);
@@ -664,11 +656,7 @@ static void accelerations_of_loops(void) {
         mdyn_wide a[TN];
         random_seed(5000 + (uint64_t)n);
         draw_mechanism(4 + random_int(4), 30, FLOATING);
-        mech.model.user_row_count = mech.model.closure_count = 0;
-        start();
-        sim_random(&sim, &mech.model, 2, 5);
-        look();
-        mdyn_sim kept = sim;
+        const mdyn_sim kept = start_without_rows(2);
         mech.model.closure_count = 1;
         random_closure(&closure[0], (mdyn_closure_kind)(n % 4), 0);
         start_again(&kept);

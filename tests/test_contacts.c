@@ -20,16 +20,12 @@ static void contacts_against_dense(mdyn_method method) {
         random_seed(1500 + (uint64_t)n);
         draw_mechanism(3 + random_int(4), 20, random_int(2) ? FOREST : FLOATING);
         solve_well(method);
-        mech.model.user_row_count = mech.model.closure_count = 0;
-        start();
-        sim_random(&sim, &mech.model, 2, 5);
-        look();
+        const mdyn_sim kept = start_without_rows(2);
         truth_step_begin(&dense, &t, &mech.model, &sim);
         hits = 1 + random_int(2);
         for (int i = 0; i < hits; i++) {
             random_hit(&hit[i]);
         }
-        mdyn_sim kept = sim;
         mech.model.user_row_count = random_int(2);
         random_user_row(&user_row[0], random_int(6));
         mech.model.closure_count = random_int(2);

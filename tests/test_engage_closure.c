@@ -15,11 +15,7 @@ TOLERANCE(CLOSED,        5e-14,  1e-5,  1e-7); /* m, rad */
 static void draw_closures(mdyn_method method, mdyn_closure_kind first, double off) {
     draw_mechanism(4 + random_int(4), 30, random_int(2) ? FOREST : FLOATING);
     solve_well(method);
-    mech.model.user_row_count = mech.model.closure_count = 0;
-    start();
-    sim_random(&sim, &mech.model, 2, 5);
-    look();
-    const mdyn_sim kept = sim;
+    const mdyn_sim kept = start_without_rows(2);
     mech.model.closure_count = 2;
     memset(closure, 0, sizeof closure);
     for (int i = 0; i < 2; i++) {
