@@ -3,6 +3,7 @@
    on a sum of joints, against a drive on one joint of the equivalent inertia. */
 #include "knobs.h"
 #include "check.h"
+#include "sims.h"
 
 /* What the checks allow, some three to ten times the worst. */
 /*                        F64    F32  FIXED */
@@ -198,6 +199,42 @@ static void test_engage(void) {
     }
 }
 
+/* Of two couplings that say the same, one is given another target, and the first one again: what
+   contradicts is said by the call and by each step as after mdyn_init with that offset. */
+static void test_redundant(void) {
+    static const mdyn_body rotors[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.01), "a"),
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.02), "b"),
+    };
+    static const double target[] = { 0.125, 0, -0.25 };
+    for (int kinds = 0; kinds < 4; kinds++) {
+        mdyn_coupling c[2] = { MDYN_MIMIC(1, 0, 1.0, 0.0), MDYN_MIMIC(1, 0, 1.0, 0.0) };
+        mdyn_model m = MDYN_MODEL(rotors, 2, c, 2, MDYN_V3(0, 0, 0), 0.001);
+        for (int i = 0; i < 2; i++) { /* as rows, and as what may be eliminated */
+            c[i].softness.kind = kinds >> i & 1 ? MDYN_ERP_CFM : MDYN_DEFAULT;
+            c[i].softness.a = wide(kinds >> i & 1 ? 0.25 : 0);
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_WARN_REDUNDANT);
+        for (int k = 0; k < 3; k++) {
+            c[1].offset = wide(-target[k]);
+            int code = mdyn_init(&other, &m);
+            CHECK_EQUAL(code, target[k] < 0 || target[k] > 0 ? MDYN_WARN_CONTRADICTION
+                                                             : MDYN_WARN_REDUNDANT);
+            CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(target[k]), real(0)), code);
+            sim.tau[0] = real(0.1);
+            copy_inputs(&other, &sim);
+            for (int step = 0; step < 3; step++) {
+                CHECK_EQUAL(mdyn_step(&sim), mdyn_step(&other));
+                CHECK_EQUAL(sim.report.contradictory, other.report.contradictory);
+                CHECK_NEAR(of_real(sim.v[0] - other.v[0]), 0, VELOCITY);
+                CHECK_NEAR(of_real(sim.v[1] - other.v[1]), 0, VELOCITY);
+            }
+        }
+    }
+}
+
 static void test_errors(void) {
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(0), real(0)), MDYN_ERR_INDEX);
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, -1, real(0), real(0)), MDYN_ERR_INDEX);
@@ -209,7 +246,8 @@ static void test_errors(void) {
 
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
-        test_path, test_flywheel, test_floating, test_tendon, test_errors, test_engage
+        test_path, test_flywheel, test_floating, test_tendon, test_errors, test_engage,
+        test_redundant
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

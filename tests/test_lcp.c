@@ -973,6 +973,12 @@ static void test_refused_calls(void) {
         CHECK_EQUAL(iterate(settings[i][0], 5, settings[i][1], MDYN_COLD), MDYN_ERR_SOLVER);
     }
     CHECK_EQUAL(iterate(1, 5, 0, (mdyn_start)2), MDYN_ERR_SOLVER);
+    for (int i = 0; i < 2 * CHECK_BAD_WIDES; i++) {
+        mdyn_solver s;
+        memset(&s, 0, sizeof s);
+        bad_wide(i % 2 ? &s.relaxation : &s.tolerance, i / 2);
+        CHECK_EQUAL(mdyn_lcp_pgs(&p, &s, x, w, scratch, CELLS, &report), MDYN_ERR_SOLVER);
+    }
 }
 
 /* Solvable, since b = A y - w for a y and a w that fit each other, though A is nearly singular:

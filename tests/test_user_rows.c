@@ -448,6 +448,10 @@ static void broken(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
     case 8: row->softness.kind = (mdyn_softness_kind)-1; break;
     case 9: row->level = (mdyn_level)5; break;
     case 10: row->terms[0].linear.z = wide(1e-13); break;
+    case 11: bad_wide(&row->lower, 1); break;
+    case 12: bad_wide(&row->force_max, 2); break;
+    case 13: bad_wide(&row->mu, 0); break;
+    case 14: bad_wide(&row->softness.a, 2); break;
     default: break;
     }
 }
@@ -455,7 +459,8 @@ static void broken(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
 static void refused_rows(void) {
     static const int codes[] = { MDYN_OK, MDYN_ERR_NOT_FINITE, MDYN_ERR_NOT_FINITE,
         MDYN_ERR_USER_ROW, MDYN_ERR_USER_ROW, MDYN_ERR_USER_ROW, MDYN_ERR_USER_ROW,
-        MDYN_ERR_USER_ROW, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_COEFFICIENT };
+        MDYN_ERR_USER_ROW, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_COEFFICIENT,
+        MDYN_ERR_NOT_FINITE, MDYN_ERR_NOT_FINITE, MDYN_ERR_NOT_FINITE, MDYN_ERR_NOT_FINITE };
     boxes(2, MDYN_PYRAMID);
     mech.model.user_rows = NULL;
     mech.model.user_row_count = 2;
@@ -463,9 +468,9 @@ static void refused_rows(void) {
     mech.model.row_function = broken;
     mech.model.user_data = &breaking;
     CHECK_EQUAL(init_explicit(&sim, &mech.model), MDYN_OK);
-    for (int i = 1; i <= 11; i++) {
+    for (int i = 1; i <= 15; i++) {
         mdyn_sim before = sim;
-        breaking = i % 11;
+        breaking = i % 15;
         CHECK_EQUAL(mdyn_step(&sim), codes[breaking]);
         if (breaking != 0) {
             CHECK_EQUAL(sim.culprit.code, codes[breaking]);
