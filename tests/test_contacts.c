@@ -284,7 +284,34 @@ static void contact_where_a_limit_was(void) {
     }
 }
 
-/* ---- refusals and texts ---- */
+/* What is reported of a contact that stops a slider within the step: C where the step ends. */
+static void contact_after_the_step(mdyn_method method) {
+    memset(&mech, 0, sizeof mech);
+    mech.body[0].parent = MDYN_WORLD;
+    mech.body[0].joint = MDYN_PRISMATIC;
+    mech.body[0].mass = wide(1);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 1;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.solver.method = method;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (int n = 0; n < 20; n++) {
+        mdyn_contact c;
+        mdyn_row_report r;
+        memset(&c, 0, sizeof c);
+        c.b = MDYN_WORLD;
+        c.normal.z = real(1);
+        c.depth = real(random_in(0.001, 0.01));
+        sim.q[0] = -c.depth;
+        sim.v[0] = real(random_in(-1, 0));
+        CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 0, &r), MDYN_OK);
+        CHECK_NEAR(of_wide(r.error), of_real(sim.q[0]), BY_SCALAR(1e-15, 1e-8, 1e-9));
+        CHECK(of_wide(r.force) > 0);
+    }
+}
 
 /* A wheel on a fixed axle, pressed through its axle, or touched on it, anywhere: the normal can
    move nothing, so that it has no impulse, and no friction follows it. Its element of J is
@@ -464,6 +491,8 @@ static void carousel_from_zero(void) {
     }
 }
 
+/* ---- refusals and texts ---- */
+
 static int row_is_broken;
 
 static void breakable_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
@@ -590,6 +619,8 @@ int main(int argc, char **argv) {
     idle_rows_have_no_past();
     carousel_from_zero();
     contact_where_a_limit_was();
+    contact_after_the_step(MDYN_PGS);
+    contact_after_the_step(MDYN_DANTZIG);
     refused_step();
     refused_contacts();
     texts();

@@ -1012,10 +1012,11 @@ static void test_ranges(void) {
     CHECK(mdyn_settle(&other) >= 0);
 }
 
-/* 2 q_2 - f(q_1) + q_0/2 + 0.2 = 0 and q_3 = 0.2 - 1.5 q_2: each joint is left what the ranges of
-   the others leave it, f having all values between its least and its most. */
+/* 2 q_2 - f(q_1) + q_0/2 + 0.2 = 0, or within a range and then also without q_0, and
+   q_3 = 0.2 - 1.5 q_2: each joint is left what the ranges of the others leave it, f having all
+   values between its least and its most. */
 static void test_ranges_of_several(void) {
-    static const mdyn_coupling couplings[] = {
+    mdyn_coupling couplings[] = {
         { { MDYN_TERM(2, 2), MDYN_CURVED_TERM(1, -1, 0), MDYN_TERM(0, 0.5) }, MDYN_C(0.2),
           MDYN_COUPLING_END_ },
         MDYN_MIMIC(3, 2, -1.5, 0.2),
@@ -1036,6 +1037,11 @@ static void test_ranges_of_several(void) {
             low[i] = of_wide(chain[i].lower);
             high[i] = of_wide(chain[i].upper);
         }
+        const double lo = n % 4 > 1 ? random_in(-1, -0.1) : 0, hi = n % 4 > 1 ? 0.2 : 0;
+        const double half = n % 4 == 3 ? 0 : 0.5;
+        couplings[0].lower = wide(lo);
+        couplings[0].upper = wide(hi);
+        couplings[0].terms[2].coefficient = wide(half);
         CHECK(mdyn_init(&other, &m) >= 0);
 
         /* of joint 2 by 3, of f by places */
@@ -1049,24 +1055,30 @@ static void test_ranges_of_several(void) {
             most = fmax(most, f[k]);
             steepest = k ? fmax(steepest, fabs(f[k] - f[k - 1]) / step) : 1;
         }
-        const double below = 2 * low[2] + 0.5 * low[0] + 0.2, room = 2 * steepest * step;
-        const double above = 2 * high[2] + 0.5 * high[0] + 0.2;
+        const double below = 2 * low[2] + half * low[0] + 0.2 - hi, room = 2 * steepest * step;
+        const double above = 2 * high[2] + half * high[0] + 0.2 - lo;
         double left[4][2] = {
-            { 2 * (least - 0.2 - 2 * high[2]), 2 * (most - 0.2 - 2 * low[2]) },
+            { 2 * (least - 0.2 - 2 * high[2] + lo), 2 * (most - 0.2 - 2 * low[2] + hi) },
             { HUGE_VAL, -HUGE_VAL },
-            { (least - 0.2 - 0.5 * high[0]) / 2, (most - 0.2 - 0.5 * low[0]) / 2 },
+            { (least - 0.2 - half * high[0] + lo) / 2, (most - 0.2 - half * low[0] + hi) / 2 },
         };
+        double touched[2] = { HUGE_VAL, -HUGE_VAL }; /* with what the curve touches between places */
         for (int k = 0; k <= PLACES; k++) {
-            if (f[k] < below || f[k] > above) {
-                continue;
+            double place = low[1] + step * k;
+            if (f[k] >= below - room && f[k] <= above + room) {
+                touched[0] = fmin(touched[0], place - step);
+                touched[1] = fmax(touched[1], place + step);
             }
-            left[1][0] = fmin(left[1][0], low[1] + step * k);
-            left[1][1] = fmax(left[1][1], low[1] + step * k);
+            if (f[k] >= below && f[k] <= above) {
+                left[1][0] = fmin(left[1][0], place);
+                left[1][1] = fmax(left[1][1], place);
+            }
         }
         int is_empty = left[1][0] > left[1][1];
         for (int i = 0; i < 3; i++) {
-            left[i][0] = fmax(left[i][0], low[i]);
-            left[i][1] = fmin(left[i][1], high[i]);
+            int counts = i > 0 || half > 0;
+            left[i][0] = fmax(counts ? left[i][0] : -HUGE_VAL, low[i]);
+            left[i][1] = fmin(counts ? left[i][1] : HUGE_VAL, high[i]);
             is_empty |= left[i][1] - left[i][0] < room;
         }
         left[3][0] = 0.2 - 1.5 * left[2][1];
@@ -1075,7 +1087,8 @@ static void test_ranges_of_several(void) {
             mdyn_wide lower, upper;
             CHECK_EQUAL(mdyn_range(&other, i, &lower, &upper), MDYN_OK);
             CHECK(of_wide(lower) < left[i][0] + 1e-6 && of_wide(upper) > left[i][1] - 1e-6);
-            if (i == 1) { /* between two places the curve may touch a bound */
+            if (i == 1) {
+                CHECK(of_wide(lower) > touched[0] && of_wide(upper) < touched[1]);
                 continue;
             }
             CHECK_NEAR(of_wide(lower), left[i][0], 2 * room);

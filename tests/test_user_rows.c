@@ -13,6 +13,7 @@
 TOLERANCE(USER_ROW_SPEEDS, 1e-12,  5e-4,  2e-4);
 TOLERANCE(OTHER_UNITS,     2e-9,   6e-3,  2e-4);
 TOLERANCE(SPEED_OF_ROW,    1e-14,  1e-6,  1e-8);
+TOLERANCE(PULL,            1e-14,  1e-6,  3e-8); /* [kg m/s] of 2 */
 
 /* Rows of every kind on random trees; a friction row after a bounded one. */
 static void user_rows_against_dense(mdyn_method method) {
@@ -193,6 +194,49 @@ static void rows_behind_an_idle_one(mdyn_method method) {
         CHECK_NEAR(of_real(sim.v[4]), 1, SPEED_OF_ROW);
         CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_USER, 1, &of_range), MDYN_OK);
         CHECK_EQUAL(of_wide(of_range.force) > 0, n < 2);
+    }
+}
+
+/* ---- a row that pulls two bodies of one floating tree the same way ---- */
+
+static void pull_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    CHECK(s == &sim && index == 0 && user == NULL);
+    for (int k = 0; k < 2; k++) {
+        row->terms[k].body = (int16_t)k;
+        row->terms[k].linear.x = wide(1);
+    }
+    row->level = MDYN_VELOCITY;
+    row->target_velocity = wide(1000);
+    row->force_min = wide(-1);
+    row->force_max = wide(1);
+}
+
+/* Unlike a contact within the tree it changes the momentum: by 1 N on each of the two. A spring
+   sets them against each other at the same time. */
+static void pulled_tree(mdyn_method method) {
+    memset(&mech, 0, sizeof mech);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].parent = (int16_t)(i - 1);
+        mech.body[i].joint = i == 0 ? MDYN_FREE : MDYN_PRISMATIC;
+        mech.body[i].mass = wide(2 - i);
+        mech.body[i].axis.x = wide(1);
+        mech.body[i].inertia.xx = mech.body[i].inertia.yy = mech.body[i].inertia.zz = wide(1);
+    }
+    mech.body[1].drive_kp = wide(100);
+    mech.body[1].drive_kd = wide(0.5);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 2;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.user_row_count = 1;
+    mech.model.row_function = pull_row;
+    mech.model.solver.method = method;
+    memset(user_row, 0, sizeof user_row);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.target[6] = real(0.25);
+    for (int n = 1; n <= 1024; n++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        double first = of_real(sim.v[3]), second = first + of_real(sim.v[6]);
+        CHECK_NEAR(2 * first + second, n * 0x1p-9, PULL);
     }
 }
 
@@ -514,6 +558,8 @@ int main(int argc, char **argv) {
     rows_of_no_stiffness();
     rows_behind_an_idle_one(MDYN_PGS);
     rows_behind_an_idle_one(MDYN_DANTZIG);
+    pulled_tree(MDYN_PGS);
+    pulled_tree(MDYN_DANTZIG);
     for (int parts = 1; parts < 3; parts++) {
         rows_in_other_units(MDYN_PGS, parts);
         rows_in_other_units(MDYN_DANTZIG, parts);
