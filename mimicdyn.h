@@ -20649,8 +20649,7 @@ MD_STATIC md_num md_find_side(const md_preimage *s, md_num from, md_num to)
    below it. */
 MD_STATIC void md_take_interval(md_preimage *s, md_num first, md_num last)
 {
-    if (s->found && md_less(s->wanted, first)
-        && !md_less(md_sub(first, s->wanted), md_sub(s->wanted, s->last))) return;
+    if (s->found && !md_less(md_sub(first, s->wanted), md_sub(s->wanted, s->last))) return;
     s->found = 1;
     s->first = first;
     s->last = last;
@@ -21520,9 +21519,10 @@ MD_STATIC void md_set_zero_pose(mdyn_sim *sim)
 
 /* Plans anew what was planned before a call that failed, when sim->may_be_off was so. Where M is
    singular in the present pose, no plan can be made: then in that of mdyn_init, in which it was
-   not. */
+   not. The culprit is that of the call. */
 MD_OWN_FRAME void md_restore_plan(mdyn_sim *sim, uint8_t may_be_off)
 {
+    const mdyn_culprit culprit = sim->culprit;
     (void)md_update_curves(sim);
     if (md_plan(sim) == MDYN_ERR_SINGULAR) {
         md_set_zero_pose(sim);
@@ -21532,6 +21532,7 @@ MD_OWN_FRAME void md_restore_plan(mdyn_sim *sim, uint8_t may_be_off)
         md_copy(sim->q, sim->q_seen, sim->coordinates);
         sim->kinematics_stale = 1;
     }
+    sim->culprit = culprit;
     sim->may_be_off = may_be_off;
 }
 
@@ -22356,13 +22357,11 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     anew = md_exchange_body(sim, i, &n, 0);
     code = md_adopt_body(sim, i, inertia, anew);
     if (code < 0) {
-        const mdyn_culprit culprit = sim->culprit;
         (void)md_exchange_body(sim, i, &n, 1);
         (void)md_refresh_kinematics(sim);
         md_drop_factor(sim);
         md_count_springs(sim);
         md_restore_plan(sim, was_off);
-        sim->culprit = culprit;
     } else {
         if (MIMICDYN_TREE && !has_welded) md_build_pitch(sim, &sim->link[i], b);
         if (inertia) md_set_damping_weights(sim);

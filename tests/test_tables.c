@@ -273,9 +273,10 @@ static void test_singular_pose(void) {
         CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
         kept = sim;
         sim.q[1] = real(-1.5707963267948966);
-        if (n == 0) CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_ERR_SINGULAR);
-        if (n == 1) CHECK_EQUAL(mdyn_set_body(&sim, 2, &b), MDYN_ERR_MASSLESS);
-        if (n == 2) CHECK_EQUAL(mdyn_set_solver(&sim, &solver), MDYN_ERR_SINGULAR);
+        int code = n == 0 ? mdyn_set_coupling(&sim, 0, &c)
+                 : n == 1 ? mdyn_set_body(&sim, 2, &b) : mdyn_set_solver(&sim, &solver);
+        CHECK_EQUAL(code, n == 1 ? MDYN_ERR_MASSLESS : MDYN_ERR_SINGULAR);
+        CHECK_EQUAL(sim.culprit.code, code);
         CHECK(of_real(sim.q[1]) < -1.57);
         CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
         sim.q[1] = 0;
