@@ -158,6 +158,9 @@ static void test_mistakes_of_rows_on_bodies(void) {
             (model.closures = &rod, model.closure_count = 1, rod.axis_a.y = wide(1e-7)));
     rod.axis_a.y = wide(0);
     REFUSED(MDYN_ERR_CLOSURE, 0,
+            (model.closures = &rod, model.closure_count = 1, rod.axis_b.z = wide(-1e-7)));
+    rod.axis_b.z = wide(0);
+    REFUSED(MDYN_ERR_CLOSURE, 0,
             (model.closures = &rod, model.closure_count = 1, rod.rotation.w = wide(1e-25)));
     rod.rotation.w = wide(0);
     row.mu = wide(1); /* of its own force */

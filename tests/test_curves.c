@@ -176,6 +176,8 @@ static void test_refused_curves(void) {
     c = curves[0];
     c.a[4] = wide(1e6);
     CHECK_EQUAL(mdyn_evaluate_curve(&c, real(1000), &p), MDYN_ERR_RESULT);
+    c.a[0] = wide(1e7); /* beyond all coordinates */
+    CHECK_EQUAL(mdyn_evaluate_curve(&c, 0, &p), MDYN_ERR_RESULT);
     bad_wide(&c.a[4], 0);
     CHECK_EQUAL(mdyn_evaluate_curve(&c, 0, &p), MDYN_ERR_CURVE);
 }
@@ -750,6 +752,9 @@ static void test_refused(void) {
     c.terms[1].curve = 5; /* a coupler of one term */
     CHECK_EQUAL(refused(&c), MDYN_ERR_CURVE);
     c.terms[0].curve = 5;
+    c.terms[1].curve = 0;
+    CHECK_EQUAL(refused(&c), MDYN_ERR_CURVE);
+    c.terms[1].curve = 5;
     CHECK_EQUAL(refused(&c), MDYN_OK);
     c = follows[0];
     c.level = MDYN_VELOCITY;
@@ -784,6 +789,8 @@ static void test_refused(void) {
     CHECK_EQUAL(mdyn_step(&other), MDYN_ERR_NOT_FINITE);
     CHECK_EQUAL(other.culprit.index, 0);
     own[3].function = NULL;
+    CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CURVE);
+    own[3].kind = (mdyn_curve_kind)(MDYN_CURVE_COUPLER + 1);
     CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_CURVE);
     m.curves = NULL;
     CHECK_EQUAL(mdyn_init(&other, &m), MDYN_ERR_NULL);
