@@ -11875,8 +11875,9 @@ MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row)
         sim->has_position_error |= md_error_kind(sim, row);
 }
 
-/* Stores the bias of a row. With relaxation and MDYN_EXPLICIT, or after a step whose iteration did
-   not converge, any bias counts as a position error; otherwise only one above rounding. */
+/* Stores the bias of a row. With relaxation and MDYN_EXPLICIT, or without relaxation after a step
+   whose iteration did not converge, any bias counts as a position error; otherwise only one above
+   rounding: a tree that is displaced by less would leave the path of its momentum. */
 MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
 {
     /* at most the rounding of C */
@@ -11887,7 +11888,7 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
     row->position_bias = bias;
     /* the bias of a compliant row is the force of a spring, no correction */
     if (md_uses_relaxation(sim) && md_row_is_soft(row)) return;
-    if (sim->was_unconverged || (md_uses_relaxation(sim) && !md_uses_midpoint(sim))) {
+    if (md_uses_relaxation(sim) ? !md_uses_midpoint(sim) : sim->was_unconverged) {
         if (!md_is_zero(bias)) sim->has_position_error |= md_error_kind(sim, row);
     } else if (row->in_equality && md_moves_pivot(sim, row)) {
         sim->has_position_error |= MD_ERROR_OF_EQUALITY;
