@@ -1167,7 +1167,7 @@ typedef struct mdyn_model {
       "0.01 <= relaxation < 2; tolerance to 0.1, accuracy to 1; substeps > 1: MDYN_TGS; no " \
       "MDYN_CONE with MDYN_DANTZIG; all but the default settings need MIMICDYN_SETTINGS 1") \
     x(ERR_STATE, -24, "a coordinate, velocity, command, target or wrench is NaN, infinite or not " \
-      "below 2^23, or a quaternion is zero", "correct the input; the state is unchanged") \
+      "below 2^23, or the length of a quaternion is not above 1e-3", "correct the input; the state is unchanged") \
     x(ERR_OVERFLOW, -25, "the motion would leave the range of the numbers", \
       "use a smaller step or smaller commands; rebase joints of many turns (mdyn_rebase); the " \
       "state is unchanged") \
@@ -1281,7 +1281,8 @@ typedef struct mdyn_culprit {
                        the code and the call; k of a missing MDYN_HAS_... = 2^k; -1: none */
     uint8_t sticky; /* MDYN_ROW_... of all rows of all steps since mdyn_init or mdyn_reset, and
                        MDYN_SINGULAR if a step returned MDYN_ERR_SINGULAR */
-    uint8_t array;  /* mdyn_array of the last MDYN_ERR_STATE or MDYN_ERR_BEYOND */
+    uint8_t array;  /* mdyn_array of the last MDYN_ERR_STATE or MDYN_ERR_BEYOND; MDYN_IN_NONE: an
+                       argument of the call */
 #if MIMICDYN_MAX_CURVES > 0
     mdyn_real place; /* coordinate at which the slope of the last MDYN_ERR_SLOPE vanishes, the first
                         one from the lower limit on. A function is looked at in 65 places. Without
@@ -7484,14 +7485,14 @@ MD_STATIC int md_check_state(mdyn_sim *sim)
     const int turned = md_any_differs(sim->v, sim->v_seen, sim->dofs);
     if (!md_any_differs(sim->q, sim->q_seen, sim->coordinates) && !turned) return MDYN_OK;
 
-    /* every number in range, no quaternion of length 0 */
+    /* every number in range, every quaternion longer than 1e-3 */
     code = md_check_numbers(sim, MDYN_IN_Q, sim->q, sim->coordinates);
     if (code == MDYN_OK) code = md_check_numbers(sim, MDYN_IN_V, sim->v, sim->dofs);
     if (code != MDYN_OK) return code;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         k = md_quaternion_index(&sim->link[i]);
         if (k >= 0 && !md_less(MD_K(1e-6), md_quaternion_norm2(sim->q + k)))
-            return md_blame(sim, MDYN_ERR_STATE, k);
+            return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_Q, k);
     }
 
     /* numbers that the user changed have no tail; a changed v ends the extrapolation */
@@ -7557,7 +7558,7 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
     md_vec_zero(arm);
     if (!point) return MDYN_OK;
     if (!md_in_range(point->x) || !md_in_range(point->y) || !md_in_range(point->z))
-        return md_blame(sim, MDYN_ERR_STATE, body);
+        return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, body);
 
     /* arm = R Q^T point: md_joint_frame's Q leads from the frame used inside to the body's */
     md_joint_frame(sim, body, &Q);
@@ -13131,7 +13132,7 @@ MD_STATIC int md_check_contact(mdyn_sim *sim, const mdyn_contact *c, int i)
 {
     /* the state, then the constants */
     if (!md_all_in_range(&c->point.x, 3) || !md_all_in_range(&c->normal.x, 3)
-        || !md_in_range(c->depth)) return md_blame(sim, MDYN_ERR_STATE, i);
+        || !md_in_range(c->depth)) return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, i);
     if (!md_wide_in_range(c->mu) || !md_wides_in_range(&c->softness.a, 2))
         return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
 
@@ -23444,7 +23445,8 @@ MD_STATIC int md_read_vector(mdyn_sim *sim, const mdyn_wide *x, int y, md_num *t
             to[k] = MD_K(0);
             continue;
         }
-        if (!md_wide_in_range(x[j])) return md_blame(sim, MDYN_ERR_STATE, j);
+        if (!md_wide_in_range(x[j]))
+            return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, j);
         to[k] = md_of_wide(x[j++]);
     }
     return MDYN_OK;
@@ -24914,7 +24916,7 @@ MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
     int code;
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
     if (!md_in_range(target) || !md_in_range(target_velocity))
-        return md_blame(sim, MDYN_ERR_STATE, coupling);
+        return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, coupling);
 
     /* the target has more digits than an offset: the rest is kept beside it */
     c = sim->coupling[coupling];
@@ -25778,7 +25780,8 @@ MDYN_API int mdyn_acceleration(mdyn_sim *sim, int body, const mdyn_real3 *point,
     int k, code = md_open_query(sim, body, angular, linear);
     if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
     for (k = 0; a && code == MDYN_OK && k < sim->dofs; k++)
-        if (!md_wide_in_range(a[k])) code = md_blame(sim, MDYN_ERR_STATE, k);
+        if (!md_wide_in_range(a[k]))
+            code = md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, k);
     if (code != MDYN_OK) return code;
 
     md_find_point_motion(sim, body, arm, a, &m);
