@@ -807,8 +807,8 @@ typedef struct mdyn_coupling {
     mdyn_wide mu;              /* if > 0, |force| <= mu |force of coupling mu_of|, and <= effort if
                                   set; 0: no such bound */
     int16_t mu_of;             /* index of another coupling */
-    int16_t breaks;            /* 1: released once its force reaches effort (0: never), unless mu
-                                  bounds the force to 0 */
+    int16_t breaks;            /* 1: released once its force reaches effort (0: never), not where mu
+                                  bounds it to less */
 } mdyn_coupling;
 
 #define MDYN_TERM(body, coefficient) { MDYN_CAST_(int16_t, body), 0, 0, MDYN_C(coefficient) }
@@ -19240,8 +19240,19 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
     o->v_hi = has_two ? md_sub(o->v_hi, part) : o->v_lo;
 }
 
+/* Whether a saturated row is a coupling that breaks: its impulse is at the bound of its effort, not
+   at one that mu leaves of it. */
+MD_STATIC int md_row_breaks(const mdyn_sim *sim, const md_row *row)
+{
+    const md_coupling_values *c = md_coupling_at(sim, row->index);
+    md_num own;
+    if (row->kind != MDYN_ROW_COUPLING || !c->breaks) return 0;
+    return !md_has_mu(c) || (md_own_bound(sim, row, &own)
+                             && !md_less(md_abs(row->impulse.lambda), own));
+}
+
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
-   broke: those with `breaks` whose impulse is at its bound, unless that bound is 0. */
+   broke. */
 MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
@@ -19276,8 +19287,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         sim->culprit.sticky |= row->last_flags;
         if (flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
         if (flags & MDYN_ROW_CONTRADICTORY) sim->report.contradictory++;
-        if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && row->kind == MDYN_ROW_COUPLING
-            && !md_is_zero(o->impulse) && md_coupling_at(sim, row->index)->breaks) {
+        if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && md_row_breaks(sim, row)) {
             md_release_coupling(sim, row->index);
             sim->culprit.sticky |= MDYN_ROW_RELEASED;
             sim->report.broken++;
