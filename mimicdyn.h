@@ -1292,8 +1292,9 @@ typedef struct mdyn_culprit {
     int16_t code;   /* mdyn_code of the last call that returned an error or a warning */
     int16_t index;  /* body, coupling, closure, user row, contact, DoF or coordinate, depending on
                        the code and the call; k of a missing MDYN_HAS_... = 2^k; -1: none */
-    uint8_t sticky; /* MDYN_ROW_... of all rows of all steps since mdyn_init or mdyn_reset, and
-                       MDYN_SINGULAR if a step returned MDYN_ERR_SINGULAR */
+    uint8_t sticky; /* MDYN_ROW_... of all rows of all steps since mdyn_init or mdyn_reset;
+                       MDYN_ROW_RELEASED: a coupling broke; MDYN_SINGULAR: a step returned
+                       MDYN_ERR_SINGULAR */
     uint8_t array;  /* mdyn_array of the last MDYN_ERR_STATE or MDYN_ERR_BEYOND; MDYN_IN_NONE: an
                        argument of the call */
 #if MIMICDYN_MAX_CURVES > 0
