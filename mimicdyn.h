@@ -786,7 +786,7 @@ typedef enum mdyn_level {
    Of two joints the second term leads; where leaders would be outweighed by what follows them,
    M G^2 above 4096 times their own M, the joint of the smaller M/coefficient^2 follows.
    None is eliminated where M of the joints that lead would have more numbers than M of all and the
-   rows together, as of six rotors and more in one coupling, or would be singular to rounding.
+   rows together, as of six rotors or more in the only coupling, or would be singular to rounding.
    A joint whose term names a curve can lead, not follow. On a curve q of the follower is exact;
    its v is the slope times that of the leader to second order of dt.
    MDYN_HARD(0.2) asks for the row; so do MDYN_ITERATED, MDYN_EXPLICIT, MDYN_BAUMGARTE and
