@@ -438,7 +438,8 @@ MDYN_RANGE_(MIMICDYN_STATIC, 0, 1);
    fixed point the compiler makes integers of both; an mdyn_real has the arithmetic of integers, an
    mdyn_wide none:
       mdyn_real   x 2^40                                          resolution 9.1e-13
-      mdyn_wide   m 2^8 + (e mod 2^8) for x = m 2^e, |m| < 2^55   at least 39 bits */
+      mdyn_wide   m 2^8 + (e mod 2^8) for x = m 2^e, |m| < 2^55   from 1e-24 on at least 39 bits
+   The numbers of a model are below 2^50 (1.1e15) in magnitude, or MDYN_ERR_NOT_FINITE. */
 #if MDYN_SCALAR == MDYN_SCALAR_FIXED
 typedef int64_t mdyn_real;
 typedef int64_t mdyn_wide;
@@ -491,7 +492,7 @@ typedef float mdyn_wide;
 #define MDYN_SIZED_(x, square) MDYN_C(x)
 #endif
 
-/* A limit or bound of this magnitude or more is no bound. */
+/* A limit or bound of this magnitude or more, below 2^50, is no bound. */
 #if MDYN_SCALAR == MDYN_SCALAR_FIXED
 #define MDYN_UNLIMITED (1000000000000 * 256) /* 1e12 2^0: can be negated */
 #else
@@ -512,7 +513,8 @@ typedef struct mdyn_inertia { mdyn_wide xx, yy, zz, xy, xz, yz; } mdyn_inertia;
     MDYN_INERTIA(ixx, iyy, izz, ixy, ixz, iyz)
 
 /* Constants of rotations by roll, pitch and yaw [rad], about x, then y, then z of the fixed frame
-   (URDF and SDF), each within 2 pi in magnitude, to 1e-13:
+   (URDF and SDF), each within 2 pi in magnitude, to 1e-13, then rounded to the scalar; in FIXED an
+   inertia to 6e-12, above 65536 kg m^2 to 0.004:
       MDYN_RPY(roll, pitch, yaw)   the quaternion, for `rotation`
       MDYN_ROTATED_INERTIA(ixx, ixy, ixz, iyy, iyz, izz, roll, pitch, yaw)
                                    R I R^T, of I in a frame that R = MDYN_RPY turns, for `inertia`
@@ -578,7 +580,8 @@ typedef enum mdyn_joint {
     MDYN_REVOLUTE,  /* q = angle about `axis` [rad] */
     MDYN_PRISMATIC, /* q = translation along `axis` [m] */
     MDYN_HELICAL,   /* q = angle about `axis` [rad], translation = pitch q */
-    MDYN_SPHERICAL, /* q = quaternion (w,x,y,z); v = angular velocity, body axes */
+    MDYN_SPHERICAL, /* q = quaternion (w,x,y,z), longer than 1e-3; a step makes its length 1;
+                       v = angular velocity, body axes */
     MDYN_FREE       /* q = position, quaternion; v = (angular, linear of the origin), body axes */
 } mdyn_joint;
 
@@ -673,11 +676,12 @@ typedef struct mdyn_body {
       MDYN_FREQUENCY(omega, zeta)  kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
                                    over the motions that hard rows leave (MDYN_EXPLICIT: of the
                                    row alone), M with armature and dt damping of this step; omega
-                                   in rad/s; hard if omega is 0. Where hard rows leave no motion
+                                   in rad/s, 0: MDYN_HARD(0.2). Where hard rows leave no motion
                                    there is no mass to hold: no force, and MDYN_ROW_REDUNDANT
-   All zero: MDYN_HARD(0.2), and a coupling may be eliminated (see mdyn_coupling). In substeps dt is
-   that of a substep; the erp of a hard row is shared among them. With MDYN_EXPLICIT each substep
-   has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd)).
+   MDYN_DEFAULT, whatever a and b: MDYN_HARD(0.2), and a coupling may be eliminated (see
+   mdyn_coupling). In substeps dt is that of a substep; the erp of a hard row is shared among them.
+   With MDYN_EXPLICIT each substep has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd),
+   cfm = 1/(dt (dt kp + kd)).
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA, MDYN_ODE_CFM
@@ -781,6 +785,8 @@ typedef enum mdyn_level {
    less than a constraint row. What mdyn_report_row and mdyn_coupling_force say of it is the same.
    Of two joints the second term leads; where leaders would be outweighed by what follows them,
    M G^2 above 4096 times their own M, the joint of the smaller M/coefficient^2 follows.
+   None is eliminated where M of the joints that lead would have more numbers than M of all and the
+   rows together, as of six rotors or more in the only coupling, or would be singular to rounding.
    A joint whose term names a curve can lead, not follow. On a curve q of the follower is exact;
    its v is the slope times that of the leader to second order of dt.
    MDYN_HARD(0.2) asks for the row; so do MDYN_ITERATED, MDYN_EXPLICIT, MDYN_BAUMGARTE and
@@ -807,8 +813,8 @@ typedef struct mdyn_coupling {
     mdyn_wide mu;              /* if > 0, |force| <= mu |force of coupling mu_of|, and <= effort if
                                   set; 0: no such bound */
     int16_t mu_of;             /* index of another coupling */
-    int16_t breaks;            /* 1: released once its force reaches effort (0: never), unless mu
-                                  bounds the force to 0 */
+    int16_t breaks;            /* 1: released once its force reaches effort (0: never), not where mu
+                                  bounds it to less */
 } mdyn_coupling;
 
 #define MDYN_TERM(body, coefficient) { MDYN_CAST_(int16_t, body), 0, 0, MDYN_C(coefficient) }
@@ -878,7 +884,8 @@ typedef struct mdyn_coupling {
 #define MDYN_DEGREES(x) ((x) * 0.017453292519943295)
 
 /* A loop closure: two bodies, or a body and the world, constrained at a point of each. The rows are
-   along the world's axes; errors and forces are those of a relative to b.
+   along the world's axes; errors and forces are those of a relative to b. The error of a rotation
+   by an angle is its sine for a hinge, and for a weld 2 sin(angle/2) [rad].
       MDYN_CLOSE_POINT     3 rows: the points coincide (ball joint)
       MDYN_CLOSE_HINGE     5 rows: also the axes are parallel; rows 3, 4 are across the axis of b
       MDYN_CLOSE_WELD      6 rows: also no relative rotation
@@ -942,13 +949,16 @@ typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_user_row
 
 /* A contact found by the caller; three rows. Row 3 contact, along the normal, has v_lo =
    erp depth/dt while the bodies overlap, and depth/dt across a gap (depth < 0): the gap is closed,
-   not passed. Rows 3 contact + 1 and + 2 are friction along two tangents: the coordinate axis least
-   parallel to the normal (x before y before z), made orthogonal to it, and normal x that tangent.
-   Forces are those on a. With MDYN_BAUMGARTE stacks rest best with a small erp: MDYN_HARD(0.02). */
+   not passed. (One that is new at a gap of less than dt/2 times the velocity of approach is passed
+   by up to what lacks: set contacts from 3/2 dt times it on.) Rows 3 contact + 1 and + 2 are
+   friction along two tangents: the coordinate axis least parallel to the normal (x before y before
+   z), made orthogonal to it, and normal x that tangent. Forces are those on a. With MDYN_BAUMGARTE
+   stacks rest best with a small erp: MDYN_HARD(0.02). */
 typedef struct mdyn_contact {
     int16_t a, b;           /* bodies; one of them may be MDYN_WORLD */
     uint16_t key;           /* contacts of equal a, b, key in two steps are the same one, for the
-                               warm start. Must be unique among the contacts of a pair */
+                               warm start; unique among the contacts of a pair, or they begin with
+                               the impulse of one of them */
     mdyn_real3 point;       /* world axes [m] */
     mdyn_real3 normal;      /* from b towards a, world axes; of any length, but with an element of
                                at least 1e-6 */
@@ -1012,7 +1022,8 @@ typedef enum mdyn_correction {
 
 /* When limits and ranges of C are rows. Bounds of C' always are. */
 typedef enum mdyn_limits {
-    MDYN_SPECULATIVE, /* always: C may reach its bound within a step and not pass it */
+    MDYN_SPECULATIVE, /* always: C may reach its bound within a step and not pass it; but after a
+                         call that changes q, v or dt by up to dt/2 v */
     MDYN_ENGAGED      /* from the first step whose middle is a violation, for two steps at least,
                          until C is inside and moving inwards. An engaged row stops C; a violation
                          beyond `deadband` is corrected whole, by relaxation (implies
@@ -1035,9 +1046,10 @@ typedef struct mdyn_solver {
     mdyn_method method;
     mdyn_equality equality;
     mdyn_start start;
-    uint16_t iterations;   /* maximum per step, of all its solves; rows activated late get the same
-                              number again, so does the first stage of MDYN_TWO_STAGE; 0: 100.
-                              MDYN_TGS: maximum per substep; 0: 1 */
+    uint16_t iterations;   /* maximum per step, of the solve for q and that for v; 0: 100. Rows
+                              activated late get the same number again, the solves for an error of
+                              such a row too, and the first stage of MDYN_TWO_STAGE: mdyn_step has
+                              the bound. MDYN_TGS: maximum per substep; 0: 1 */
     mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and iterations
                               go on in the direction of those before (md_go_on) */
     mdyn_wide tolerance;   /* iteration ends when no impulse changes by more than this fraction of
@@ -1067,7 +1079,7 @@ typedef struct mdyn_model {
     int body_count;
     const mdyn_coupling *couplings;  /* copied by mdyn_init; see mdyn_set_coupling */
     int coupling_count;
-    mdyn_wide3 gravity;              /* acceleration, world axes, up to 1e6 [m/s^2] */
+    mdyn_wide3 gravity;              /* acceleration, world axes, each up to 1e6 [m/s^2] */
     mdyn_wide dt;                    /* step [s], 1e-9 to 1 */
     mdyn_solver solver;
     const mdyn_closure *closures;
@@ -1167,7 +1179,8 @@ typedef struct mdyn_model {
       "0.01 <= relaxation < 2; tolerance to 0.1, accuracy to 1; substeps > 1: MDYN_TGS; no " \
       "MDYN_CONE with MDYN_DANTZIG; all but the default settings need MIMICDYN_SETTINGS 1") \
     x(ERR_STATE, -24, "a coordinate, velocity, command, target or wrench is NaN, infinite or not " \
-      "below 2^23, or a quaternion is zero", "correct the input; the state is unchanged") \
+      "below 2^23, or the length of a quaternion is not above 1e-3", \
+      "correct the input; the state is unchanged") \
     x(ERR_OVERFLOW, -25, "the motion would leave the range of the numbers", \
       "use a smaller step or smaller commands; rebase joints of many turns (mdyn_rebase); the " \
       "state is unchanged") \
@@ -1279,9 +1292,11 @@ typedef struct mdyn_culprit {
     int16_t code;   /* mdyn_code of the last call that returned an error or a warning */
     int16_t index;  /* body, coupling, closure, user row, contact, DoF or coordinate, depending on
                        the code and the call; k of a missing MDYN_HAS_... = 2^k; -1: none */
-    uint8_t sticky; /* MDYN_ROW_... of all rows of all steps since mdyn_init or mdyn_reset, and
-                       MDYN_SINGULAR if a step returned MDYN_ERR_SINGULAR */
-    uint8_t array;  /* mdyn_array of the last MDYN_ERR_STATE or MDYN_ERR_BEYOND */
+    uint8_t sticky; /* MDYN_ROW_... of all rows of all steps since mdyn_init or mdyn_reset;
+                       MDYN_ROW_RELEASED: a coupling broke; MDYN_SINGULAR: a step returned
+                       MDYN_ERR_SINGULAR */
+    uint8_t array;  /* mdyn_array of the last MDYN_ERR_STATE or MDYN_ERR_BEYOND; MDYN_IN_NONE: an
+                       argument of the call */
 #if MIMICDYN_MAX_CURVES > 0
     mdyn_real place; /* coordinate at which the slope of the last MDYN_ERR_SLOPE vanishes, the first
                         one from the lower limit on. A function is looked at in 65 places. Without
@@ -1320,11 +1335,12 @@ typedef struct mdyn_row_report {
     mdyn_wide impulse;  /* lambda, signed; a joint gets coefficient * impulse [N m s or N s] */
     mdyn_wide force;    /* impulse / dt; of a range > 0 at its lower bound, < 0 at its upper */
     mdyn_wide power;    /* force times C' after the step: power given to the joints [W] */
-    mdyn_wide error;    /* C after the step [C]; of a range the violation. With MDYN_EXPLICIT at the
-                           start of the step, or of its last substep. 0 if the row took no part */
-    mdyn_wide velocity; /* C' after the step [C/s]; of rows on bodies within the second order of dt,
-                           on free and spherical ones within the first */
-    mdyn_wide residual; /* how far C' + cfm impulse lies outside [v_lo, v_hi] [C/s] */
+    mdyn_wide error;    /* C after the step [C]; of a range the violation; of rows on bodies within
+                           the second order of what the step moves. With MDYN_EXPLICIT at the start
+                           of the step, or of its last substep. 0 if the row took no part */
+    mdyn_wide velocity; /* C' after the step [C/s]; of rows on curves and bodies within the second
+                           order of dt, on free and spherical ones within the first */
+    mdyn_wide residual; /* how far C' + cfm impulse lies below v_lo (< 0) or above v_hi [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
 } mdyn_row_report;
 
@@ -2617,10 +2633,10 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Warning MDYN_WARN_DIGITS (index: DoF), of MIMICDYN_SCALAR FIXED: all changes of velocity of a
    step have one exponent, each weighted by the square root of its inertia. One unit of this DoF's
    is above 1e-5 rad/s or m/s, and more than 1/256 of its change and of what its own force does.
-   Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each of at most
-   2 solver.iterations + r iterations (MDYN_TWO_STAGE: 3) over the bounded rows, of which position
-   bias that is kept apart (mdyn_start, mdyn_correction) takes its share; `substeps` multiplies the
-   cost of all rows.
+   Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each iteration
+   over the bounded rows: at most solver.iterations, 2 if that is 1, where no row is activated late,
+   else 4 solver.iterations + r + 2; with MDYN_TWO_STAGE solver.iterations more. `substeps`
+   multiplies the cost of all rows, a second solve (solver.corrections) doubles it.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
    solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
@@ -7484,14 +7500,14 @@ MD_STATIC int md_check_state(mdyn_sim *sim)
     const int turned = md_any_differs(sim->v, sim->v_seen, sim->dofs);
     if (!md_any_differs(sim->q, sim->q_seen, sim->coordinates) && !turned) return MDYN_OK;
 
-    /* every number in range, no quaternion of length 0 */
+    /* every number in range, every quaternion longer than 1e-3 */
     code = md_check_numbers(sim, MDYN_IN_Q, sim->q, sim->coordinates);
     if (code == MDYN_OK) code = md_check_numbers(sim, MDYN_IN_V, sim->v, sim->dofs);
     if (code != MDYN_OK) return code;
     for (i = 0; md_has_quaternions(sim) && i < sim->bodies; i++) {
         k = md_quaternion_index(&sim->link[i]);
         if (k >= 0 && !md_less(MD_K(1e-6), md_quaternion_norm2(sim->q + k)))
-            return md_blame(sim, MDYN_ERR_STATE, k);
+            return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_Q, k);
     }
 
     /* numbers that the user changed have no tail; a changed v ends the extrapolation */
@@ -7557,7 +7573,7 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
     md_vec_zero(arm);
     if (!point) return MDYN_OK;
     if (!md_in_range(point->x) || !md_in_range(point->y) || !md_in_range(point->z))
-        return md_blame(sim, MDYN_ERR_STATE, body);
+        return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, body);
 
     /* arm = R Q^T point: md_joint_frame's Q leads from the frame used inside to the body's */
     md_joint_frame(sim, body, &Q);
@@ -13132,7 +13148,7 @@ MD_STATIC int md_check_contact(mdyn_sim *sim, const mdyn_contact *c, int i)
 {
     /* the state, then the constants */
     if (!md_all_in_range(&c->point.x, 3) || !md_all_in_range(&c->normal.x, 3)
-        || !md_in_range(c->depth)) return md_blame(sim, MDYN_ERR_STATE, i);
+        || !md_in_range(c->depth)) return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, i);
     if (!md_wide_in_range(c->mu) || !md_wides_in_range(&c->softness.a, 2))
         return md_blame(sim, MDYN_ERR_NOT_FINITE, i);
 
@@ -19240,8 +19256,19 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
     o->v_hi = has_two ? md_sub(o->v_hi, part) : o->v_lo;
 }
 
+/* Whether a saturated row is a coupling that breaks: its impulse is at the bound of its effort, not
+   at one that mu leaves of it. */
+MD_STATIC int md_row_breaks(const mdyn_sim *sim, const md_row *row)
+{
+    const md_coupling_values *c = md_coupling_at(sim, row->index);
+    md_num own;
+    if (row->kind != MDYN_ROW_COUPLING || !c->breaks) return 0;
+    return !md_has_mu(c) || (md_own_bound(sim, row, &own)
+                             && !md_less(md_abs(row->impulse.lambda), own));
+}
+
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
-   broke: those with `breaks` whose impulse is at its bound, unless that bound is 0. */
+   broke. */
 MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
@@ -19276,8 +19303,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         sim->culprit.sticky |= row->last_flags;
         if (flags & MDYN_ROW_REDUNDANT) sim->report.redundant++;
         if (flags & MDYN_ROW_CONTRADICTORY) sim->report.contradictory++;
-        if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && row->kind == MDYN_ROW_COUPLING
-            && !md_is_zero(o->impulse) && md_coupling_at(sim, row->index)->breaks) {
+        if (MD_HAS(BREAKS) && (flags & MDYN_ROW_SATURATED) && md_row_breaks(sim, row)) {
             md_release_coupling(sim, row->index);
             sim->culprit.sticky |= MDYN_ROW_RELEASED;
             sim->report.broken++;
@@ -19891,8 +19917,8 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
    calculate with them and follow them. With MIMICDYN_CHECKS 0 the rules of bodies, couplings and
    solver settings are left out. Errors that need the finished sim are found by >>build.
 
-   A number is finite and below 2^50 in magnitude, or it is MDYN_UNLIMITED or more where a bound
-   may be absent. Enumerations are compared with their last value, flags with 0 and 1.
+   A number is finite and below 2^50 in magnitude; a bound of MDYN_UNLIMITED or more is none.
+   Enumerations are compared with their last value, flags with 0 and 1.
 
    The same rules hold for the numbers that a setter puts in the place of a table's: the call checks
    them before it changes the sim. The capacities that a model needs (mdyn_required) are counted
@@ -23444,7 +23470,8 @@ MD_STATIC int md_read_vector(mdyn_sim *sim, const mdyn_wide *x, int y, md_num *t
             to[k] = MD_K(0);
             continue;
         }
-        if (!md_wide_in_range(x[j])) return md_blame(sim, MDYN_ERR_STATE, j);
+        if (!md_wide_in_range(x[j]))
+            return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, j);
         to[k] = md_of_wide(x[j++]);
     }
     return MDYN_OK;
@@ -24914,7 +24941,7 @@ MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
     int code;
     if (coupling < 0 || coupling >= sim->couplings) return md_blame(sim, MDYN_ERR_INDEX, coupling);
     if (!md_in_range(target) || !md_in_range(target_velocity))
-        return md_blame(sim, MDYN_ERR_STATE, coupling);
+        return md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, coupling);
 
     /* the target has more digits than an offset: the rest is kept beside it */
     c = sim->coupling[coupling];
@@ -25778,7 +25805,8 @@ MDYN_API int mdyn_acceleration(mdyn_sim *sim, int body, const mdyn_real3 *point,
     int k, code = md_open_query(sim, body, angular, linear);
     if (code == MDYN_OK) code = md_point_arm(sim, body, point, &arm);
     for (k = 0; a && code == MDYN_OK && k < sim->dofs; k++)
-        if (!md_wide_in_range(a[k])) code = md_blame(sim, MDYN_ERR_STATE, k);
+        if (!md_wide_in_range(a[k]))
+            code = md_blame_element(sim, MDYN_ERR_STATE, MDYN_IN_NONE, k);
     if (code != MDYN_OK) return code;
 
     md_find_point_motion(sim, body, arm, a, &m);

@@ -760,6 +760,32 @@ static void test_break_in_substeps(void) {
     CHECK_EQUAL(sim.report.broken, 0);
 }
 
+/* A coupling of 2 N m and mu 0.5 on the force F of another, pulled by 5 N m: of F = 3 it slips at
+   1.5 N m and holds, of F = 8 it breaks at 2 N m. Without effort it slips at 4 N m. */
+static void test_break_beside_mu(void) {
+    const double inertia[] = { 1, 1, 1, 1 };
+    for (int k = 0; k < 3; k++) {
+        shafts(4, inertia, 0x1p-10);
+        mdyn_coupling c = MDYN_MIMIC(0, 1, 1, 0), leader = MDYN_MIMIC(2, 3, 1, 0);
+        leader.level = c.level = MDYN_VELOCITY;
+        c.effort = wide(k < 2 ? 2 : 0);
+        c.mu = wide(0.5);
+        c.mu_of = 1;
+        c.breaks = 1;
+        couple(c);
+        couple(leader);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.tau[2] = real(k > 0 ? 16 : 6);
+        sim.tau[0] = real(10);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(sim.report.broken, k == 1);
+        CHECK_NEAR(of_wide(row(MDYN_ROW_COUPLING, 0).force), k == 0 ? -1.5 : k == 1 ? -2 : -4,
+                   BY_SCALAR(1e-13, 2e-6, 1e-7));
+        CHECK_EQUAL(row(MDYN_ROW_COUPLING, 0).flags,
+                    MDYN_ROW_SATURATED + (k == 1 ? MDYN_ROW_RELEASED : 0));
+    }
+}
+
 /* ODE's CFM is the compliance of a force along C' times dt: a mass under 3 N on a row of CFM 0.01
    and ERP 0 sinks with 0.03 m/s, in substeps too. */
 static void test_ode_softness(void) {
@@ -965,7 +991,7 @@ int main(int argc, char **argv) {
         test_one_way, test_floating_base, test_engagement, test_deadband, test_engaged_stop,
         test_nearest_angle, test_dependent_ratio, test_loss_ends, test_closures_are_no_couplings,
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
-        test_rows_are_passive, test_idle_range, test_engagement_walks
+        test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

@@ -594,6 +594,37 @@ static void texts(void) {
               " contact 0");
 }
 
+/* A box flies at a wall, from any distance. A contact that is set from a gap of 3/2 dt times its
+   velocity on stops it at the wall; one that is new at less than dt/2 times the velocity lets it
+   pass by what lacks of that at most. */
+static void gaps_are_closed(mdyn_method method) {
+    for (int n = 0; n < 60; n++) {
+        double v = random_in(0.1, 50), way = 0x1p-10 * v, allowed = BY_SCALAR(1e-14, 1e-6, 1e-8);
+        double gap = way * (n % 2 ? random_in(2, 4) : random_in(0, 0.5));
+        mdyn_contact c;
+        boxes(1, MDYN_PYRAMID);
+        mech.model.gravity.z = wide(0);
+        mech.model.solver.method = method;
+        mech.model.solver.scheme = MDYN_MIDPOINT;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        memset(&c, 0, sizeof c);
+        c.b = MDYN_WORLD;
+        c.normal.x = real(1);
+        sim.q[0] = real(gap);
+        sim.v[3] = real(-v);
+        for (int s = 0; s < 8; s++) {
+            int is_set = of_real(sim.q[0]) <= 1.5 * way;
+            c.depth = -sim.q[0];
+            c.point.x = sim.q[0];
+            CHECK_EQUAL(mdyn_set_contacts(&sim, &c, is_set), MDYN_OK);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK(of_real(sim.q[0]) >= (n % 2 ? 0 : gap - way / 2) - allowed);
+        }
+        CHECK_NEAR(of_real(sim.q[0]), 0, n % 2 ? allowed : way / 2);
+        CHECK_NEAR(of_real(sim.v[3]), 0, BY_SCALAR(1e-12, 1e-4, 1e-6));
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     contacts_against_dense(MDYN_PGS);
@@ -624,5 +655,8 @@ int main(int argc, char **argv) {
     refused_step();
     refused_contacts();
     texts();
+    gaps_are_closed(MDYN_PGS);
+    gaps_are_closed(MDYN_TGS);
+    gaps_are_closed(MDYN_DANTZIG);
     return check_end();
 }

@@ -4,6 +4,7 @@
    The truth: where joints of 1, 0, 3 and 6 DoF stand in the arrays, counted by hand. */
 #define MIMICDYN_MAX_BODIES 6
 #define MIMICDYN_MAX_DOFS 14
+#define MIMICDYN_MAX_CONTACTS 1
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
@@ -111,6 +112,19 @@ static void test_state(void) {
         CHECK_EQUAL(sim.culprit.index, index[a]);
     }
 
+    /* a quaternion that is too short, by its first element */
+    begin();
+    bad_real(&sim.tau[10], 0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE);
+    sim.tau[10] = real(0);
+    sim.q[8] = real(0.999e-3);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE);
+    CHECK_EQUAL(sim.culprit.array, MDYN_IN_Q);
+    CHECK_EQUAL(sim.culprit.index, 8);
+    sim.q[8] = real(1.001e-3);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.q[8]), 1, 1e-6);
+
     /* C and C' are of the present q and v */
     for (int a = 0; a < 2; a++) {
         mdyn_row_report r;
@@ -124,10 +138,46 @@ static void test_state(void) {
     }
 }
 
+/* A number that is an argument of a call stands in no array. */
+static void test_arguments(void) {
+    mdyn_wide bad[MIMICDYN_MAX_DOFS], result[MIMICDYN_MAX_DOFS];
+    mdyn_wide3 w;
+    mdyn_real3 point = { real(0), real(0), real(0) }, p;
+    mdyn_contact contact;
+    mdyn_coupling coupling = MDYN_MIMIC(WHEEL, TAIL, 1, 0);
+    memset(bad, 0, sizeof bad);
+    memset(&contact, 0, sizeof contact);
+    bad_wide(&bad[2], 0);
+    bad_real(&point.z, 0);
+    contact.b = MDYN_WORLD;
+    contact.point = point;
+    for (int call = 0; call < 5; call++) {
+        int code = MDYN_OK;
+        begin();
+        model.couplings = &coupling;
+        model.coupling_count = 1;
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        bad_real(&sim.tau[3], 0);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_STATE);
+        CHECK_EQUAL(sim.culprit.array, MDYN_IN_TAU);
+        sim.tau[3] = real(0);
+        switch (call) {
+        case 0: code = mdyn_inverse_dynamics(&sim, bad, result); break;
+        case 1: code = mdyn_point(&sim, PLATE, &point, &p); break;
+        case 2: code = mdyn_acceleration(&sim, BALL, NULL, bad, &w, &w); break;
+        case 3: code = mdyn_set_coupling_target(&sim, 0, point.z, real(0)); break;
+        case 4: code = mdyn_set_contacts(&sim, &contact, 1); break;
+        }
+        CHECK_EQUAL(code, MDYN_ERR_STATE);
+        CHECK_EQUAL(sim.culprit.array, MDYN_IN_NONE);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_by_body();
     test_beyond();
     test_state();
+    test_arguments();
     return check_end();
 }
