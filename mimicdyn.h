@@ -19260,11 +19260,12 @@ MD_INLINE void md_report_targets(const md_row *row, enum md_bias_mode bias, md_r
    at one that mu leaves of it. */
 MD_STATIC int md_row_breaks(const mdyn_sim *sim, const md_row *row)
 {
-    const md_coupling_values *c = md_coupling_at(sim, row->index);
+    const md_coupling_values *c;
     md_num own;
-    if (row->kind != MDYN_ROW_COUPLING || !c->breaks) return 0;
-    return !md_has_mu(c) || (md_own_bound(sim, row, &own)
-                             && !md_less(md_abs(row->impulse.lambda), own));
+    if (row->kind != MDYN_ROW_COUPLING) return 0;
+    c = md_coupling_at(sim, row->index);
+    return c->breaks && (!md_has_mu(c) || (md_own_bound(sim, row, &own)
+                                           && !md_less(md_abs(row->impulse.lambda), own)));
 }
 
 /* Writes the outcome of a step to sim->report and sim->row_result, and releases the couplings that
