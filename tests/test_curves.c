@@ -1069,7 +1069,7 @@ static void test_ranges_of_several(void) {
             { HUGE_VAL, -HUGE_VAL },
             { (least - 0.2 - half * high[0] + lo) / 2, (most - 0.2 - half * low[0] + hi) / 2 },
         };
-        double touched[2] = { HUGE_VAL, -HUGE_VAL }; /* with what the curve touches between places */
+        double touched[2] = { HUGE_VAL, -HUGE_VAL }; /* also what it touches between places */
         for (int k = 0; k <= PLACES; k++) {
             double place = low[1] + step * k;
             if (f[k] >= below - room && f[k] <= above + room) {
