@@ -22737,8 +22737,8 @@ MD_STATIC int md_move_inside(mdyn_sim *sim, int k, md_num lower, md_num upper)
     const md_num v = md_of_real(sim->v[k]);
     int code = MDYN_OK;
 
-    /* v that leads out of the range becomes 0 */
-    if ((!md_less(zero, below) && md_less(v, zero))
+    /* v that leads out of the range becomes 0: any v, out of a range of one position */
+    if (!md_less(lower, upper) || (!md_less(zero, below) && md_less(v, zero))
         || (!md_less(above, zero) && md_less(zero, v))) {
         sim->v[k] = 0;
         sim->v_tail[k] = 0;

@@ -1156,6 +1156,34 @@ static void test_settled_velocities(void) {
     }
 }
 
+/* A joint with one position goes there from both sides, and stands: any velocity leads out. Its own
+   limits leave one, or those of a follower that turns the other way. */
+static void test_settled_in_one_position(void) {
+    for (int n = 0; n < 4; n++) {
+        const double place = n < 2 ? 0.5 : 0, from = n % 2 ? place + 0.25 : place - 0.25;
+        make_rotors(MDYN_POSITION, 0);
+        model.coupling_count = n < 2 ? 0 : 1;
+        coupling[0] = mimic_of(4, 3, -1, 0);
+        body[3].lower = wide(place);
+        body[3].upper = wide(n < 2 ? place : 0.75);
+        if (n >= 2) {
+            body[4].lower = wide(0);
+            body[4].upper = wide(0.75);
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &model), n < 2 ? MDYN_WARN_START : MDYN_WARN_FROZEN_RANGE);
+        sim.q[3] = real(from);
+        sim.v[3] = real(n % 2 ? -1 : 1);
+        sim.q[4] = real(n < 2 ? 0 : -from);
+        sim.v[4] = real(n < 2 ? 0 : -of_real(sim.v[3]));
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.q[3]), place, 0);
+        CHECK_NEAR(of_real(sim.v[3]), 0, 0);
+        CHECK_NEAR(of_real(sim.v[4]), 0, 0);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.q[3]), place, 0);
+    }
+}
+
 /* A chain from its end to its leader, which has moved by a few digits alone: all joints follow. */
 static void test_few_digits(void) {
     const double large = 1000000, moved = large + BY_SCALAR(1e-9, 0.5, 0.001);
@@ -1207,6 +1235,7 @@ int main(int argc, char **argv) {
     test_start();
     test_settle();
     test_settled_velocities();
+    test_settled_in_one_position();
     test_few_digits();
     test_limits_out_of_range();
     return check_end();
