@@ -2687,7 +2687,8 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch);
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference);
 
 /* The equation that a row enforces, with its numbers and units, as text ending in 0, e.g.
-   "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".
+   "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2". A user row is told as the last step
+   set it up: "user row 0: on no body" before the first one, or if all its terms are absent.
    Errors: MDYN_ERR_INDEX, MDYN_ERR_ROOM if the text does not fit into `size` bytes; of a closure
    whose table was edited those of mdyn_step. O(r + length of the text) */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
@@ -23214,7 +23215,7 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 
 /* A user row as it was set up last: the table's, or what the callback made of it. Its C is a
    number: there is no formula and no unit to print. The bodies are those of its terms; a term of
-   MDYN_WORLD is not among them. */
+   MDYN_WORLD is not among them. Without any, the row is absent, or not set up yet. */
 MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index,
                                  const md_body_row *r)
 {
@@ -23229,7 +23230,10 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
         if (k) md_print(out, ", ");
         md_print_body(out, sim, r->body[k]);
     }
-    if (r->term_count == 0) md_print(out, "no body");
+    if (r->term_count == 0) {
+        md_print(out, "no body");
+        return;
+    }
 
     /* Equality: C and target velocity. Range: its bounds, of C or of C' - target velocity */
     if (r->spec.level != MDYN_VELOCITY) md_print_value(out, "; C ", r->value, "");
