@@ -25268,15 +25268,21 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 
 #endif
 
-/* angle - 2 pi round((angle - reference)/(2 pi)), with all digits of `angle`. */
+/* angle - 2 pi round((angle - reference)/(2 pi)), with all digits of `angle`. A large number of
+   turns has few digits behind its point: the second pass corrects the last of the first. */
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 {
-    const md_num difference = md_sub(md_of_real(reference), md_of_real(angle));
     mdyn_real nearest;
     md_tail tail;
-    md_sum s;
+    md_sum s, excess;
+    int pass;
     md_sum_set_real(&s, angle, 0);
-    md_sum_add_turns(&s, md_round(md_mul(difference, MD_K(0.15915494309189535))));
+    for (pass = 0; pass < 2; pass++) {
+        excess = s;
+        md_sum_add_velocity(&excess, MDYN_C(-1), reference);
+        md_sum_add_turns(&s, md_round(md_mul(md_sum_to_num(&excess),
+                                             MD_K(-0.15915494309189535))));
+    }
     md_real_set_sum(&nearest, &tail, &s);
     return nearest;
 }
