@@ -22807,6 +22807,22 @@ MD_STATIC void md_sum_add_turns(md_sum *s, mdyn_real n)
     md_sum_add_product(s, MDYN_C(-6.8604979977715316e-15), n, 0);
 }
 
+/* Takes whole turns off s, so that it lies within half a turn of `reference`; returns their number.
+   A large number of turns has few digits behind its point: the second pass corrects its last. */
+MD_STATIC mdyn_real md_take_turns(md_sum *s, mdyn_real reference)
+{
+    mdyn_real n, turns = 0;
+    int pass;
+    for (pass = 0; pass < 2; pass++) {
+        md_sum excess = *s;
+        md_sum_add_velocity(&excess, MDYN_C(-1), reference);
+        n = md_round(md_mul(md_sum_to_num(&excess), MD_K(0.15915494309189535)));
+        md_sum_add_turns(s, (mdyn_real)-n);
+        turns += n;
+    }
+    return turns;
+}
+
 /* Takes n turns off coordinate c of DoF k, and puts them into the offsets of its couplings. */
 MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
 {
@@ -22868,6 +22884,7 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
 {
     const int k = md_dof_of(sim, body), c = md_coordinate_of(sim, body);
     mdyn_real n;
+    md_sum s;
     int code;
     if (sim->link[body].joint != MDYN_REVOLUTE) return md_blame(sim, MDYN_ERR_JOINT, body);
     if (md_body_has_row(md_values_of_body(sim, body), MDYN_ROW_LIMIT))
@@ -22878,8 +22895,8 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
         code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
     if (code != MDYN_OK) return code;
 
-    /* q/(2 pi), rounded */
-    n = md_round(md_mul(md_of_real(sim->q[c]), MD_K(0.15915494309189535)));
+    md_sum_set_real(&s, sim->q[c], sim->q_tail[c]);
+    n = md_take_turns(&s, 0);
     *turns = md_to_int(md_of_real(n));
     if (n == 0) return MDYN_OK;
     md_shift_turns(sim, k, c, n);
@@ -25268,21 +25285,14 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 
 #endif
 
-/* angle - 2 pi round((angle - reference)/(2 pi)), with all digits of `angle`. A large number of
-   turns has few digits behind its point: the second pass corrects the last of the first. */
+/* angle - 2 pi round((angle - reference)/(2 pi)), with all digits of `angle`. */
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 {
     mdyn_real nearest;
     md_tail tail;
-    md_sum s, excess;
-    int pass;
+    md_sum s;
     md_sum_set_real(&s, angle, 0);
-    for (pass = 0; pass < 2; pass++) {
-        excess = s;
-        md_sum_add_velocity(&excess, MDYN_C(-1), reference);
-        md_sum_add_turns(&s, md_round(md_mul(md_sum_to_num(&excess),
-                                             MD_K(-0.15915494309189535))));
-    }
+    (void)md_take_turns(&s, reference);
     md_real_set_sum(&nearest, &tail, &s);
     return nearest;
 }

@@ -997,6 +997,13 @@ static void test_turns(void) {
         }
     }
     CHECK(sum[1] * -6.28 > 16777216);
+    /* from any number of turns at once */
+    for (int n = 0; n < 500; n++) {
+        const long double from = (long double)of_real(sim.q[0] = real(random_in(-8e6, 8e6)));
+        CHECK_EQUAL(mdyn_rebase(&sim, 0, &turns), MDYN_OK);
+        CHECK(fabs(of_real(sim.q[0])) <= 3.141592653589793 + BY_SCALAR(2e-15, 1e-6, 1e-8));
+        CHECK_NEAR((double)(from - whole(0) - turns * turn), 0.0, BY_SCALAR(2e-9, 2e-7, 2e-9));
+    }
     CHECK((double)worst < BY_SCALAR(1e-10, 2e-3, 1e-8));
     CHECK_NOTE("C after %g turns: %Lg\n", sum[1], worst);
     CHECK_EQUAL(mdyn_rebase(&sim, 2, &turns), MDYN_ERR_INDEX);
