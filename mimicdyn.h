@@ -1319,11 +1319,11 @@ enum {
 typedef struct mdyn_row_report {
     mdyn_wide impulse;  /* lambda, signed; a joint gets coefficient * impulse [N m s or N s] */
     mdyn_wide force;    /* impulse / dt; of a range > 0 at its lower bound, < 0 at its upper */
-    mdyn_wide power;    /* force times C' after the step: power given to the joints [W] */
+    mdyn_wide power;    /* force times J v, J of the step's rows: power given to the joints [W] */
     mdyn_wide error;    /* C after the step [C]; of a range the violation. With MDYN_EXPLICIT at the
                            start of the step, or of its last substep. 0 if the row took no part */
-    mdyn_wide velocity; /* C' after the step [C/s]; of rows on bodies within the second order of dt,
-                           on free and spherical ones within the first */
+    mdyn_wide velocity; /* C' after the step [C/s]; of rows on bodies and curves within the second
+                           order of dt, on free and spherical joints within the first */
     mdyn_wide residual; /* how far C' + cfm impulse lies outside [v_lo, v_hi] [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
 } mdyn_row_report;
@@ -2393,8 +2393,9 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    checked the element already. A sim whose call was abandoned by longjmp stays busy until its
    memory is zeroed and mdyn_init called.
    Errors of every call: MDYN_ERR_NULL for a pointer that may not be NULL, MDYN_ERR_NOT_READY,
-   MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE. Of calls that name a body,
-   DoF, row or term, and for a negative count: MDYN_ERR_INDEX. */
+   MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE, and MDYN_ERR_NOT_FINITE
+   (index: coupling) where a curve has no value at q. Of calls that name a body, DoF, row or term,
+   and for a negative count: MDYN_ERR_INDEX. */
 
 #if MIMICDYN_STATIC && defined(__GNUC__)
 #define MDYN_API static __attribute__((unused))
@@ -2493,8 +2494,9 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
    MDYN_MIDPOINT with MDYN_RELAX and MDYN_HARD(1), the sum target + dt/2 target_velocity there: for
    a given q(t), target = q(t + dt) - dt/2 q'(t + dt). Errors of the sum below its rounding are
    corrected in the rate. mdyn_engage switches the coupling off and on.
-   Errors: MDYN_ERR_INDEX; MDYN_ERR_STATE for a target not finite or from 2^23 on. O(r); softness
-   all zero plans anew when target_velocity begins or ceases to be 0, as mdyn_set_coupling does. */
+   Errors: MDYN_ERR_INDEX; MDYN_ERR_STATE for a target not finite or from 2^23 on. O(r), but anew
+   with cost, warnings and errors of mdyn_set_coupling if a coupling is redundant, or if softness is
+   all zero and target_velocity begins or ceases to be 0. */
 MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real target,
                                       mdyn_real target_velocity);
 
@@ -2532,11 +2534,12 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
 
 /* Replaces gravity, the duration of a step, or the settings of the solver, for the calls that
    follow. State and warm starts are kept; mdyn_set_dt scales the impulses of the last step so that
-   its forces remain. These calls and mdyn_set_body choose the weights of damping anew, by M at the
-   present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE,
-   MDYN_ERR_GRAVITY; MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings
-   also MDYN_ERR_STATE; of settings by which couplings begin or cease to be eliminated
-   MDYN_ERR_SINGULAR. O(1); dt and settings O(b d + r) */
+   its forces remain. A change of dt, of the scheme, or by mdyn_set_body of inertia or damping
+   chooses the weights of damping anew, by M at the present pose; mdyn_init by M at q = 0.
+   Errors, with nothing changed: MDYN_ERR_NOT_FINITE, MDYN_ERR_GRAVITY; MDYN_ERR_DT;
+   MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings also MDYN_ERR_STATE. O(1); dt
+   and settings O(b d + r). Settings by which couplings begin or cease to be eliminated plan the
+   solve anew, without warnings: MDYN_ERR_SINGULAR, _CAPACITY_ENTRIES; O(r^2 + r n + n c^2). */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
@@ -2582,8 +2585,9 @@ MDYN_API int mdyn_verify(mdyn_sim *sim);
    Curves take Newton steps; a curve may have no solution, or have it far away.
    Warning MDYN_WARN_CONTRADICTION if a constraint remains violated; with MIMICDYN_EXACT 0 also if
    2000 iterations did not converge. Errors, and the state is as it was: MDYN_ERR_OVERFLOW,
-   MDYN_ERR_NOT_FINITE of a curve. Cost: that of a step, with closures or curves of at most 101;
-   MDYN_FOLLOWERS: O(c^2) terms; MDYN_INDEPENDENT: O(c) terms. */
+   MDYN_ERR_SINGULAR of the mass metric, MDYN_ERR_INDEX for another metric.
+   Cost: that of a step, with closures or curves of at most 101; MDYN_FOLLOWERS: O(c^2) terms;
+   MDYN_INDEPENDENT: O(c) terms. */
 typedef enum mdyn_metric { MDYN_MASS_METRIC, MDYN_FOLLOWERS, MDYN_INDEPENDENT } mdyn_metric;
 MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
 
@@ -2666,7 +2670,8 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
    curves: of the intervals of the leader that they leave, the range is the one that contains its
    present coordinate, or is nearest to it. A user's function is looked at in 65 places, between its
    own bounds or two of the joint. Couplers do not count.
-   Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). O(c^2); with couplings of
+   Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). MDYN_ERR_INDEX for a joint
+   that has not one coordinate. O(c^2); with couplings of
    more than two joints, or with curves, O(c^2 terms^2 knots log knots) */
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
 
@@ -2829,7 +2834,8 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
                     has the digits of a scalar: 10^7 counts in F32 and 2 10^8 in fixed point are
                     right, of more the last may differ
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
-                    whose lowest `bits` (1 to 32) are the register's reading `raw` */
+                    whose lowest `bits` are the register's reading `raw`; `before` itself if `bits`
+                    is not 1 to 32 */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
 MDYN_API int32_t mdyn_to_counts(mdyn_real x, mdyn_wide unit);
 MDYN_API int32_t mdyn_unwrap(int32_t before, uint32_t raw, int bits);
@@ -2852,7 +2858,8 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration);
    largest. The joints of one that stays a row, or of a closure, are independent in the reduced
    system, and its force acts like tau.
    Vectors y have m elements, in the order of the DoFs; y of the state are the elements of q and v
-   that belong to these DoFs. mdyn_engage and mdyn_set_coupling may choose other ones.
+   that belong to these DoFs. Calls that plan anew may choose other ones: mdyn_engage,
+   mdyn_set_coupling, mdyn_set_coupling_target, mdyn_set_body, mdyn_set_solver.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 3.2.
    mdyn_independent_dofs        m; O(1)
    mdyn_independent_dof         DoF of y_k, k from 0 to m - 1; MDYN_ERR_INDEX; O(n)
@@ -2946,9 +2953,9 @@ MDYN_API int mdyn_reduced_inverse_dynamics_with_losses(mdyn_sim *sim,
    q (-) dt/2 v, and accelerations dv/dt; with MDYN_EXPLICIT of its start. To first order where the
    step moves a body to correct a position error, and, in a tree with a free root, after a change
    of v and in an impact. sim->wrench must still be that of the step.
-   Errors: MDYN_ERR_NO_STEP unless the last call that changed the sim was a step; after
-   mdyn_set_contacts too, and where there are rows on bodies also after mdyn_constrained_dynamics,
-   mdyn_stabilized_dynamics and a refused step. MDYN_ERR_RESULT.
+   Errors: MDYN_ERR_NO_STEP before a step, and after a change of q, v, contacts, closures, gravity,
+   dt, scheme, or the inertia or damping of a body; where there are rows on bodies also after
+   mdyn_constrained_dynamics, mdyn_stabilized_dynamics and a refused step. MDYN_ERR_RESULT.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 5.3.
    O(b + rows on bodies); of a fixed joint O(b d + rows on bodies) */
 MDYN_API int mdyn_joint_wrench(mdyn_sim *sim, int body, mdyn_wide3 *moment, mdyn_wide3 *force);
