@@ -2491,9 +2491,10 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
    offset := -target. Kept, so a motion is commanded before each step. A spring (MDYN_SPRING,
    MDYN_TENDON_DRIVE) pulls towards the values at the middle of the step, as a drive does. A hard
    row (MDYN_PRESCRIBED) has the rate target_velocity at the end of the step and, by a step of
-   MDYN_MIDPOINT with MDYN_RELAX and MDYN_HARD(1), the sum target + dt/2 target_velocity there: for
-   a given q(t), target = q(t + dt) - dt/2 q'(t + dt). Errors of the sum below its rounding are
-   corrected in the rate. mdyn_engage switches the coupling off and on.
+   MDYN_MIDPOINT with MDYN_RELAX and MDYN_HARD(1), the sum target + h/2 target_velocity there: for a
+   given q(t), target = q(t + dt) - h/2 q'(t + dt), h = dt or, of MDYN_TGS, dt/substeps. Errors of
+   the sum below its rounding are corrected in the rate. mdyn_engage switches the coupling off and
+   on.
    Errors: MDYN_ERR_INDEX; MDYN_ERR_STATE for a target not finite or from 2^23 on. O(r), but anew
    with cost, warnings and errors of mdyn_set_coupling if a coupling is redundant, or if softness is
    all zero and target_velocity begins or ceases to be 0. */
@@ -24958,8 +24959,9 @@ MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
 
 /* A midpoint step takes C at q_m = q + dt/2 v, so with erp 1 and C(q_m) = q_m - target it ends at
       q_m + dt/2 v' - C(q_m) = target + dt/2 v',     v' = target_velocity
-   whatever q was; a spring has its force at the middle. The range of a coupling moves with the
-   target, and one of velocities reads target_velocity alone. The plan and the warm starts stay. */
+   whatever q was, in substeps with their h for dt; a spring has its force at the middle. The range
+   of a coupling moves with the target, and one of velocities reads target_velocity alone. The plan
+   and the warm starts stay. */
 MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real target,
                                       mdyn_real target_velocity)
 {
