@@ -2547,8 +2547,9 @@ MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
 
 /* Puts the state inside the limits of all joints, and onto the constraints of mdyn_project. A joint
    outside its range (mdyn_range) goes to the nearer end, velocities that lead out of a range become
-   0, followers follow. If couplings of several leaders then move a joint out again, limits and the
-   projection of mdyn_project with MDYN_MASS_METRIC take turns, at most 200 times. For use after
+   0, followers follow; in a ring of couplings those of MDYN_INDEPENDENT. If couplings of several
+   leaders then move a joint out again, limits and the projection of mdyn_project with
+   MDYN_MASS_METRIC take turns, at most 200 times. For use after
    mdyn_init and after any jump: the first step then corrects nothing. Couplings with lower < upper
    are left to the steps; released couplings are ignored.
    Warnings: MDYN_WARN_EMPTY_RANGE (index: body); MDYN_WARN_START, MDYN_WARN_OFF_COUPLING or
@@ -22454,8 +22455,8 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
    any order takes as many passes as it has links.
    Settling (mdyn_settle): coordinates move to the nearest end of the range that limits and
    couplings leave them, velocities that lead out of it become 0, then followers follow. Where a
-   coupling of several leaders moves a joint out again, this and the mass metric alternate, a
-   bounded number of times.
+   coupling of several leaders moves a joint out again, or a ring of couplings is not solved by its
+   first joints in turn, this and the mass metric alternate, a bounded number of times.
    Whole turns (mdyn_rebase): q := q - 2 pi n. Every coupling of the joint has its C unchanged:
       offset := offset + coefficient 2 pi n
    where offset_rest holds the digits beyond the type of `offset`, so that C keeps every digit.
@@ -22537,8 +22538,9 @@ MD_STATIC int md_move_followers(mdyn_sim *sim)
 }
 
 /* MDYN_FOLLOWERS and MDYN_INDEPENDENT. The tails are kept in joint_force and dv, for the case of an
-   error; only joints of one coordinate move. O(c^2 terms); O(terms) */
-MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
+   error, or of a contradiction unless `keep`: passes around a ring of couplings may have led far
+   away. Only joints of one coordinate move. O(c^2 terms); O(terms) */
+MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric, int keep)
 {
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
@@ -22549,15 +22551,14 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
         sim->dv[k] = md_of_tail(sim->v_tail[k]);
     }
 
-    /* a contradiction is only a warning: the state stays where the passes have led it */
     code = metric == MDYN_FOLLOWERS ? md_move_followers(sim)
         : md_place_followers(sim, sim->off, MD_LASTING(sim)->y_force);
-    if (code >= 0) {
+    if (code == MDYN_OK || (code > 0 && keep)) {
         md_accept_state(sim);
         return code;
     }
 
-    /* an error: md_refresh_kinematics has left the old q and v in q_seen and v_seen */
+    /* back again: md_refresh_kinematics has left the old q and v in q_seen and v_seen */
     md_copy(sim->q, sim->q_seen, sim->coordinates);
     md_copy(sim->v, sim->v_seen, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
@@ -22789,11 +22790,19 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
 /* mdyn_settle: followers of chains of two-joint couplings at once, the rest in turns. */
 MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
 {
-    int turn, again, code = md_refresh_kinematics(sim);
+    int turn, again, ring = MDYN_OK, code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_move_all_inside(sim, 1);
-    if (code == MDYN_OK) code = md_project_followers(sim, MDYN_FOLLOWERS);
-    if (code != MDYN_OK && code != MDYN_WARN_CONTRADICTION) return code;
-    again = md_has_closures(sim) || code == MDYN_WARN_CONTRADICTION;
+    if (code == MDYN_OK) {
+        const mdyn_culprit culprit = sim->culprit;
+        ring = md_project_followers(sim, MDYN_FOLLOWERS, 0);
+        code = ring;
+        if (ring == MDYN_WARN_CONTRADICTION || ring == MDYN_ERR_OVERFLOW) {
+            sim->culprit = culprit;
+            code = md_project_followers(sim, MDYN_INDEPENDENT, 0);
+        }
+    }
+    if (code != MDYN_OK) return code;
+    again = md_has_closures(sim) || ring != MDYN_OK;
 
     /* what chains of several couplings leave, in velocities too: limits and projection alternate */
     for (turn = 0; turn < 200 && (again || md_warn_pose(sim, 1) != MDYN_OK); turn++) {
@@ -25159,7 +25168,7 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
     int code = md_enter(sim);
     if (code != MDYN_OK) return code;
     code = metric == MDYN_MASS_METRIC ? md_project_mass_metric(sim)
-        : metric == MDYN_FOLLOWERS || metric == MDYN_INDEPENDENT ? md_project_followers(sim, metric)
+        : metric == MDYN_FOLLOWERS || metric == MDYN_INDEPENDENT ? md_project_followers(sim, metric, 1)
         : md_blame(sim, MDYN_ERR_INDEX, -1);
     if (code >= 0) md_drop_last_dv(sim);
     return md_leave(sim, code);

@@ -1191,6 +1191,32 @@ static void test_settled_in_one_position(void) {
     }
 }
 
+/* Two couplings in a ring with a third joint: q_1 = 2 q_2 + q_0, q_2 = 3 q_1, so q = (-5, 1, 3) t.
+   Putting each right by its first joint in turn leads far away; from (1, 0, 0) the nearest solution
+   is that of t = -1/7, and that in which q_0 stays has t = -1/5. */
+static void test_settled_ring(void) {
+    for (int n = 0; n < 2; n++) {
+        make_rotors(MDYN_POSITION, 0);
+        model.solver.equality = n ? MDYN_ITERATED : MDYN_EXACT;
+        coupling[0] = mimic_of(1, 2, 2, 0);
+        coupling[0].terms[2].body = 0;
+        coupling[0].terms[2].coefficient = wide(-1);
+        coupling[1] = mimic_of(2, 1, 3, 0);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.q[0] = sim.v[0] = real(1);
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+        CHECK_EQUAL(sim.culprit.code, MDYN_OK);
+        for (int k = 0; k < 2; k++) {
+            const mdyn_real *x = k ? sim.v : sim.q;
+            const double t = of_real(x[1]);
+            CHECK(t >= -1.0 / 5 - check_epsilon && t <= -1.0 / 7 + check_epsilon);
+            CHECK_NEAR(of_real(x[0]), -5 * t, 16 * check_epsilon);
+            CHECK_NEAR(of_real(x[2]), 3 * t, 16 * check_epsilon);
+        }
+    }
+    model.solver.equality = MDYN_EXACT;
+}
+
 /* A chain from its end to its leader, which has moved by a few digits alone: all joints follow. */
 static void test_few_digits(void) {
     const double large = 1000000, moved = large + BY_SCALAR(1e-9, 0.5, 0.001);
@@ -1242,6 +1268,7 @@ int main(int argc, char **argv) {
     test_start();
     test_settle();
     test_settled_velocities();
+    test_settled_ring();
     test_settled_in_one_position();
     test_few_digits();
     test_limits_out_of_range();
