@@ -25168,7 +25168,8 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
     int code = md_enter(sim);
     if (code != MDYN_OK) return code;
     code = metric == MDYN_MASS_METRIC ? md_project_mass_metric(sim)
-        : metric == MDYN_FOLLOWERS || metric == MDYN_INDEPENDENT ? md_project_followers(sim, metric, 1)
+        : metric == MDYN_FOLLOWERS || metric == MDYN_INDEPENDENT
+        ? md_project_followers(sim, metric, 1)
         : md_blame(sim, MDYN_ERR_INDEX, -1);
     if (code >= 0) md_drop_last_dv(sim);
     return md_leave(sim, code);
