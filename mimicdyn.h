@@ -1334,12 +1334,12 @@ enum {
 typedef struct mdyn_row_report {
     mdyn_wide impulse;  /* lambda, signed; a joint gets coefficient * impulse [N m s or N s] */
     mdyn_wide force;    /* impulse / dt; of a range > 0 at its lower bound, < 0 at its upper */
-    mdyn_wide power;    /* force times C' after the step: power given to the joints [W] */
+    mdyn_wide power;    /* force times J v, J of the step's rows: power given to the joints [W] */
     mdyn_wide error;    /* C after the step [C]; of a range the violation; of rows on bodies within
                            the second order of what the step moves. With MDYN_EXPLICIT at the start
                            of the step, or of its last substep. 0 if the row took no part */
-    mdyn_wide velocity; /* C' after the step [C/s]; of rows on curves and bodies within the second
-                           order of dt, on free and spherical ones within the first */
+    mdyn_wide velocity; /* C' after the step [C/s]; of rows on bodies and curves within the second
+                           order of dt, on free and spherical joints within the first */
     mdyn_wide residual; /* how far C' + cfm impulse lies below v_lo (< 0) or above v_hi [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
 } mdyn_row_report;
@@ -2409,8 +2409,9 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    checked the element already. A sim whose call was abandoned by longjmp stays busy until its
    memory is zeroed and mdyn_init called.
    Errors of every call: MDYN_ERR_NULL for a pointer that may not be NULL, MDYN_ERR_NOT_READY,
-   MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE. Of calls that name a body,
-   DoF, row or term, and for a negative count: MDYN_ERR_INDEX. */
+   MDYN_ERR_BUSY. Of calls that read q, v, tau or wrench: MDYN_ERR_STATE, and MDYN_ERR_NOT_FINITE
+   (index: coupling) where a curve has no value at q. Of calls that name a body, DoF, row or term,
+   and for a negative count: MDYN_ERR_INDEX. */
 
 #if MIMICDYN_STATIC && defined(__GNUC__)
 #define MDYN_API static __attribute__((unused))
@@ -2506,11 +2507,13 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
    offset := -target. Kept, so a motion is commanded before each step. A spring (MDYN_SPRING,
    MDYN_TENDON_DRIVE) pulls towards the values at the middle of the step, as a drive does. A hard
    row (MDYN_PRESCRIBED) has the rate target_velocity at the end of the step and, by a step of
-   MDYN_MIDPOINT with MDYN_RELAX and MDYN_HARD(1), the sum target + dt/2 target_velocity there: for
-   a given q(t), target = q(t + dt) - dt/2 q'(t + dt). Errors of the sum below its rounding are
-   corrected in the rate. mdyn_engage switches the coupling off and on.
-   Errors: MDYN_ERR_INDEX; MDYN_ERR_STATE for a target not finite or from 2^23 on. O(r); softness
-   all zero plans anew when target_velocity begins or ceases to be 0, as mdyn_set_coupling does. */
+   MDYN_MIDPOINT with MDYN_RELAX and MDYN_HARD(1), the sum target + h/2 target_velocity there: for a
+   given q(t), target = q(t + dt) - h/2 q'(t + dt), h = dt or, of MDYN_TGS, dt/substeps. Errors of
+   the sum below its rounding are corrected in the rate. mdyn_engage switches the coupling off and
+   on.
+   Errors: MDYN_ERR_INDEX; MDYN_ERR_STATE for a target not finite or from 2^23 on. O(r), but anew
+   with cost, warnings and errors of mdyn_set_coupling if a coupling is redundant, or if softness is
+   all zero and target_velocity begins or ceases to be 0. */
 MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real target,
                                       mdyn_real target_velocity);
 
@@ -2548,19 +2551,21 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
 
 /* Replaces gravity, the duration of a step, or the settings of the solver, for the calls that
    follow. State and warm starts are kept; mdyn_set_dt scales the impulses of the last step so that
-   its forces remain. These calls and mdyn_set_body choose the weights of damping anew, by M at the
-   present pose; mdyn_init by M at q = 0. Errors, with nothing changed: MDYN_ERR_NOT_FINITE,
-   MDYN_ERR_GRAVITY; MDYN_ERR_DT; MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings
-   also MDYN_ERR_STATE; of settings by which couplings begin or cease to be eliminated
-   MDYN_ERR_SINGULAR. O(1); dt and settings O(b d + r) */
+   its forces remain. A change of dt, of the scheme, or by mdyn_set_body of inertia or damping
+   chooses the weights of damping anew, by M at the present pose; mdyn_init by M at q = 0.
+   Errors, with nothing changed: MDYN_ERR_NOT_FINITE, MDYN_ERR_GRAVITY; MDYN_ERR_DT;
+   MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings also MDYN_ERR_STATE. O(1); dt
+   and settings O(b d + r). Settings by which couplings begin or cease to be eliminated plan the
+   solve anew, without warnings: MDYN_ERR_SINGULAR, _CAPACITY_ENTRIES; O(r^2 + r n + n c^2). */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
 
 /* Puts the state inside the limits of all joints, and onto the constraints of mdyn_project. A joint
    outside its range (mdyn_range) goes to the nearer end, velocities that lead out of a range become
-   0, followers follow. If couplings of several leaders then move a joint out again, limits and the
-   projection of mdyn_project with MDYN_MASS_METRIC take turns, at most 200 times. For use after
+   0, followers follow; in a ring of couplings those of MDYN_INDEPENDENT. If couplings of several
+   leaders then move a joint out again, limits and the projection of mdyn_project with
+   MDYN_MASS_METRIC take turns, at most 200 times. For use after
    mdyn_init and after any jump: the first step then corrects nothing. Couplings with lower < upper
    are left to the steps; released couplings are ignored.
    Warnings: MDYN_WARN_EMPTY_RANGE (index: body); MDYN_WARN_START, MDYN_WARN_OFF_COUPLING or
@@ -2598,8 +2603,9 @@ MDYN_API int mdyn_verify(mdyn_sim *sim);
    Curves take Newton steps; a curve may have no solution, or have it far away.
    Warning MDYN_WARN_CONTRADICTION if a constraint remains violated; with MIMICDYN_EXACT 0 also if
    2000 iterations did not converge. Errors, and the state is as it was: MDYN_ERR_OVERFLOW,
-   MDYN_ERR_NOT_FINITE of a curve. Cost: that of a step, with closures or curves of at most 101;
-   MDYN_FOLLOWERS: O(c^2) terms; MDYN_INDEPENDENT: O(c) terms. */
+   MDYN_ERR_SINGULAR of the mass metric, MDYN_ERR_INDEX for another metric.
+   Cost: that of a step, with closures or curves of at most 101; MDYN_FOLLOWERS: O(c^2) terms;
+   MDYN_INDEPENDENT: O(c) terms. */
 typedef enum mdyn_metric { MDYN_MASS_METRIC, MDYN_FOLLOWERS, MDYN_INDEPENDENT } mdyn_metric;
 MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric);
 
@@ -2682,7 +2688,8 @@ MDYN_API int mdyn_coupling_force(const mdyn_sim *sim, int coupling, int term, md
    curves: of the intervals of the leader that they leave, the range is the one that contains its
    present coordinate, or is nearest to it. A user's function is looked at in 65 places, between its
    own bounds or two of the joint. Couplers do not count.
-   Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). O(c^2); with couplings of
+   Warning MDYN_WARN_EMPTY_RANGE if no position is left (lower > upper). MDYN_ERR_INDEX for a joint
+   that has not one coordinate. O(c^2); with couplings of
    more than two joints, or with curves, O(c^2 terms^2 knots log knots) */
 MDYN_API int mdyn_range(mdyn_sim *sim, int body, mdyn_wide *lower, mdyn_wide *upper);
 
@@ -2703,7 +2710,8 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch);
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference);
 
 /* The equation that a row enforces, with its numbers and units, as text ending in 0, e.g.
-   "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2".
+   "coupling 0: q(1) - 0.5 q(0) - 0.1 = 0 [rad]; hard, erp 0.2". A user row is told as the last step
+   set it up: "user row 0: on no body" before the first one, or if all its terms are absent.
    Errors: MDYN_ERR_INDEX, MDYN_ERR_ROOM if the text does not fit into `size` bytes; of a closure
    whose table was edited those of mdyn_step. O(r + length of the text) */
 MDYN_API int mdyn_explain(mdyn_sim *sim, mdyn_row_kind kind, int index, char *text, int size);
@@ -2844,7 +2852,8 @@ MDYN_API int mdyn_valid_inertia(const mdyn_inertia *given, mdyn_inertia *valid, 
                     has the digits of a scalar: 10^7 counts in F32 and 2 10^8 in fixed point are
                     right, of more the last may differ
    mdyn_unwrap      count of an encoder over all turns: the one nearest to the last count `before`
-                    whose lowest `bits` (1 to 32) are the register's reading `raw` */
+                    whose lowest `bits` are the register's reading `raw`; `before` itself if `bits`
+                    is not 1 to 32 */
 MDYN_API mdyn_real mdyn_of_counts(int32_t counts, mdyn_wide unit);
 MDYN_API int32_t mdyn_to_counts(mdyn_real x, mdyn_wide unit);
 MDYN_API int32_t mdyn_unwrap(int32_t before, uint32_t raw, int bits);
@@ -2867,7 +2876,8 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration);
    largest. The joints of one that stays a row, or of a closure, are independent in the reduced
    system, and its force acts like tau.
    Vectors y have m elements, in the order of the DoFs; y of the state are the elements of q and v
-   that belong to these DoFs. mdyn_engage and mdyn_set_coupling may choose other ones.
+   that belong to these DoFs. Calls that plan anew may choose other ones: mdyn_engage,
+   mdyn_set_coupling, mdyn_set_coupling_target, mdyn_set_body, mdyn_set_solver.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 3.2.
    mdyn_independent_dofs        m; O(1)
    mdyn_independent_dof         DoF of y_k, k from 0 to m - 1; MDYN_ERR_INDEX; O(n)
@@ -2961,9 +2971,9 @@ MDYN_API int mdyn_reduced_inverse_dynamics_with_losses(mdyn_sim *sim,
    q (-) dt/2 v, and accelerations dv/dt; with MDYN_EXPLICIT of its start. To first order where the
    step moves a body to correct a position error, and, in a tree with a free root, after a change
    of v and in an impact. sim->wrench must still be that of the step.
-   Errors: MDYN_ERR_NO_STEP unless the last call that changed the sim was a step; after
-   mdyn_set_contacts too, and where there are rows on bodies also after mdyn_constrained_dynamics,
-   mdyn_stabilized_dynamics and a refused step. MDYN_ERR_RESULT.
+   Errors: MDYN_ERR_NO_STEP before a step, and after a change of q, v, contacts, closures, gravity,
+   dt, scheme, or the inertia or damping of a body; where there are rows on bodies also after
+   mdyn_constrained_dynamics, mdyn_stabilized_dynamics and a refused step. MDYN_ERR_RESULT.
    Source: Featherstone, Rigid Body Dynamics Algorithms: 5.3.
    O(b + rows on bodies); of a fixed joint O(b d + rows on bodies) */
 MDYN_API int mdyn_joint_wrench(mdyn_sim *sim, int body, mdyn_wide3 *moment, mdyn_wide3 *force);
@@ -22472,8 +22482,8 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
    any order takes as many passes as it has links.
    Settling (mdyn_settle): coordinates move to the nearest end of the range that limits and
    couplings leave them, velocities that lead out of it become 0, then followers follow. Where a
-   coupling of several leaders moves a joint out again, this and the mass metric alternate, a
-   bounded number of times.
+   coupling of several leaders moves a joint out again, or a ring of couplings is not solved by its
+   first joints in turn, this and the mass metric alternate, a bounded number of times.
    Whole turns (mdyn_rebase): q := q - 2 pi n. Every coupling of the joint has its C unchanged:
       offset := offset + coefficient 2 pi n
    where offset_rest holds the digits beyond the type of `offset`, so that C keeps every digit.
@@ -22555,8 +22565,9 @@ MD_STATIC int md_move_followers(mdyn_sim *sim)
 }
 
 /* MDYN_FOLLOWERS and MDYN_INDEPENDENT. The tails are kept in joint_force and dv, for the case of an
-   error; only joints of one coordinate move. O(c^2 terms); O(terms) */
-MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
+   error, or of a contradiction unless `keep`: passes around a ring of couplings may have led far
+   away. Only joints of one coordinate move. O(c^2 terms); O(terms) */
+MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric, int keep)
 {
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
@@ -22567,15 +22578,14 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric)
         sim->dv[k] = md_of_tail(sim->v_tail[k]);
     }
 
-    /* a contradiction is only a warning: the state stays where the passes have led it */
     code = metric == MDYN_FOLLOWERS ? md_move_followers(sim)
         : md_place_followers(sim, sim->off, MD_LASTING(sim)->y_force);
-    if (code >= 0) {
+    if (code == MDYN_OK || (code > 0 && keep)) {
         md_accept_state(sim);
         return code;
     }
 
-    /* an error: md_refresh_kinematics has left the old q and v in q_seen and v_seen */
+    /* back again: md_refresh_kinematics has left the old q and v in q_seen and v_seen */
     md_copy(sim->q, sim->q_seen, sim->coordinates);
     md_copy(sim->v, sim->v_seen, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
@@ -22764,8 +22774,8 @@ MD_STATIC int md_move_inside(mdyn_sim *sim, int k, md_num lower, md_num upper)
     const md_num v = md_of_real(sim->v[k]);
     int code = MDYN_OK;
 
-    /* v that leads out of the range becomes 0 */
-    if ((!md_less(zero, below) && md_less(v, zero))
+    /* v that leads out of the range becomes 0: any v, out of a range of one position */
+    if (!md_less(lower, upper) || (!md_less(zero, below) && md_less(v, zero))
         || (!md_less(above, zero) && md_less(zero, v))) {
         sim->v[k] = 0;
         sim->v_tail[k] = 0;
@@ -22807,11 +22817,19 @@ MD_STATIC int md_move_all_inside(mdyn_sim *sim, int with_followers)
 /* mdyn_settle: followers of chains of two-joint couplings at once, the rest in turns. */
 MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
 {
-    int turn, again, code = md_refresh_kinematics(sim);
+    int turn, again, ring = MDYN_OK, code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_move_all_inside(sim, 1);
-    if (code == MDYN_OK) code = md_project_followers(sim, MDYN_FOLLOWERS);
-    if (code != MDYN_OK && code != MDYN_WARN_CONTRADICTION) return code;
-    again = md_has_closures(sim) || code == MDYN_WARN_CONTRADICTION;
+    if (code == MDYN_OK) {
+        const mdyn_culprit culprit = sim->culprit;
+        ring = md_project_followers(sim, MDYN_FOLLOWERS, 0);
+        code = ring;
+        if (ring == MDYN_WARN_CONTRADICTION || ring == MDYN_ERR_OVERFLOW) {
+            sim->culprit = culprit;
+            code = md_project_followers(sim, MDYN_INDEPENDENT, 0);
+        }
+    }
+    if (code != MDYN_OK) return code;
+    again = md_has_closures(sim) || ring != MDYN_OK;
 
     /* what chains of several couplings leave, in velocities too: limits and projection alternate */
     for (turn = 0; turn < 200 && (again || md_warn_pose(sim, 1) != MDYN_OK); turn++) {
@@ -22831,6 +22849,22 @@ MD_STATIC void md_sum_add_turns(md_sum *s, mdyn_real n)
     md_sum_add_product(s, MDYN_C(6.2831854820251465), n, 0);
     md_sum_add_product(s, MDYN_C(-1.7484555314695172e-07), n, 0);
     md_sum_add_product(s, MDYN_C(-6.8604979977715316e-15), n, 0);
+}
+
+/* Takes whole turns off s, so that it lies within half a turn of `reference`; returns their number.
+   A large number of turns has few digits behind its point: the second pass corrects its last. */
+MD_STATIC mdyn_real md_take_turns(md_sum *s, mdyn_real reference)
+{
+    mdyn_real n, turns = 0;
+    int pass;
+    for (pass = 0; pass < 2; pass++) {
+        md_sum excess = *s;
+        md_sum_add_velocity(&excess, MDYN_C(-1), reference);
+        n = md_round(md_mul(md_sum_to_num(&excess), MD_K(0.15915494309189535)));
+        md_sum_add_turns(s, (mdyn_real)-n);
+        turns += n;
+    }
+    return turns;
 }
 
 /* Takes n turns off coordinate c of DoF k, and puts them into the offsets of its couplings. */
@@ -22894,6 +22928,7 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
 {
     const int k = md_dof_of(sim, body), c = md_coordinate_of(sim, body);
     mdyn_real n;
+    md_sum s;
     int code;
     if (sim->link[body].joint != MDYN_REVOLUTE) return md_blame(sim, MDYN_ERR_JOINT, body);
     if (md_body_has_row(md_values_of_body(sim, body), MDYN_ROW_LIMIT))
@@ -22904,8 +22939,8 @@ MD_STATIC int md_remove_turns(mdyn_sim *sim, int body, int32_t *turns)
         code = md_check_numbers(sim, MDYN_IN_TARGET, sim->target, sim->dofs);
     if (code != MDYN_OK) return code;
 
-    /* q/(2 pi), rounded */
-    n = md_round(md_mul(md_of_real(sim->q[c]), MD_K(0.15915494309189535)));
+    md_sum_set_real(&s, sim->q[c], sim->q_tail[c]);
+    n = md_take_turns(&s, 0);
     *turns = md_to_int(md_of_real(n));
     if (n == 0) return MDYN_OK;
     md_shift_turns(sim, k, c, n);
@@ -23241,7 +23276,7 @@ MD_STATIC void md_print_closure(md_printer *out, const mdyn_sim *sim, int index)
 
 /* A user row as it was set up last: the table's, or what the callback made of it. Its C is a
    number: there is no formula and no unit to print. The bodies are those of its terms; a term of
-   MDYN_WORLD is not among them. */
+   MDYN_WORLD is not among them. Without any, the row is absent, or not set up yet. */
 MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index,
                                  const md_body_row *r)
 {
@@ -23256,7 +23291,10 @@ MD_STATIC void md_print_user_row(md_printer *out, const mdyn_sim *sim, int index
         if (k) md_print(out, ", ");
         md_print_body(out, sim, r->body[k]);
     }
-    if (r->term_count == 0) md_print(out, "no body");
+    if (r->term_count == 0) {
+        md_print(out, "no body");
+        return;
+    }
 
     /* Equality: C and target velocity. Range: its bounds, of C or of C' - target velocity */
     if (r->spec.level != MDYN_VELOCITY) md_print_value(out, "; C ", r->value, "");
@@ -24958,8 +24996,9 @@ MD_STATIC int md_command_coupling(mdyn_sim *sim, int coupling, mdyn_real target,
 
 /* A midpoint step takes C at q_m = q + dt/2 v, so with erp 1 and C(q_m) = q_m - target it ends at
       q_m + dt/2 v' - C(q_m) = target + dt/2 v',     v' = target_velocity
-   whatever q was; a spring has its force at the middle. The range of a coupling moves with the
-   target, and one of velocities reads target_velocity alone. The plan and the warm starts stay. */
+   whatever q was, in substeps with their h for dt; a spring has its force at the middle. The range
+   of a coupling moves with the target, and one of velocities reads target_velocity alone. The plan
+   and the warm starts stay. */
 MDYN_API int mdyn_set_coupling_target(mdyn_sim *sim, int coupling, mdyn_real target,
                                       mdyn_real target_velocity)
 {
@@ -25157,7 +25196,8 @@ MDYN_API int mdyn_project(mdyn_sim *sim, mdyn_metric metric)
     int code = md_enter(sim);
     if (code != MDYN_OK) return code;
     code = metric == MDYN_MASS_METRIC ? md_project_mass_metric(sim)
-        : metric == MDYN_FOLLOWERS || metric == MDYN_INDEPENDENT ? md_project_followers(sim, metric)
+        : metric == MDYN_FOLLOWERS || metric == MDYN_INDEPENDENT
+        ? md_project_followers(sim, metric, 1)
         : md_blame(sim, MDYN_ERR_INDEX, -1);
     if (code >= 0) md_drop_last_dv(sim);
     return md_leave(sim, code);
@@ -25295,12 +25335,11 @@ MDYN_API int mdyn_fill_spline(mdyn_knot *knots, int count, mdyn_wide *scratch)
 /* angle - 2 pi round((angle - reference)/(2 pi)), with all digits of `angle`. */
 MDYN_API mdyn_real mdyn_nearest_angle(mdyn_real angle, mdyn_real reference)
 {
-    const md_num difference = md_sub(md_of_real(reference), md_of_real(angle));
     mdyn_real nearest;
     md_tail tail;
     md_sum s;
     md_sum_set_real(&s, angle, 0);
-    md_sum_add_turns(&s, md_round(md_mul(difference, MD_K(0.15915494309189535))));
+    (void)md_take_turns(&s, reference);
     md_real_set_sum(&nearest, &tail, &s);
     return nearest;
 }

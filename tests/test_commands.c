@@ -36,12 +36,15 @@ static const mdyn_coupling flywheel[] = {
 };
 
 /* q(t) = sin 2t, v(t) = 2 cos 2t: on the path to rounding, and the energy that is gained is the
-   work of the force, whose power is taken at the mean velocity of each step. */
-static void test_path(void) {
-    static const mdyn_model model =
-        MDYN_MODEL(arm, 3, prescribed, 2, MDYN_V3(0, 0, -9.81), DT);
+   work of the force, whose power is taken at the mean velocity of each step. The last of several
+   substeps ends on the path too. */
+static void check_path(int substeps) {
+    static mdyn_model model = MDYN_MODEL(arm, 3, prescribed, 2, MDYN_V3(0, 0, -9.81), DT);
+    const double h = DT / substeps;
     mdyn_wide kinetic, potential, force;
     double work = 0, start, largest = 0;
+    model.solver.method = substeps > 1 ? MDYN_TGS : MDYN_PGS;
+    model.solver.substeps = (uint16_t)substeps;
     CHECK(mdyn_init(&sim, &model) >= 0);
     CHECK_EQUAL(sim.tie_count, 1);
     sim.v[UPPER] = real(2);
@@ -50,7 +53,7 @@ static void test_path(void) {
     start = of_wide(kinetic) + of_wide(potential);
     for (int i = 0; i < 4096; i++) {
         double t = (i + 1) * DT, q = sin(2 * t), v = 2 * cos(2 * t), before = of_real(sim.v[UPPER]);
-        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(q - DT / 2 * v), real(v)), MDYN_OK);
+        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(q - h / 2 * v), real(v)), MDYN_OK);
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
         CHECK_NEAR(of_real(sim.q[UPPER]), q, PLACE);
         CHECK_NEAR(of_real(sim.v[UPPER]), v, VELOCITY);
@@ -65,6 +68,11 @@ static void test_path(void) {
     printf("energy up to %.1f J\n", largest);
     CHECK(largest > 10);
     CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+}
+
+static void test_path(void) {
+    check_path(1);
+    check_path(4);
 }
 
 /* A constant velocity, against a flywheel of 1e8 kg m^2 that turns with it. */

@@ -229,6 +229,13 @@ static void test_nearest_angle(void) {
         long double got = (long double)of_real(mdyn_nearest_angle(angle, reference)) - from;
         CHECK_NEAR((double)(got - turn * roundl(got / turn)), 0, BY_SCALAR(1e-9, 0.26, 2e-9));
     }
+
+    /* and half a turn from the reference at most, which many turns have few digits to tell */
+    for (int n = 0; n < 2000; n++) {
+        mdyn_real angle = real(random_in(-8e6, 8e6)), reference = real(random_in(-50, 50));
+        double got = of_real(mdyn_nearest_angle(angle, reference));
+        CHECK(fabs(got - of_real(reference)) <= 3.141592653589793 + BY_SCALAR(2e-14, 1e-5, 2e-8));
+    }
 }
 
 int main(int argc, char **argv) {

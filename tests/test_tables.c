@@ -998,6 +998,13 @@ static void test_turns(void) {
         }
     }
     CHECK(sum[1] * -6.28 > 16777216);
+    /* from any number of turns at once */
+    for (int n = 0; n < 500; n++) {
+        const long double from = (long double)of_real(sim.q[0] = real(random_in(-8e6, 8e6)));
+        CHECK_EQUAL(mdyn_rebase(&sim, 0, &turns), MDYN_OK);
+        CHECK(fabs(of_real(sim.q[0])) <= 3.141592653589793 + BY_SCALAR(2e-15, 1e-6, 1e-8));
+        CHECK_NEAR((double)(from - whole(0) - turns * turn), 0.0, BY_SCALAR(2e-9, 2e-7, 2e-9));
+    }
     CHECK((double)worst < BY_SCALAR(1e-10, 2e-3, 1e-8));
     CHECK_NOTE("C after %g turns: %Lg\n", sum[1], worst);
     CHECK_EQUAL(mdyn_rebase(&sim, 2, &turns), MDYN_ERR_INDEX);
@@ -1157,6 +1164,60 @@ static void test_settled_velocities(void) {
     }
 }
 
+/* A joint with one position goes there from both sides, and stands: any velocity leads out. Its own
+   limits leave one, or those of a follower that turns the other way. */
+static void test_settled_in_one_position(void) {
+    for (int n = 0; n < 4; n++) {
+        const double place = n < 2 ? 0.5 : 0, from = n % 2 ? place + 0.25 : place - 0.25;
+        make_rotors(MDYN_POSITION, 0);
+        model.coupling_count = n < 2 ? 0 : 1;
+        coupling[0] = mimic_of(4, 3, -1, 0);
+        body[3].lower = wide(place);
+        body[3].upper = wide(n < 2 ? place : 0.75);
+        if (n >= 2) {
+            body[4].lower = wide(0);
+            body[4].upper = wide(0.75);
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &model), n < 2 ? MDYN_WARN_START : MDYN_WARN_FROZEN_RANGE);
+        sim.q[3] = real(from);
+        sim.v[3] = real(n % 2 ? -1 : 1);
+        sim.q[4] = real(n < 2 ? 0 : -from);
+        sim.v[4] = real(n < 2 ? 0 : -of_real(sim.v[3]));
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.q[3]), place, 0);
+        CHECK_NEAR(of_real(sim.v[3]), 0, 0);
+        CHECK_NEAR(of_real(sim.v[4]), 0, 0);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.q[3]), place, 0);
+    }
+}
+
+/* Two couplings in a ring with a third joint: q_1 = 2 q_2 + q_0, q_2 = 3 q_1, so q = (-5, 1, 3) t.
+   Putting each right by its first joint in turn leads far away; from (1, 0, 0) the nearest solution
+   is that of t = -1/7, and that in which q_0 stays has t = -1/5. */
+static void test_settled_ring(void) {
+    for (int n = 0; n < 2; n++) {
+        make_rotors(MDYN_POSITION, 0);
+        model.solver.equality = n ? MDYN_ITERATED : MDYN_EXACT;
+        coupling[0] = mimic_of(1, 2, 2, 0);
+        coupling[0].terms[2].body = 0;
+        coupling[0].terms[2].coefficient = wide(-1);
+        coupling[1] = mimic_of(2, 1, 3, 0);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.q[0] = sim.v[0] = real(1);
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+        CHECK_EQUAL(sim.culprit.code, MDYN_OK);
+        for (int k = 0; k < 2; k++) {
+            const mdyn_real *x = k ? sim.v : sim.q;
+            const double t = of_real(x[1]);
+            CHECK(t >= -1.0 / 5 - check_epsilon && t <= -1.0 / 7 + check_epsilon);
+            CHECK_NEAR(of_real(x[0]), -5 * t, 16 * check_epsilon);
+            CHECK_NEAR(of_real(x[2]), 3 * t, 16 * check_epsilon);
+        }
+    }
+    model.solver.equality = MDYN_EXACT;
+}
+
 /* A chain from its end to its leader, which has moved by a few digits alone: all joints follow. */
 static void test_few_digits(void) {
     const double large = 1000000, moved = large + BY_SCALAR(1e-9, 0.5, 0.001);
@@ -1208,6 +1269,8 @@ int main(int argc, char **argv) {
     test_start();
     test_settle();
     test_settled_velocities();
+    test_settled_ring();
+    test_settled_in_one_position();
     test_few_digits();
     test_limits_out_of_range();
     return check_end();

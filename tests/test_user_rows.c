@@ -543,6 +543,7 @@ static void texts(void) {
     user_row[1].value = wide(0.125);
     mech.model.user_row_count = 2;
     start();
+    explained(MDYN_ROW_USER, 0, "user row 0 brake: on no body"); /* no step has set it up yet */
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     explained(MDYN_ROW_USER, 0, "user row 0 brake: on 0; target velocity 0; hard, erp 0.2,"
               " force >= -3");
