@@ -1016,7 +1016,8 @@ typedef enum mdyn_correction {
     MDYN_BAUMGARTE, /* by a velocity bias, which remains in v (adds energy) */
     MDYN_RELAX      /* by a displacement of q alone, so correction adds no energy. In steps where an
                        inequality row has an error the rows are solved twice, with bias for q and
-                       without for v; errors of equality rows alone need no second solve. Compliant
+                       without for v; errors of equality rows alone need no second solve, unless
+                       their correction would pass a limit or the range of a coupling. Compliant
                        constraints keep their bias */
 } mdyn_correction;
 
@@ -11884,10 +11885,10 @@ MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
     return md_less(md_mul(md_error_rounding(sim), md_mul(MD_K(4), md_add(MD_K(1), q))), moved);
 }
 
-/* Sets the flag of the row in sim->has_position_error if |row->error| exceeds the rounding of C,
+/* Sets the flag of the row in sim->has_position_error if |error| exceeds the rounding of C,
    md_error_rounding sum of |coefficient| (1 + |q|); of a row on bodies md_error_rounding of its
    unit. Reads sim->terms. */
-MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row)
+MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row, md_num error)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num size = t->count == 0 ? md_unit_of_row(sim, row) : MD_K(0);
@@ -11897,7 +11898,7 @@ MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row)
             md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])])))));
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING)
         size = md_add(size, md_sum_bends(sim, row->index, MD_BEND_VALUE));
-    if (md_less(md_mul(md_error_rounding(sim), size), md_abs(row->error)))
+    if (md_less(md_mul(md_error_rounding(sim), size), md_abs(error)))
         sim->has_position_error |= md_error_kind(sim, row);
 }
 
@@ -11919,7 +11920,7 @@ MD_INLINE void md_set_position_bias(mdyn_sim *sim, md_row *row, md_num bias)
     } else if (row->in_equality && md_moves_pivot(sim, row)) {
         sim->has_position_error |= MD_ERROR_OF_EQUALITY;
     } else if (md_less(least, md_abs(row->error))) {
-        md_note_position_error(sim, row);
+        md_note_position_error(sim, row, row->error);
     }
 }
 
@@ -14541,24 +14542,26 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 }
 
 /* Adds to the impulses of the equality rows those that made sim->du from rest, in units of 2^e.
-   Overwrites row->Jv. */
+   Keeps the old ones in row->v_hi meanwhile. */
 MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     int k, room = 0, tries = 0;
     for (k = 0; k < md_equality_count(sim); k++)
-        md_active_row(sim, k)->Jv = md_active_row(sim, k)->impulse.lambda;
+        md_active_row(sim, k)->v_hi = md_active_row(sim, k)->impulse.lambda;
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            row->impulse.lambda = row->Jv;
+            row->impulse.lambda = row->v_hi;
             if (row->in_equality)
                 MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
         }
         md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
     } while (md_must_widen(sim, before, &tries));
+    for (k = 0; k < md_equality_count(sim); k++)
+        md_active_row(sim, k)->v_hi = md_active_row(sim, k)->v_lo;
 }
 
 /* ================================================================================ // >>plan
@@ -18171,13 +18174,14 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 
 /* ---- the active set ---- */
 
-/* Whether an inactive row has to be activated: the motion sim->dv takes C out of [lower, upper], or
-   C is outside already. For a range of velocities: C' is outside. */
-MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
+/* How far the motion sim->dv takes C out of [lower, upper]; C is measured at its start at the bound
+   that it moves away from. Of a range of velocities: how far C' is outside. <= 0: not at all.
+   Overwrites sim->terms and sim->value. */
+MD_OWN_FRAME md_num md_find_excess(mdyn_sim *sim, const md_row *row)
 {
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
-    md_num change, below, above;
+    md_num change, below, above, excess = MD_K(0);
 
     /* C' = J (v + dv) */
     md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
@@ -18185,19 +18189,18 @@ MD_OWN_FRAME int md_row_is_violated(mdyn_sim *sim, const md_row *row)
     change = md_add(change, md_terms_dot(&MD_SOLVE(sim)->terms, sim->dv));
     if (s->level == MDYN_VELOCITY) {
         change = md_sub(change, s->target_velocity);
-        return (md_has_lower(s->lower) && md_less(change, md_of_wide(s->lower)))
-            || (md_has_upper(s->upper) && md_less(md_of_wide(s->upper), change));
+        below = md_sub(change, md_of_wide(s->lower));
+        above = md_sub(change, md_of_wide(s->upper));
+    } else {
+        md_evaluate_position(sim, row);
+        change = md_mul(sim->h, change);
+        below = md_value_minus(sim, s->lower);
+        above = md_value_minus(sim, s->upper);
+        if (md_less(change, MD_K(0))) below = md_add(below, change);
+        else above = md_add(above, change);
     }
-
-    /* C + h C' beyond the bound that C moves towards, or C beyond the other one */
-    md_evaluate_position(sim, row);
-    change = md_mul(sim->h, change);
-    below = md_value_minus(sim, s->lower);
-    above = md_value_minus(sim, s->upper);
-    if (md_less(change, MD_K(0))) below = md_add(below, change);
-    else above = md_add(above, change);
-    return (md_less(below, MD_K(0)) && md_has_lower(s->lower))
-        || (md_less(MD_K(0), above) && md_has_upper(s->upper));
+    if (md_has_lower(s->lower)) excess = md_neg(below);
+    return md_has_upper(s->upper) ? md_max(excess, above) : excess;
 }
 
 /* Whether a joint stays so far within its limits in this substep that no rounding matters. */
@@ -18226,7 +18229,7 @@ MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode 
         md_row *row = md_row_at(sim, k);
         if (!row->inactive
             || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))
-            || !md_row_is_violated(sim, row)) continue;
+            || !md_less(MD_K(0), md_find_excess(sim, row))) continue;
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
         if (!row->in_inequality) { /* others may follow it */
             md_set_dependent_impulse(sim, row, e);
@@ -18607,7 +18610,8 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
    from a solve in a block of exponent `coarse`; what it misses of the targets is solved for in a
    block of its own, whose exponent is far smaller. Impulses stay: their errors are relative, while
    those of dv are parts of the largest du over L_kk; but not those of rows of which others leave
-   less than 1/8, which are large and cancel. Overwrites sim->y_force and row->Jv. */
+   less than 1/8, which are large and cancel. Overwrites sim->y_force; row->v_hi holds what a row
+   misses, and is v_lo again at the end. */
 MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
@@ -18636,9 +18640,9 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         if (shifted)
             deficit = md_add(deficit, md_of_unit(md_unit_sub(row->u_lo,
                 md_scaled_target(row, low, coarse)), coarse));
-        row->Jv = deficit;
+        row->v_hi = deficit;
         nearly_dependent |= md_less(MD_K(8), md_abs(row->inverse_rest));
-        e = md_scale_to_hold(e, md_mul(row->Jv, row->inverse_rest), 0);
+        e = md_scale_to_hold(e, md_mul(deficit, row->inverse_rest), 0);
     }
 
     /* du of the misses, without a free motion; dv += L^-1 Q du */
@@ -18647,11 +18651,13 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            if (row->in_equality) row->u_lo = md_unit_of(row->Jv, e + room);
+            if (row->in_equality) row->u_lo = md_unit_of(row->v_hi, e + room);
         }
         (void)md_forward_substitute(sim);
         room += MD_HEADROOM;
     } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+    for (k = 0; k < md_equality_count(sim); k++)
+        md_active_row(sim, k)->v_hi = md_active_row(sim, k)->v_lo;
     if (md_has_overflowed(sim->overflow)) return;
     e = (md_scale)(e + room - MD_HEADROOM);
     if (nearly_dependent) md_add_equality_impulses(sim, e);
@@ -19037,22 +19043,12 @@ MD_INLINE md_scale md_solve_in_blocks(mdyn_sim *sim, enum md_mode mode)
     return e;
 }
 
-/* Solves the constraint rows of a mode under the generalized forces sim->joint_force. Gives
-   sim->dv, the changes of the joint velocities (accelerations in MD_MODE_ACCELERATION), and in
-   MD_MODE_STEP the impulses of the step. In MD_MODE_ACCELERATION the caller has set `off`
-   (md_find_off). Returns MDYN_OK, an error of planning (MDYN_ERR_CAPACITY_...), or
-   MDYN_ERR_OVERFLOW; then only workspaces have changed. */
-MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
+/* Solves the rows that are set up, and gives those that oppose each other impulses until they rest.
+   Returns MDYN_OK or MDYN_ERR_OVERFLOW. */
+MD_INLINE int md_solve_rows(mdyn_sim *sim, enum md_mode mode)
 {
     md_scale e;
-    int code, opposed, repeats = 0;
-    if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
-    code = md_prepare_rows(sim, mode);
-    md_drop_bias_motions(sim);
-    if (code != MDYN_OK) return code;
-    if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
-
-    sim->opposed = 0;
+    int opposed, repeats = 0;
     for (;;) {
         e = md_solve_in_blocks(sim, mode);
         opposed = MD_MAY_OPPOSE && mode == MD_MODE_STEP && !md_has_overflowed(sim->overflow)
@@ -19066,10 +19062,62 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
     if (md_has_overflowed(sim->overflow)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
     if (MD_REFINES_EQUALITIES) md_refine(sim, mode, e);
     if (opposed) sim->step_misses = 1;
-    if (mode != MD_MODE_STEP || !md_uses_relaxation(sim) || !md_position_error(sim)
-        || md_solves_twice(sim) || md_equality_count(sim) == 0) return MDYN_OK;
-    md_correct_equalities(sim);
-    return md_has_overflowed(sim->overflow) ? md_blame(sim, MDYN_ERR_OVERFLOW, -1) : MDYN_OK;
+    return MDYN_OK;
+}
+
+/* Notes a position error of each limit and range of a coupling that the correction of the equality
+   rows, sim->error_displacement, leads out of its bounds by more than rounding. Overwrites
+   sim->terms, sim->value and sim->y_force. */
+MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
+{
+    int k;
+    md_copy_scalars(MD_LASTING(sim)->y_force, sim->dv, sim->dofs);
+    for (k = 0; k < sim->dofs; k++)
+        sim->dv[k] = md_add(sim->dv[k], md_mul(sim->inverse_h,
+                                               MD_LASTING(sim)->error_displacement[k]));
+    for (k = 0; k < sim->joint_row_count; k++) {
+        const md_row *row = md_row_at(sim, k);
+        md_num excess;
+        if (!md_row_has_range(sim, row) || md_row_is_released(sim, row)
+            || md_row_is_of_velocity(sim, row)) continue;
+        excess = md_find_excess(sim, row);
+        if (md_less(MD_K(0), excess)) md_note_position_error(sim, row, excess);
+    }
+    md_copy_scalars(sim->dv, MD_LASTING(sim)->y_force, sim->dofs);
+}
+
+/* Solves the constraint rows of a mode under the generalized forces sim->joint_force. Gives
+   sim->dv, the changes of the joint velocities (accelerations in MD_MODE_ACCELERATION), and in
+   MD_MODE_STEP the impulses of the step. In MD_MODE_ACCELERATION the caller has set `off`
+   (md_find_off). Returns MDYN_OK, an error of planning (MDYN_ERR_CAPACITY_...), or
+   MDYN_ERR_OVERFLOW; then only workspaces have changed. */
+MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
+{
+    uint8_t off;
+    int code;
+    if (mode != MD_MODE_ACCELERATION) md_find_off(sim, mode);
+    off = sim->has_off;
+    code = md_prepare_rows(sim, mode);
+    md_drop_bias_motions(sim);
+    if (code != MDYN_OK) return code;
+    if (mode == MD_MODE_STEP && md_has_body_rows(sim)) md_prepare_friction(sim);
+
+    sim->opposed = 0;
+    for (;;) {
+        code = md_solve_rows(sim, mode);
+        if (code != MDYN_OK || mode != MD_MODE_STEP || !md_uses_relaxation(sim)
+            || !md_position_error(sim) || md_solves_twice(sim) || md_equality_count(sim) == 0)
+            return code;
+        md_correct_equalities(sim);
+        if (md_has_overflowed(sim->overflow)) return md_blame(sim, MDYN_ERR_OVERFLOW, -1);
+
+        /* a correction that would pass bounds is solved for again, with them */
+        if (!MD_HAS_RANGES || MD_SETTING_IS(sim, limits, MDYN_ENGAGED)) return MDYN_OK;
+        md_note_passed_bounds(sim);
+        if (!md_solves_twice(sim)) return MDYN_OK;
+        sim->has_off = off;
+        md_end_substep(sim, 1);
+    }
 }
 
 /* ================================================================================ // >>step

@@ -14,6 +14,8 @@ TOLERANCE(LOOP_TURNS,    1e-11,  1e-4,  5e-5);
 TOLERANCE(OTHER_ORDER,   2e-9,   6e-3,  2e-3);
 TOLERANCE(HELD_TWICE,    1e-15,  1e-7,  3e-6); /* FIXED: 205/s of 2^-31 in a length of 1 */
 TOLERANCE(SPRING,       1e-12,   1e-5,  1e-7);
+TOLERANCE(HEEDED_LIMIT, 1e-14,   1e-6,  2e-8); /* [m] */
+TOLERANCE(HEEDED_SPEED, 1e-12,   1e-4,  4e-6); /* [m/s] */
 TOLERANCE(WITHIN_WELD,       0,      0,  4e-9);
 TOLERANCE(ROW_VELOCITY,   4e-5,   4e-5,  4e-5); /* of second order in dt */
 
@@ -572,6 +574,48 @@ static void opposite_axes(void) {
     }
 }
 
+/* Two slides that belong together are apart. Each step takes back a part of that, half by either,
+   but not beyond a limit: where the first one ends there, the second goes the rest of the way. The
+   first was led past its limit by up to 0.4 of the 1 m. */
+static void corrections_heed_limits(int closed, double erp, mdyn_method method) {
+    for (int n = 0; n < 20; n++) {
+        double place[2] = { 0, random_in(0.5, 1) }, end = random_in(0, 0.25), sign = n % 2 ? -1 : 1;
+        mdyn_coupling c = MDYN_MIMIC(1, 0, 1.0, 0.0);
+        memset(&mech, 0, sizeof mech);
+        memset(closure, 0, sizeof closure);
+        for (int i = 0; i < 2; i++) {
+            mech.body[i].parent = MDYN_WORLD;
+            mech.body[i].joint = MDYN_PRISMATIC;
+            mech.body[i].mass = wide(1);
+        }
+        *(n % 2 ? &mech.body[0].upper : &mech.body[0].lower) = wide(sign * -2);
+        *(n % 2 ? &mech.body[0].lower : &mech.body[0].upper) = wide(sign * end);
+        c.softness.kind = closure[0].softness.kind = MDYN_ERP_CFM;
+        c.softness.a = closure[0].softness.a = wide(erp);
+        closure[0].b = 1;
+        mech.model.bodies = mech.body;
+        mech.model.body_count = 2;
+        mech.model.couplings = &c;
+        mech.model.closures = closure;
+        *(closed ? &mech.model.closure_count : &mech.model.coupling_count) = 1;
+        mech.model.dt = wide(0x1p-10);
+        mech.model.solver.method = method;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.q[1] = real(sign * place[1]);
+        for (int k = 0; k < 30; k++) {
+            double part = erp * (place[1] - place[0]);
+            double first = fmin(place[0] + part / 2, end);
+            place[1] -= part - (first - place[0]);
+            place[0] = first;
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            for (int i = 0; i < 2; i++) {
+                CHECK_NEAR(sign * of_real(sim.q[i]), place[i], HEEDED_LIMIT);
+                CHECK_NEAR(of_real(sim.v[i]), 0, HEEDED_SPEED);
+            }
+        }
+    }
+}
+
 /* Accelerations of a body when its joints have a: angular, and of the point at `arm`; velocities
    beside them. The largest number among them goes into size. */
 typedef struct kinematics {
@@ -826,6 +870,11 @@ int main(int argc, char **argv) {
     soft_rows_of_a_weld(MDYN_MIDPOINT);
     projected_loops();
     opposite_axes();
+    for (int closed = 0; closed < 2; closed++) {
+        corrections_heed_limits(closed, 0.25, MDYN_PGS);
+        corrections_heed_limits(closed, 1, MDYN_PGS);
+        corrections_heed_limits(closed, 0.25, MDYN_DANTZIG);
+    }
     accelerations_of_loops();
     warnings_of_couplings();
     refused_closures();
