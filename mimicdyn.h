@@ -677,7 +677,8 @@ typedef struct mdyn_body {
                                    there is no mass to hold: no force, and MDYN_ROW_REDUNDANT
    All zero: MDYN_HARD(0.2), and a coupling may be eliminated (see mdyn_coupling). In substeps dt is
    that of a substep; the erp of a hard row is shared among them. With MDYN_EXPLICIT each substep
-   has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd)).
+   has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd), cfm = 1/(dt (dt kp + kd)), also
+   at MDYN_VELOCITY.
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA, MDYN_ODE_CFM
@@ -11554,6 +11555,13 @@ MD_STATIC int md_row_is_hard(const mdyn_sim *sim, const md_row *row)
     return md_softness_is_hard(&s);
 }
 
+/* Whether a row is soft by a stiffness and a damping. */
+MD_INLINE int md_row_has_stiffness(const mdyn_sim *sim, const md_row *row)
+{
+    const mdyn_softness s = md_softness_of_row(sim, row);
+    return md_row_is_soft(row) && !md_softness_has_erp(&s);
+}
+
 /* ---- followers of eliminated couplings ---- */
 
 /* Into sim->terms: the terms of a tie's coupling. */
@@ -12575,13 +12583,13 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
         return;
     }
 
-    /* an equality; a drive by implicit Euler: cfm lambda = (1 - erp) velocity - erp C/h - v' */
+    /* an equality; a spring by implicit Euler: cfm lambda = (1 - erp) velocity - erp C/h - v' */
     row->error = md_value_minus(sim, s->lower);
     if (md_row_is_spring(row)) {
         md_target_spring(sim, row, velocity);
         return;
     }
-    if (MD_ROW_IS(row, DRIVE))
+    if (!md_uses_midpoint(sim) && md_row_has_stiffness(sim, row))
         velocity = md_mul(md_sub(MD_K(1), md_mul(sim->h, md_gains_of(sim, row)->rate)), velocity);
     md_target_equality(sim, row, md_add(velocity, turn));
 }
