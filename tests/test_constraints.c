@@ -600,6 +600,37 @@ static void test_explicit_spring_target(void) {
     }
 }
 
+/* A slip clutch between two shafts whose motions are prescribed: its bound, which these bear; none
+   where they turn together, also off the clutch's position. */
+static void test_driven_clutch(void) {
+    const double inertia[] = { 1, 2 }, dt = 0x1p-10, bound = 5;
+    for (int n = 0; n < 36; n++) {
+        const int level = n % 2, sign = n / 2 % 3 - 1, way = n / 6 % 3;
+        mdyn_coupling a = MDYN_PRESCRIBED(0), b = MDYN_PRESCRIBED(1);
+        mdyn_coupling clutch = MDYN_MIMIC_WITH(0, 1, 1, 0.25, MDYN_HARD(0.2), 5, NULL);
+        shafts(2, inertia, dt);
+        clutch.level = level ? MDYN_VELOCITY : MDYN_POSITION;
+        couple(a);
+        couple(b);
+        couple(clutch);
+        mech.model.solver.method = way == 0 ? MDYN_PGS : way == 1 ? MDYN_TGS : MDYN_DANTZIG;
+        mech.model.solver.start = n / 18 ? MDYN_COLD : MDYN_WARM;
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        for (int k = 0; k < 20; k++) {
+            const double at = (k + 0.5) * dt, faster = 1 + sign;
+            CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(at), real(1)), MDYN_OK);
+            CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(faster * at), real(faster)),
+                        MDYN_OK);
+            CHECK(mdyn_step(&sim) >= 0);
+        }
+        CHECK_NEAR(share(2, 0), sign * bound, BY_SCALAR(1e-12, 1e-5, 1e-7));
+        CHECK_NEAR(share(0, 0), -sign * bound, BY_SCALAR(1e-12, 1e-5, 1e-6));
+        CHECK_NEAR(share(1, 0), sign * bound, BY_SCALAR(1e-12, 1e-5, 1e-6));
+        CHECK_EQUAL(row(MDYN_ROW_COUPLING, 2).flags & MDYN_ROW_SATURATED,
+                    sign ? MDYN_ROW_SATURATED : 0);
+    }
+}
+
 /* What lies outside by more than the deadband is moved back at once, and leaves no speed; in the
    metric of the masses: two shafts tied by 2 : 1 share the way by their inertias. */
 static void test_deadband(void) {
@@ -1013,7 +1044,7 @@ int main(int argc, char **argv) {
         test_nearest_angle, test_dependent_ratio, test_loss_ends, test_closures_are_no_couplings,
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
         test_rows_are_passive, test_idle_range, test_engagement_walks,
-        test_explicit_spring_target
+        test_explicit_spring_target, test_driven_clutch
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
