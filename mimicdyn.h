@@ -681,7 +681,7 @@ typedef struct mdyn_body {
    MDYN_DEFAULT, whatever a and b: MDYN_HARD(0.2), and a coupling may be eliminated (see
    mdyn_coupling). In substeps dt is that of a substep; the erp of a hard row is shared among them.
    With MDYN_EXPLICIT each substep has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd),
-   cfm = 1/(dt (dt kp + kd)).
+   cfm = 1/(dt (dt kp + kd)), also at MDYN_VELOCITY.
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA, MDYN_ODE_CFM
@@ -1320,8 +1320,9 @@ typedef enum mdyn_row_kind {
 enum {
     MDYN_ROW_SATURATED = 1,     /* the impulse is at its bound, in one substep at least */
     MDYN_ROW_REDUNDANT = 2,     /* depends on earlier equality rows, of a closure on its others, and
-                                   carries no impulse, but that of friction, and of bounded ranges
-                                   and rows of velocities that slip; never set with MDYN_ITERATED */
+                                   carries no impulse, but that of friction, and of bounded rows
+                                   that slip, not of positions on bodies; never set with
+                                   MDYN_ITERATED */
     MDYN_ROW_CONTRADICTORY = 4, /* a redundant or pivoted row that is inconsistent with others: see
                                    `error`, and `residual` of a velocity */
     MDYN_ROW_RELEASED = 8,      /* of a coupling or closure that was released, or has broken */
@@ -11581,6 +11582,13 @@ MD_STATIC int md_row_is_hard(const mdyn_sim *sim, const md_row *row)
     return md_softness_is_hard(&s);
 }
 
+/* Whether a row is soft by a stiffness and a damping. */
+MD_INLINE int md_row_has_stiffness(const mdyn_sim *sim, const md_row *row)
+{
+    const mdyn_softness s = md_softness_of_row(sim, row);
+    return md_row_is_soft(row) && !md_softness_has_erp(&s);
+}
+
 /* ---- followers of eliminated couplings ---- */
 
 /* Into sim->terms: the terms of a tie's coupling. */
@@ -12602,13 +12610,13 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
         return;
     }
 
-    /* an equality; a drive by implicit Euler: cfm lambda = (1 - erp) velocity - erp C/h - v' */
+    /* an equality; a spring by implicit Euler: cfm lambda = (1 - erp) velocity - erp C/h - v' */
     row->error = md_value_minus(sim, s->lower);
     if (md_row_is_spring(row)) {
         md_target_spring(sim, row, velocity);
         return;
     }
-    if (MD_ROW_IS(row, DRIVE))
+    if (!md_uses_midpoint(sim) && md_row_has_stiffness(sim, row))
         velocity = md_mul(md_sub(MD_K(1), md_mul(sim->h, md_gains_of(sim, row)->rate)), velocity);
     md_target_equality(sim, row, md_add(velocity, turn));
 }
@@ -18003,7 +18011,7 @@ MD_STATIC void md_store_dependent_bound(const mdyn_sim *sim, md_row *row, md_sca
 }
 
 /* The miss, in C', up to which a dependent row meets its target: rounding of the velocity, and of C
-   in a step. Exact rows that agree with a range of positions do so to their own errors of positions
+   in a step. Exact rows that agree with a row of positions do so to their own errors of positions
    only: 1e-4 in the unit of its first joint. */
 MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
 {
@@ -18017,25 +18025,26 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
 
 /* Sets lambda of an inequality row that is in no system, and lambda_given for rows whose bounds
    follow it. One that depends on equality rows changes no velocity, only their impulses. A hard one
-   of velocities, as dry friction, or a range of a joint or coupling, has the bound that pulls
-   towards its target, and none where they meet it; without a bound it contradicts them. No impulse
-   have a row that asks for one position, with which exact rows agree to their own errors only, rows
-   of positions on bodies, and a tangent of a cone, whose part of the bound is not its own. */
+   of velocities, as dry friction, or of a joint or coupling, has the bound that pulls towards its
+   target, and none where they meet it; without a bound it contradicts them. (What corrects the
+   position of a slipping coupling is no target here: exact rows agree with it to their own errors
+   only.) No impulse have rows of positions on bodies, and a tangent of a cone, whose part of the
+   bound is not its own. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num v, miss, bound;
     row->impulse.lambda = row->lambda_given = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
     if (!(MD_HAS(EXACT) || MD_HAS(ELIMINATED)) || !(row->standing & MD_STANDS_REDUNDANT)
-        || md_row_is_soft(row)
-        || (!md_row_is_of_velocity(sim, row) && (md_is_body_row(row) || !md_has_two_targets(row)))
+        || md_row_is_soft(row) || (md_is_body_row(row) && !md_row_is_of_velocity(sim, row))
         || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
 
     if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
         md_store_dependent_bound(sim, row, e);
     v = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
     v = md_add(row->velocity_given, md_mul(v, md_mul(row->length, row->inverse_rest)));
-    miss = md_sub(md_max(row->v_lo, md_min(row->v_hi, v)), v);
+    miss = md_sub(md_has_two_targets(row) ? md_max(row->v_lo, md_min(row->v_hi, v))
+                                          : md_sub(row->v_lo, row->position_bias), v);
     bound = md_less(miss, MD_K(0)) ? row->lambda_min : row->lambda_max;
     if (!md_less(md_dependent_slack(sim, row), md_abs(miss)) || md_is_zero(bound)) return;
     if (!md_less(md_abs(bound), MD_NO_MAX)) {

@@ -32,6 +32,7 @@ static mdyn_coupling *couple(mdyn_coupling c) {
 }
 
 static double tied; /* C = q_0 - tied q_1 */
+static mdyn_user_row tie_row;
 
 static void own_value(mdyn_sim *s, int index, mdyn_user_row *r, void *user) {
     (void)user;
@@ -41,7 +42,7 @@ static void own_value(mdyn_sim *s, int index, mdyn_user_row *r, void *user) {
 
 /* q_0 - factor q_1 within a range, as a coupling or as a user row. */
 static void tie(int own, double factor, mdyn_wide lower, mdyn_wide upper, mdyn_level level) {
-    static mdyn_user_row r;
+    mdyn_user_row *r = &tie_row;
     if (!own) {
         mdyn_coupling blank = MDYN_MIMIC(0, 1, 1, 0), *c = couple(blank);
         c->terms[1].coefficient = wide(-factor);
@@ -50,18 +51,18 @@ static void tie(int own, double factor, mdyn_wide lower, mdyn_wide upper, mdyn_l
         c->level = level;
         return;
     }
-    memset(&r, 0, sizeof r);
+    memset(r, 0, sizeof *r);
     for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
-        r.terms[k].body = (int16_t)(k < 2 ? k : MDYN_WORLD);
-        r.terms[k].axes = MDYN_JOINT_VELOCITIES;
+        r->terms[k].body = (int16_t)(k < 2 ? k : MDYN_WORLD);
+        r->terms[k].axes = MDYN_JOINT_VELOCITIES;
     }
-    r.terms[0].angular.x = wide(1);
-    r.terms[1].angular.x = wide(-factor);
-    r.lower = lower;
-    r.upper = upper;
-    r.level = level;
+    r->terms[0].angular.x = wide(1);
+    r->terms[1].angular.x = wide(-factor);
+    r->lower = lower;
+    r->upper = upper;
+    r->level = level;
     tied = factor;
-    mech.model.user_rows = &r;
+    mech.model.user_rows = r;
     mech.model.user_row_count = 1;
     mech.model.row_function = own_value;
 }
@@ -553,6 +554,83 @@ static void test_engagement_walks(void) {
     CHECK(steps_of[0] > 500 && steps_of[1] > 500 && steps_of[2] > 1000);
 }
 
+/* With MDYN_EXPLICIT a spring and damper is implicit Euler on -kp C - kd (C' - target): the target
+   velocity is that of the damper alone, for a coupling, a user row and a drive; in substeps too,
+   for a frequency, and with kp or kd 0. Two shafts apart by C. */
+static void test_explicit_spring_target(void) {
+    static const double gains[][2] = { { 360, 7 }, { 0, 7 }, { 360, 0 } };
+    const double inertia[] = { 2, 0.5 }, mass = 1 / (1 / 2.0 + 1 / 0.5), dt = 0x1p-7, target = 1.5;
+    for (int n = 0; n < 24; n++) {
+        const int parts = n % 2 ? 4 : 1, kind = n / 2 % 4, drive = kind == 3;
+        const double kp = gains[n / 8][0], kd = gains[n / 8][1], h = dt / parts;
+        const double per = h / (drive ? inertia[0] : mass);
+        double C = 0.25, rate = 0.5;
+        mdyn_softness spring = MDYN_SPRING(0, 0);
+        spring.a = wide(kp);
+        spring.b = wide(kd);
+        if (kind == 1 && kp > 0) {
+            spring.kind = MDYN_OMEGA_ZETA;
+            spring.a = wide(sqrt(kp / mass));
+            spring.b = wide(kd / 2 / sqrt(kp * mass));
+        }
+        shafts(drive ? 1 : 2, inertia, dt);
+        if (drive) {
+            mech.body[0].drive_kp = wide(kp);
+            mech.body[0].drive_kd = wide(kd);
+        } else {
+            tie(kind == 2, 1, wide(0), wide(0), MDYN_POSITION);
+            mech.coupling[0].softness = tie_row.softness = spring;
+            mech.coupling[0].target_velocity = tie_row.target_velocity = wide(target);
+        }
+        mech.model.solver.method = parts > 1 ? MDYN_TGS : MDYN_PGS;
+        mech.model.solver.substeps = (uint16_t)(parts > 1 ? parts : 0);
+        CHECK(init_explicit(&sim, &mech.model) >= 0);
+        sim.q[0] = real(C);
+        sim.v[0] = real(rate);
+        sim.target_velocity[0] = real(drive ? target : 0);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        for (int k = 0; k < parts; k++) {
+            rate = (rate + per * (kd * target - kp * C)) / (1 + per * (h * kp + kd));
+            C += h * rate;
+        }
+        if (!CHECK_NEAR(of_real(sim.v[0]) - (drive ? 0 : of_real(sim.v[1])), rate,
+                        BY_SCALAR(1e-13, 1e-5, 5e-7))) {
+            CHECK_NOTE("spring %d\n", n);
+        }
+    }
+}
+
+/* A slip clutch between two shafts whose motions are prescribed: its bound, which these bear; none
+   where they turn together, also off the clutch's position. */
+static void test_driven_clutch(void) {
+    const double inertia[] = { 1, 2 }, dt = 0x1p-10, bound = 5;
+    for (int n = 0; n < 36; n++) {
+        const int level = n % 2, sign = n / 2 % 3 - 1, way = n / 6 % 3;
+        mdyn_coupling a = MDYN_PRESCRIBED(0), b = MDYN_PRESCRIBED(1);
+        mdyn_coupling clutch = MDYN_MIMIC_WITH(0, 1, 1, 0.25, MDYN_HARD(0.2), 5, NULL);
+        shafts(2, inertia, dt);
+        clutch.level = level ? MDYN_VELOCITY : MDYN_POSITION;
+        couple(a);
+        couple(b);
+        couple(clutch);
+        mech.model.solver.method = way == 0 ? MDYN_PGS : way == 1 ? MDYN_TGS : MDYN_DANTZIG;
+        mech.model.solver.start = n / 18 ? MDYN_COLD : MDYN_WARM;
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        for (int k = 0; k < 20; k++) {
+            const double at = (k + 0.5) * dt, faster = 1 + sign;
+            CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(at), real(1)), MDYN_OK);
+            CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(faster * at), real(faster)),
+                        MDYN_OK);
+            CHECK(mdyn_step(&sim) >= 0);
+        }
+        CHECK_NEAR(share(2, 0), sign * bound, BY_SCALAR(1e-12, 1e-5, 1e-7));
+        CHECK_NEAR(share(0, 0), -sign * bound, BY_SCALAR(1e-12, 1e-5, 1e-6));
+        CHECK_NEAR(share(1, 0), sign * bound, BY_SCALAR(1e-12, 1e-5, 1e-6));
+        CHECK_EQUAL(row(MDYN_ROW_COUPLING, 2).flags & MDYN_ROW_SATURATED,
+                    sign ? MDYN_ROW_SATURATED : 0);
+    }
+}
+
 /* What lies outside by more than the deadband is moved back at once, and leaves no speed; in the
    metric of the masses: two shafts tied by 2 : 1 share the way by their inertias. */
 static void test_deadband(void) {
@@ -991,7 +1069,8 @@ int main(int argc, char **argv) {
         test_one_way, test_floating_base, test_engagement, test_deadband, test_engaged_stop,
         test_nearest_angle, test_dependent_ratio, test_loss_ends, test_closures_are_no_couplings,
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
-        test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu
+        test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu,
+        test_explicit_spring_target, test_driven_clutch
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

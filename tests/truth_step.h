@@ -91,6 +91,10 @@ static inline void t_coupling_row(truth_step *s, const truth *t, const mdyn_coup
         t_range(r, C, lower, upper, erp, dt);
     } else {
         r->error -= lower;
+        /* of a spring the target is that of the damper: kd/(dt kp + kd) = 1 - erp */
+        if (r->cfm > 0 && c->level == MDYN_POSITION && c->softness.kind != MDYN_ERP_CFM) {
+            speed *= 1 - erp;
+        }
         r->low = r->high = speed - erp * r->error / dt;
     }
     if (of_wide(c->effort) > 0) {
