@@ -19080,6 +19080,9 @@ MD_INLINE int md_solve_rows(mdyn_sim *sim, enum md_mode mode)
 MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
 {
     int k;
+
+    /* the motion with the correction, as if it were a part of v. Rounding is that of C: a joint at
+       rest at its limit does not pass it because its v is not quite 0 */
     md_copy_scalars(MD_LASTING(sim)->y_force, sim->dv, sim->dofs);
     for (k = 0; k < sim->dofs; k++)
         sim->dv[k] = md_add(sim->dv[k], md_mul(sim->inverse_h,
@@ -22876,6 +22879,8 @@ MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
 {
     int turn, again, ring = MDYN_OK, code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_move_all_inside(sim, 1);
+    /* passes over a ring of couplings may not end: then each joint is placed once, and what that
+       leaves of the ring is solved for in the mass metric */
     if (code == MDYN_OK) {
         const mdyn_culprit culprit = sim->culprit;
         ring = md_project_followers(sim, MDYN_FOLLOWERS, 0);
