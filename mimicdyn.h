@@ -19091,7 +19091,8 @@ MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
         const md_row *row = md_row_at(sim, k);
         md_num excess;
         if (!md_row_has_range(sim, row) || md_row_is_released(sim, row)
-            || md_row_is_of_velocity(sim, row)) continue;
+            || md_row_is_of_velocity(sim, row)
+            || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))) continue;
         excess = md_find_excess(sim, row);
         if (md_less(MD_K(0), excess)) md_note_position_error(sim, row, excess);
     }
