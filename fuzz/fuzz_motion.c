@@ -401,6 +401,7 @@ typedef struct row {
     int exact;           /* a hard coupling without a bound, lo = hi */
     int hard_equality;   /* the same, of positions: erp */
     double erp, target, inverse_mass, lambda, speed;
+    double damper;       /* the part of the target velocity that counts: of a spring kd's */
     mdyn_row_report report;
 } row;
 
@@ -580,6 +581,7 @@ static void soften(row *r, const mdyn_softness *s, double dt)
 {
     double a = of_wide(s->a), b = of_wide(s->b);
     r->erp = 0.2;
+    r->damper = 1;
     if (s->kind == MDYN_ERP_CFM || s->kind == MDYN_ODE_CFM) {
         r->erp = a;
         r->cfm = s->kind == MDYN_ODE_CFM ? b / dt : b;
@@ -594,6 +596,7 @@ static void soften(row *r, const mdyn_softness *s, double dt)
             a = a * a / m;
         }
         spring(a, b, dt, &r->erp, &r->cfm);
+        r->damper = 1 - r->erp;
     }
 }
 
@@ -618,7 +621,7 @@ static void aim(row *r, mdyn_level level, double target, double lower, double up
     r->target = target;
     if (level == MDYN_VELOCITY) aim_velocity(r, target, lower, upper);
     else if (lower != upper) aim_range(r, lower, upper, dt);
-    else r->lo = r->hi = target - r->erp * (r->C - lower) / dt;
+    else r->lo = r->hi = r->damper * target - r->erp * (r->C - lower) / dt;
 }
 
 static void bound(row *r, double force, double dt)
