@@ -99,6 +99,7 @@ soft() { # soft COMPILER FLAGS...
         fail "$compiler $*: F32 has no floats either; the test went blind"
 }
 soft arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb
+soft arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb
 soft riscv64-unknown-elf-gcc -march=rv32imc -mabi=ilp32
 soft avr-gcc -mmcu=atmega2560 -DMIMICDYN_MAX_BODIES=4
 [ $tried -gt 0 ] || { echo "not run: no compiler for a processor without floats here"; exit 77; }
