@@ -18183,23 +18183,6 @@ MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
 
 /* ---- the active set ---- */
 
-/* Whether a joint stays so far within its limits in this substep that no rounding matters. */
-MD_OWN_FRAME int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
-{
-    const md_joint_values *b = md_values_of_dof(sim, row->index);
-    md_num q, v, reach;
-    if (md_has_displacement(sim)) return 0;
-    if (md_is_far_within(sim, row, sim->dv[row->index])) return 1;
-
-    /* near a limit: to all digits */
-    q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
-    v = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
-    reach = md_mul(MD_K(1.0 / 1024), md_add(MD_K(1), md_abs(q)));
-    reach = md_add(reach, md_abs(md_mul(sim->h, v)));
-    return md_less(reach, md_sub(q, md_of_wide(b->lower)))
-        && md_less(reach, md_sub(md_of_wide(b->upper), q));
-}
-
 /* How far the motion sim->dv takes C out of [lower, upper]; C is measured at its start at the bound
    that it moves away from. Of a range of velocities: how far C' is outside. <= 0: not at all.
    Overwrites sim->terms and sim->value. */
@@ -18208,7 +18191,6 @@ MD_OWN_FRAME md_num md_find_excess(mdyn_sim *sim, const md_row *row)
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
     md_num change, below, above, excess = MD_K(0);
-    if (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row)) return excess;
 
     /* C' = J (v + dv) */
     md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
@@ -18230,6 +18212,23 @@ MD_OWN_FRAME md_num md_find_excess(mdyn_sim *sim, const md_row *row)
     return md_has_upper(s->upper) ? md_max(excess, above) : excess;
 }
 
+/* Whether a joint stays so far within its limits in this substep that no rounding matters. */
+MD_OWN_FRAME int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
+{
+    const md_joint_values *b = md_values_of_dof(sim, row->index);
+    md_num q, v, reach;
+    if (md_has_displacement(sim)) return 0;
+    if (md_is_far_within(sim, row, sim->dv[row->index])) return 1;
+
+    /* near a limit: to all digits */
+    q = md_of_real(sim->q[md_coordinate_of_dof(sim, row->index)]);
+    v = md_add(md_of_real(sim->v[row->index]), sim->dv[row->index]);
+    reach = md_mul(MD_K(1.0 / 1024), md_add(MD_K(1), md_abs(q)));
+    reach = md_add(reach, md_abs(md_mul(sim->h, v)));
+    return md_less(reach, md_sub(q, md_of_wide(b->lower)))
+        && md_less(reach, md_sub(md_of_wide(b->upper), q));
+}
+
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
    in the block of exponent e. Returns how many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
@@ -18237,7 +18236,9 @@ MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode 
     int k, activated = 0;
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
-        if (!row->inactive || !md_less(MD_K(0), md_find_excess(sim, row))) continue;
+        if (!row->inactive
+            || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))
+            || !md_less(MD_K(0), md_find_excess(sim, row))) continue;
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
         if (!row->in_inequality) { /* others may follow it */
             md_set_dependent_impulse(sim, row, e);
@@ -19090,7 +19091,8 @@ MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
         const md_row *row = md_row_at(sim, k);
         md_num excess;
         if (!md_row_has_range(sim, row) || md_row_is_released(sim, row)
-            || md_row_is_of_velocity(sim, row)) continue;
+            || md_row_is_of_velocity(sim, row)
+            || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))) continue;
         excess = md_find_excess(sim, row);
         if (md_less(MD_K(0), excess)) md_note_position_error(sim, row, excess);
     }
