@@ -47,6 +47,16 @@ static void user_rows_against_dense(mdyn_method method) {
     }
 }
 
+/* The model of mech.body with user rows that a callback fills, steps of 2^-10 s. */
+static void rows_of_callback(int bodies, int rows, mdyn_row_function function) {
+    mech.model.bodies = mech.body;
+    mech.model.body_count = bodies;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.user_row_count = rows;
+    mech.model.row_function = function;
+    memset(user_row, 0, sizeof user_row);
+}
+
 /* ---- warm starts where the iterations do not suffice ---- */
 
 /* Row i: slide i rests on the one below it, the first on the ground. */
@@ -71,15 +81,10 @@ static double pile_drifts(mdyn_start begin, int count) {
         mech.body[i].joint = MDYN_PRISMATIC;
         mech.body[i].mass = wide(1 + i);
     }
-    mech.model.bodies = mech.body;
-    mech.model.body_count = count;
-    mech.model.dt = wide(0x1p-10);
+    rows_of_callback(count, count, pile_row);
     mech.model.gravity.z = wide(-9.81);
-    mech.model.user_row_count = count;
-    mech.model.row_function = pile_row;
     mech.model.solver.start = begin;
     mech.model.solver.iterations = 4;
-    memset(user_row, 0, sizeof user_row);
     start();
     for (int i = 0; i < count; i++) {
         sim.q[i] = real(0.099 * (i + 1));
@@ -134,13 +139,8 @@ static void rows_of_no_stiffness(void) {
     mech.body[0].joint = MDYN_PRISMATIC;
     mech.body[0].mass = wide(1);
     mech.body[0].friction = wide(1);
-    mech.model.bodies = mech.body;
-    mech.model.body_count = 1;
-    mech.model.dt = wide(0x1p-10);
-    mech.model.user_row_count = 1;
-    mech.model.row_function = sloped_row;
+    rows_of_callback(1, 1, sloped_row);
     mech.model.solver.correction = MDYN_RELAX; /* solves twice if a row has an error */
-    memset(user_row, 0, sizeof user_row);
     user_row[0].softness.kind = MDYN_OMEGA_ZETA;
     user_row[0].softness.a = wide(30);
     user_row[0].softness.b = wide(1);
@@ -175,15 +175,10 @@ static void rows_behind_an_idle_one(mdyn_method method) {
     mech.body[0].joint = MDYN_FREE;
     mech.body[0].mass = wide(1);
     mech.body[0].inertia.xx = mech.body[0].inertia.yy = mech.body[0].inertia.zz = wide(1);
-    mech.model.bodies = mech.body;
-    mech.model.body_count = 1;
-    mech.model.dt = wide(0x1p-10);
-    mech.model.user_row_count = 3;
-    mech.model.row_function = corner_row;
+    rows_of_callback(1, 3, corner_row);
     mech.model.solver.method = method;
     mech.model.solver.start = MDYN_COLD; /* or the impulses before do it all */
     mech.model.solver.limits = MDYN_ENGAGED;
-    memset(user_row, 0, sizeof user_row);
     start();
     for (int n = 0; n < 6; n++) {
         sim.q[2] = real(n < 2 ? -0x1p-10 : 1);
@@ -224,13 +219,8 @@ static void pulled_tree(mdyn_method method) {
     }
     mech.body[1].drive_kp = wide(100);
     mech.body[1].drive_kd = wide(0.5);
-    mech.model.bodies = mech.body;
-    mech.model.body_count = 2;
-    mech.model.dt = wide(0x1p-10);
-    mech.model.user_row_count = 1;
-    mech.model.row_function = pull_row;
+    rows_of_callback(2, 1, pull_row);
     mech.model.solver.method = method;
-    memset(user_row, 0, sizeof user_row);
     CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
     sim.target[6] = real(0.25);
     for (int n = 1; n <= 1024; n++) {
