@@ -48,9 +48,9 @@ for scalar in F32 FIXED; do
         "$build/names.c" || fail "names $scalar"
     # shellcheck disable=SC2086
     for knobs in "ROWS COUPLINGS" "BODIES DOFS"; do
-        gcc -std=c99 $warnings -O2 -DMIMICDYN_SCALAR=$scalar -DMIMICDYN_MAX_${knobs% *}=1 \
-            -DMIMICDYN_MAX_${knobs#* }=1 -I"$root" -c "$build/names.c" -o "$build/names.o" ||
-            fail "bounds $knobs $scalar"
+        gcc -std=c99 $warnings $(quick gcc) -O2 -DMIMICDYN_SCALAR=$scalar \
+            -DMIMICDYN_MAX_${knobs% *}=1 -DMIMICDYN_MAX_${knobs#* }=1 -I"$root" \
+            -c "$build/names.c" -o "$build/names.o" || fail "bounds $knobs $scalar"
     done
 done
 # The default of MIMICDYN_MAX_ENTRIES, of any number of bodies.

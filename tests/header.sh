@@ -14,6 +14,8 @@ need "$compiler"
 case $standard in c++*) suffix=cpp ;; *) suffix=c ;; esac
 scalars="F32 F64 FIXED"
 target=
+indentation=
+case $compiler in gcc | g++) indentation=-Wmisleading-indentation ;; esac
 look=-fsyntax-only
 bodies=-DMIMICDYN_MAX_BODIES=3
 entries=32767
@@ -40,7 +42,7 @@ check() { # check NAME FLAGS LINE...: compiles a file of the lines for all scala
     printf '%s\n' "$@" '#include "tests/expect.h"' 'int main(void) { return 0; }' >"$file"
     for scalar in $scalars; do
         # shellcheck disable=SC2086 # flags are words
-        "$compiler" -std="$standard" $warnings $target $flags \
+        "$compiler" -std="$standard" $warnings $(quick "$compiler") $target $flags \
             -DMIMICDYN_SCALAR=$scalar -DEXPECT_SCALAR_$scalar=1 -I"$root" -c "$file" -o "$file.o" ||
             fail "$compiler $standard $name $scalar"
     done
@@ -51,7 +53,7 @@ every="$bodies -DMIMICDYN_MAX_BODY_ROWS=3 -DMIMICDYN_MAX_CONTACTS=1 \
 small="$look -DMIMICDYN_WARNINGS=0 -DMIMICDYN_SETTINGS=0 -DMIMICDYN_LOSSES=0 -DMIMICDYN_LCP=0"
 smallest="$small -DMIMICDYN_EXACT=0 -DMIMICDYN_WARM=0 -DMIMICDYN_CHECKS=0"
 check interface $look "$include"
-check implementation $look "$implement" "$include"
+check implementation "$look $indentation" "$implement" "$include"
 check bodies "$look $every" "$implement" "$include"
 check pure "$look -DMIMICDYN_LCP=0" "$implement" "$include"
 check small "$small -DMIMICDYN_QUATERNIONS=0 -DMIMICDYN_WRENCHES=0" "$implement" "$include"

@@ -19,7 +19,7 @@ for scalar in F32 F64 FIXED; do
         what="$scalar $level"
         object=$build/implementation.o
         # shellcheck disable=SC2086 # warnings, a level and knobs are words
-        "$cc" -std=c99 $warnings $level -DMIMICDYN_SCALAR=$scalar -I"$root" -c \
+        "$cc" -std=c99 $warnings $(quick "$cc") $level -DMIMICDYN_SCALAR=$scalar -I"$root" -c \
             "$build/implementation.c" -o "$object" || { fail "$what does not compile"; continue; }
         has_scalar "$object" $scalar
         # the compiler's own: stack protection, position independence

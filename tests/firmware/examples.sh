@@ -9,8 +9,8 @@ board=$here/board.sh
 
 one() { # one BUILD BOARD SCALAR EXAMPLE: leaves a line in a file
     out=$1/$4-$2-$3
-    set -- "$2" "$out.program" -Os "-DMIMICDYN_SCALAR=$3" "$here/../../examples/$4.c" \
-        "$here/print.c"
+    set -- "$2" "$out.program" -Os -DMIMICDYN_STATIC=1 "-DMIMICDYN_SCALAR=$3" \
+        "$here/../../examples/$4.c" "$here/print.c"
     case $out in */actuators-* | */spindle-*) set -- "$@" -DON_TIMER ;; esac
     case $1 in
     avr) # simulated cycle by cycle: fewer turns, fewer ticks; -flto and few entries, for its RAM
