@@ -7995,8 +7995,8 @@ MD_INLINE void md_aba_set_column(mdyn_sim *sim, int k, md_num D, const md_force 
                                            md_add(taken, md_dot(&W->ang, &W->ang)));
 }
 
-/* 1/sqrt(D) of a DoF. */
-MD_INLINE md_num md_aba_inverse(const mdyn_sim *sim, int k)
+/* 1/L_kk = 1/sqrt(D) of a DoF; 0 of a follower. */
+MD_INLINE md_num md_inverse_L(const mdyn_sim *sim, int k)
 {
     return md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
 }
@@ -8019,7 +8019,7 @@ MD_STATIC int md_aba_factor_alone(mdyn_sim *sim, const md_link *link, md_num dt)
 MD_INLINE void md_aba_inward_dof(mdyn_sim *sim, int k, const md_num *b, md_force *p)
 {
     const md_num rest = md_sub(b[k], md_dof_dot_force(&sim->dof[k], p));
-    sim->dv[k] = md_mul(md_aba_inverse(sim, k), rest);
+    sim->dv[k] = md_mul(md_inverse_L(sim, k), rest);
     md_force_add_scaled(p, sim->dv[k], MD_W(sim, k));
 }
 
@@ -8124,7 +8124,7 @@ MD_STATIC void md_aba_outward(mdyn_sim *sim, md_carry *carry)
             const md_dof *d = &sim->dof[k];
             const md_force *W = MD_W(sim, k);
             md_num t = md_add(md_dot(&W->ang, &a->ang), md_dot(&W->lin, &a->lin));
-            sim->dv[k] = md_mul(md_aba_inverse(sim, k), md_sub(sim->dv[k], t));
+            sim->dv[k] = md_mul(md_inverse_L(sim, k), md_sub(sim->dv[k], t));
             md_dof_add_motion(a, sim->dv[k], d);
         }
     }
@@ -12065,19 +12065,21 @@ MD_STATIC md_num md_share_beyond(const mdyn_sim *sim, const md_row *row, md_num 
     return md_div(largest, md_sub(largest, smallest));
 }
 
-/* The same for the bound of a range that C is beyond; *error: C - bound, negative at the lower
-   bound. */
+/* The same for the bound of a range that C is beyond, the longer if it crosses both; *error:
+   C - bound, negative at the lower bound. */
 MD_STATIC md_num md_share_beyond_range(const mdyn_sim *sim, const md_row *row, const md_spec *s,
                                        md_num *error)
 {
-    md_num share = MD_K(0);
+    md_num share = MD_K(0), above, excess;
     if (md_has_lower(s->lower)) {
         share = md_share_beyond(sim, row, md_neg(md_value_minus(sim, s->lower)), error);
         *error = md_neg(*error);
     }
-    if (md_is_zero(share) && md_has_upper(s->upper))
-        share = md_share_beyond(sim, row, md_value_minus(sim, s->upper), error);
-    return share;
+    if (!md_has_upper(s->upper)) return share;
+    above = md_share_beyond(sim, row, md_value_minus(sim, s->upper), &excess);
+    if (!md_less(share, above)) return share;
+    *error = excess;
+    return above;
 }
 
 /* Compliant range: a spring at each bound, no force inside. In a step that crosses a bound the
@@ -12208,7 +12210,7 @@ MD_STATIC int md_turn_is_known(const mdyn_sim *sim, const md_row *row, md_num tu
                                  md_abs(md_mul(row->scale, row->inverse_rest)));
     int k;
     for (k = 0; row->in_equality && k < sim->dofs; k++) {
-        const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
+        const md_num inverse = md_inverse_L(sim, k);
         if (md_is_zero(inverse)) continue; /* a follower */
         if (md_less(md_mul(change, inverse), md_abs(md_of_real(sim->v[k])))) return 1;
     }
@@ -18765,7 +18767,7 @@ MD_STATIC md_num md_whitened_speed(const mdyn_sim *sim)
     md_num most = MD_K(0);
     int k;
     for (k = 0; k < sim->dofs; k++) {
-        const md_num inverse = md_ldexp(sim->inverse_diagonal[k], -md_dof_scale(&sim->dof[k]));
+        const md_num inverse = md_inverse_L(sim, k);
         const md_num before = md_max(least, md_abs(md_of_real(sim->v[k])));
         if (md_is_zero(inverse)) continue; /* a follower */
         most = md_max(most, md_div(md_max(before, md_abs(sim->dv[k])), inverse));
@@ -19252,15 +19254,17 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
         }
 }
 
-/* Whether a one-sided row pushes, by `impulse`, that did not in the `last` step: a limit, a range,
-   or the normal of a contact. */
-MD_INLINE int md_begins_to_push(const mdyn_sim *sim, const md_row *row, const md_row_result *last,
-                                md_num impulse)
+/* The push of a one-sided row, a limit, a range or the normal of a contact, that did not push in the
+   `last` step but by rounding: |lambda| as a part of |L^T dv|. 0 otherwise. */
+MD_INLINE md_num md_first_push(const mdyn_sim *sim, const md_row *row, const md_row_result *last,
+                               md_num impulse)
 {
-    if (md_is_zero(impulse) || !md_is_zero(last->impulse)) return 0;
-    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
-        return row->index % 3 == 0 && md_is_zero(last->warm_start);
-    return md_row_activates(sim, row);
+    const int is_contact = MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT;
+    md_num before = md_abs(last->impulse);
+    if (is_contact) before = md_max(before, md_abs(last->warm_start));
+    if (!md_less(before, md_mul(MD_K(64 * MD_EPSILON), md_abs(impulse)))
+        || !(is_contact ? row->index % 3 == 0 : md_row_activates(sim, row))) return MD_K(0);
+    return md_mul(row->length, md_abs(impulse));
 }
 
 /* Writes the counts of a step to sim->report, as far as its fields hold them, and clears those that
@@ -19345,10 +19349,10 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     const uint32_t step = ++sim->step_count;
+    md_num push = MD_K(0);
     int k;
     md_report_counts(sim);
 
-    sim->has_impact = 0;
     for (k = 0; k < md_active_count(sim); k++) {
         /* the error is that of the last substep, the impulse the sum */
         md_row *row = md_active_row(sim, k);
@@ -19366,7 +19370,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_flags = (uint8_t)flags;
         md_report_targets(row, bias, o);
         impulse = md_row_impulse(sim, sim->active[k]);
-        if (MIMICDYN_TREE && md_begins_to_push(sim, row, o, impulse)) sim->has_impact = 1;
+        if (MIMICDYN_TREE) push = md_max(push, md_first_push(sim, row, o, impulse));
         o->impulse = impulse;
         o->warm_start = row->warm_start;
 
@@ -19382,6 +19386,8 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         }
     }
 
+    sim->has_impact = (uint8_t)(!md_is_zero(push) && md_less(
+        md_mul(MD_K(64 * MD_EPSILON), md_whitened_speed(sim)), push));
     md_keep_curves_of_step(sim);
     md_report_ties(sim);
 
@@ -19482,13 +19488,20 @@ MD_STATIC md_num md_sum_magnitudes(const mdyn_sim *sim, const md_num *v)
 }
 
 /* Whether v, not 0, changed by more than 1/8 in a step that did not begin where the last one ended:
-   exact rows and ties may have taken away what they do not allow of it. */
+   exact rows and ties may have taken away what they do not allow of it. Both by their largest
+   element of L^T v. */
 MD_INLINE int md_has_jumped(const mdyn_sim *sim)
 {
-    md_num v;
+    md_num before = MD_K(0), change = MD_K(0);
+    int k;
     if (!sim->may_be_off) return 0;
-    v = md_sum_magnitudes(sim, MD_TREE(sim)->bias_velocity);
-    return !md_is_zero(v) && md_less(v, md_mul(MD_K(8), md_sum_magnitudes(sim, sim->dv)));
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num inverse = md_inverse_L(sim, k);
+        if (md_is_zero(inverse)) continue; /* a follower */
+        before = md_max(before, md_div(md_abs(MD_TREE(sim)->bias_velocity[k]), inverse));
+        change = md_max(change, md_div(md_abs(sim->dv[k]), inverse));
+    }
+    return !md_is_zero(before) && md_less(before, md_mul(MD_K(8), change));
 }
 
 /* sim->last_dv := dv; sim->middle_dv := 2/3 dv - 1/6 last_dv from the changes of v in this step and
@@ -19549,7 +19562,7 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
     for (k = 0; k < sim->dofs; k++) {
         md_num L, lag;
         if (md_is_follower(sim, k)) continue;
-        L = md_ldexp(md_inverse(sim->inverse_diagonal[k]), md_dof_scale(&sim->dof[k]));
+        L = md_inverse(md_inverse_L(sim, k));
         lag = md_add(md_of_real(sim->v[k]), md_mul(MD_K(0.5), sim->dv[k]));
         lag = md_mul(L, md_sub(lag, MD_TREE(sim)->bias_velocity[k]));
         *lag2 = md_add(*lag2, md_mul(lag, lag));
