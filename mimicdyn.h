@@ -2512,7 +2512,8 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
    MDYN_MIDPOINT with MDYN_RELAX and MDYN_HARD(1), the sum target + h/2 target_velocity there: for a
    given q(t), target = q(t + dt) - h/2 q'(t + dt), h = dt or, of MDYN_TGS, dt/substeps. Errors of
    the sum below its rounding are corrected in the rate. mdyn_engage switches the coupling off and
-   on.
+   on. A range of C moves with the target, its rate is not read: a bound moves q as an error does,
+   and gives no velocity. What winds a tendon up is a joint of it, of prescribed motion.
    Errors: MDYN_ERR_INDEX; MDYN_ERR_STATE for a target not finite or from 2^23 on. O(r), but anew
    with cost, warnings and errors of mdyn_set_coupling if a coupling is redundant, or if softness is
    all zero and target_velocity begins or ceases to be 0. */
