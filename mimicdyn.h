@@ -2496,11 +2496,13 @@ MDYN_API int32_t mdyn_has(const mdyn_sim *sim);
    v. O(r + n) */
 MDYN_API int mdyn_reset(mdyn_sim *sim);
 
-/* Replaces a coupling: ratios, offset, softness, range, target velocity, effort, even joints.
-   Checked as in mdyn_init; in force from the next call on. O(r) if joints (and, for hard unbounded
-   couplings, ratios) are unchanged and no coupling is redundant: inconsistency is then reported by
-   the next step, an empty range by mdyn_range. Otherwise, and if hardness or boundedness changes,
-   the solve is planned anew as in mdyn_init, with its warnings: O(r^2 + r n + n c^2).
+/* Replaces a coupling: ratios, offset, softness, range, target velocity, effort, even joints. The
+   offset too is that of `replacement`: a target of mdyn_set_coupling_target, or the place of
+   MDYN_ENGAGE_HERE, lasts if that call follows once more. Checked as in mdyn_init; in force from
+   the next call on. O(r) if joints (and, for hard unbounded couplings, ratios) are unchanged and no
+   coupling is redundant: inconsistency is then reported by the next step, an empty range by
+   mdyn_range. Otherwise, and if hardness or boundedness changes, the solve is planned anew as in
+   mdyn_init, with its warnings: O(r^2 + r n + n c^2).
    Errors: those of mdyn_init, MDYN_ERR_INDEX, MDYN_ERR_LOSS; when planned anew also
    MDYN_ERR_STATE, MDYN_ERR_SINGULAR, MDYN_ERR_OVERFLOW. */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *replacement);

@@ -278,6 +278,32 @@ static void test_lift(void) {
     check_lift(1);
 }
 
+/* A clutch of positions that was engaged where its shafts are, 1.25 rad apart, gets another effort:
+   the replacement's offset of 0 asks for its place of before, unless it is engaged here again. */
+static void test_replaced_place(void) {
+    static const mdyn_body rotors[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(1, 0, 0), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.01), "engine"),
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(1, 0, 0), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.02), "load"),
+    };
+    for (int again = 0; again < 2; again++) {
+        mdyn_coupling c = MDYN_MIMIC(0, 1, 1.0, 0.0);
+        mdyn_model model = MDYN_MODEL(rotors, 2, &c, 1, MDYN_V3(0, 0, 0), DT);
+        mdyn_row_report report;
+        c.effort = wide(3);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.q[0] = real(1.25);
+        CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_OK);
+        c.effort = wide(2);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_OK);
+        if (again) CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+        CHECK_NEAR(of_wide(report.error), again ? 0 : 1.25, 1e-3);
+    }
+}
+
 static void test_errors(void) {
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(0), real(0)), MDYN_ERR_INDEX);
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, -1, real(0), real(0)), MDYN_ERR_INDEX);
@@ -290,7 +316,7 @@ static void test_errors(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_path, test_flywheel, test_floating, test_tendon, test_errors, test_engage,
-        test_redundant, test_lift
+        test_redundant, test_lift, test_replaced_place
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
