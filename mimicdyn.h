@@ -2496,11 +2496,13 @@ MDYN_API int32_t mdyn_has(const mdyn_sim *sim);
    v. O(r + n) */
 MDYN_API int mdyn_reset(mdyn_sim *sim);
 
-/* Replaces a coupling: ratios, offset, softness, range, target velocity, effort, even joints.
-   Checked as in mdyn_init; in force from the next call on. O(r) if joints (and, for hard unbounded
-   couplings, ratios) are unchanged and no coupling is redundant: inconsistency is then reported by
-   the next step, an empty range by mdyn_range. Otherwise, and if hardness or boundedness changes,
-   the solve is planned anew as in mdyn_init, with its warnings: O(r^2 + r n + n c^2).
+/* Replaces a coupling: ratios, offset, softness, range, target velocity, effort, even joints. The
+   offset too is that of `replacement`: a target of mdyn_set_coupling_target, or the place of
+   MDYN_ENGAGE_HERE, lasts if that call follows once more. Checked as in mdyn_init; in force from
+   the next call on. O(r) if joints (and, for hard unbounded couplings, ratios) are unchanged and no
+   coupling is redundant: inconsistency is then reported by the next step, an empty range by
+   mdyn_range. Otherwise, and if hardness or boundedness changes, the solve is planned anew as in
+   mdyn_init, with its warnings: O(r^2 + r n + n c^2).
    Errors: those of mdyn_init, MDYN_ERR_INDEX, MDYN_ERR_LOSS; when planned anew also
    MDYN_ERR_STATE, MDYN_ERR_SINGULAR, MDYN_ERR_OVERFLOW. */
 MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling *replacement);
@@ -2512,7 +2514,8 @@ MDYN_API int mdyn_set_coupling(mdyn_sim *sim, int coupling, const mdyn_coupling 
    MDYN_MIDPOINT with MDYN_RELAX and MDYN_HARD(1), the sum target + h/2 target_velocity there: for a
    given q(t), target = q(t + dt) - h/2 q'(t + dt), h = dt or, of MDYN_TGS, dt/substeps. Errors of
    the sum below its rounding are corrected in the rate. mdyn_engage switches the coupling off and
-   on.
+   on. A range of C moves with the target, its rate is not read: a bound moves q as an error does,
+   and gives no velocity. What winds a tendon up is a joint of it, of prescribed motion.
    Errors: MDYN_ERR_INDEX; MDYN_ERR_STATE for a target not finite or from 2^23 on. O(r), but anew
    with cost, warnings and errors of mdyn_set_coupling if a coupling is redundant, or if softness is
    all zero and target_velocity begins or ceases to be 0. */

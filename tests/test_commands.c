@@ -243,6 +243,67 @@ static void test_redundant(void) {
     }
 }
 
+/* A load of 2 kg on a tendon, the range q - winch >= 0, is lifted at 0.5 m/s for 256 steps. If the
+   winch is a joint of prescribed motion, the load has its velocity and flies on when it is let go,
+   by v - g dt; if the range's own target moves, the load goes up by the correction of errors, hangs
+   with its weight, and has none. */
+static void check_lift(int moved) {
+    static const mdyn_body hoist[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_SLIDES(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_POINT_MASS(2),
+                  MDYN_PASSIVE, "load"),
+        MDYN_BODY(MDYN_WORLD, MDYN_SLIDES(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_POINT_MASS(1),
+                  MDYN_PASSIVE, "winch"),
+    };
+    mdyn_coupling c[2] = { MDYN_MIMIC(0, 1, 1.0, 0.0), MDYN_PRESCRIBED(1) };
+    mdyn_model model = MDYN_MODEL(hoist, 2, c, 2, MDYN_V3(0, 0, -9.81), DT);
+    mdyn_wide force;
+    c[0].upper = MDYN_UNLIMITED;
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    for (int i = 1; i <= 256; i++) {
+        double place = moved ? 0 : 0.5 * (i - 0.5) * DT;
+        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(place), real(moved ? 0 : 0.5)), MDYN_OK);
+        if (moved)
+            CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(0.5 * i * DT), real(0.5)), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(of_real(sim.q[0]), 0.125, moved ? 0.5 * 5 * DT : 1e-5); /* an erp of 0.2: 5 steps */
+    CHECK_EQUAL(mdyn_coupling_force(&sim, 0, 0, &force), MDYN_OK);
+    CHECK_NEAR(of_wide(force), 2 * 9.81, 0.01);
+    CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_RELEASE), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), (moved ? 0 : 0.5) - 9.81 * DT, VELOCITY);
+}
+static void test_lift(void) {
+    check_lift(0);
+    check_lift(1);
+}
+
+/* A clutch of positions that was engaged where its shafts are, 1.25 rad apart, gets another effort:
+   the replacement's offset of 0 asks for its place of before, unless it is engaged here again. */
+static void test_replaced_place(void) {
+    static const mdyn_body rotors[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(1, 0, 0), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.01), "engine"),
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(1, 0, 0), MDYN_AT(0, 0, 0), MDYN_NO_MASS,
+                  MDYN_ROTOR(0.02), "load"),
+    };
+    for (int again = 0; again < 2; again++) {
+        mdyn_coupling c = MDYN_MIMIC(0, 1, 1.0, 0.0);
+        mdyn_model model = MDYN_MODEL(rotors, 2, &c, 1, MDYN_V3(0, 0, 0), DT);
+        mdyn_row_report report;
+        c.effort = wide(3);
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.q[0] = real(1.25);
+        CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_OK);
+        c.effort = wide(2);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_OK);
+        if (again) CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_ENGAGE_HERE), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+        CHECK_NEAR(of_wide(report.error), again ? 0 : 1.25, 1e-3);
+    }
+}
+
 static void test_errors(void) {
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, 1, real(0), real(0)), MDYN_ERR_INDEX);
     CHECK_EQUAL(mdyn_set_coupling_target(&sim, -1, real(0), real(0)), MDYN_ERR_INDEX);
@@ -255,7 +316,7 @@ static void test_errors(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_path, test_flywheel, test_floating, test_tendon, test_errors, test_engage,
-        test_redundant
+        test_redundant, test_lift, test_replaced_place
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
