@@ -19257,8 +19257,8 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
         }
 }
 
-/* The push of a one-sided row, a limit, a range or the normal of a contact, that did not push in the
-   `last` step but by rounding: |lambda| as a part of |L^T dv|. 0 otherwise. */
+/* The push of a one-sided row, a limit, a range or the normal of a contact, that did not push in
+   the `last` step but by rounding: |lambda| as a part of |L^T dv|. 0 otherwise. */
 MD_INLINE md_num md_first_push(const mdyn_sim *sim, const md_row *row, const md_row_result *last,
                                md_num impulse)
 {
