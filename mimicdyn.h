@@ -1348,8 +1348,8 @@ typedef struct mdyn_row_report {
 
 /* What the last step did. */
 typedef struct mdyn_report {
-    int16_t iterations;    /* over the bounded rows, at most 32767. MDYN_DANTZIG: over those that it
-                              did not solve */
+    int16_t iterations;    /* over the bounded rows in the last solve (see `corrections`), at most
+                              32767. MDYN_DANTZIG: over those that it did not solve */
     int16_t pivots;        /* MDYN_DANTZIG: rows driven, at most 32767 */
     int16_t unsolved;      /* MDYN_DANTZIG: problems of this step that it did not solve */
     int16_t redundant;     /* rows with MDYN_ROW_REDUNDANT */
