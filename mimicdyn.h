@@ -1348,8 +1348,8 @@ typedef struct mdyn_row_report {
 
 /* What the last step did. */
 typedef struct mdyn_report {
-    int16_t iterations;    /* over the bounded rows, at most 32767. MDYN_DANTZIG: over those that it
-                              did not solve */
+    int16_t iterations;    /* over the bounded rows in the last solve (see `corrections`), at most
+                              32767. MDYN_DANTZIG: over those that it did not solve */
     int16_t pivots;        /* MDYN_DANTZIG: rows driven, at most 32767 */
     int16_t unsolved;      /* MDYN_DANTZIG: problems of this step that it did not solve */
     int16_t redundant;     /* rows with MDYN_ROW_REDUNDANT */
@@ -19164,7 +19164,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    (1/2 + b) dv_1 - b dv_2 then lets its amplitude grow by the fraction (1/4 - 3/2 b) x^4 a step.
    b = 0 are the weights of the Adams-Bashforth method of second order, b = 5/12 those of third
    order. With b = 1/6 a growth of x^6/12 remains: 1 % in 1e5 steps at x = 0.1. With the second
-   solve the mode loses x^4/8 a step; it is stable up to x = 1, beyond which MDYN_WARN_LONG_STEP
+   solve the mode loses x^4/6 a step; it is stable up to x = 1, beyond which MDYN_WARN_LONG_STEP
    tells.
 
    MDYN_EXPLICIT   M, C and J at q and v, then q' = q (+) dt v'.
