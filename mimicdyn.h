@@ -12736,7 +12736,8 @@ typedef struct md_closure_pose { /* of the two bodies of a closure, a first; wor
     md_vec arm[2];      /* from their origins to the points */
     md_vec gap, acc;    /* p_a - p_b; its acceleration at zero joint accelerations */
     md_vec alpha;       /* the same of the relative angular velocity */
-    md_num length;      /* of the two paths whose difference is `gap`: the scale of its rounding */
+    md_num length;      /* how far the two paths reach whose difference is `gap`: the scale of its
+                           rounding, also where they end near their common ancestor's origin */
     md_num open;        /* |gap|/length over MD_RANK_TOLERANCE; 0 where it is large */
 } md_closure_pose;
 
@@ -12753,6 +12754,7 @@ MD_STATIC void md_measure_gap(const mdyn_sim *sim, const mdyn_closure *c, md_clo
 {
     int at[2], side;
     md_vec path[2], t;
+    md_num reach2[2];
     at[0] = c->a;
     at[1] = c->b;
     for (side = 0; side < 2; side++) {
@@ -12760,16 +12762,18 @@ MD_STATIC void md_measure_gap(const mdyn_sim *sim, const mdyn_closure *c, md_clo
         md_vec_of_wide(&t, side ? &c->point_b : &c->point_a);
         md_mat_vec(&l->arm[side], &l->rotation[side], &t);
         path[side] = l->arm[side];
+        reach2[side] = md_dot(&path[side], &path[side]);
     }
 
     /* the paths up to the nearest common ancestor; a parent has a lower number than its children */
     while (at[0] != at[1]) {
         side = at[1] > at[0];
         md_vec_add(&path[side], &path[side], &MD_STATE(sim, at[side])->arm);
+        reach2[side] = md_max(reach2[side], md_dot(&path[side], &path[side]));
         at[side] = sim->link[at[side]].parent;
     }
     md_vec_sub(&l->gap, &path[0], &path[1]);
-    l->length = md_sqrt(md_add(md_dot(&path[0], &path[0]), md_dot(&path[1], &path[1])));
+    l->length = md_sqrt(md_add(reach2[0], reach2[1]));
 }
 
 /* Poses and bias accelerations of the two points. */
@@ -12805,7 +12809,7 @@ MD_STATIC void md_measure_closure(const mdyn_sim *sim, const mdyn_closure *c, md
 
 /* Body row j of a closure: a pair of forces along n at `arm`, or of moments if arm is NULL; C =
    `value`, J' v = n . (acc or alpha), to which hinge and distance add. C is a difference of numbers
-   of magnitude value_size: the lengths of the two paths, or 1 for angles. Returns the row. */
+   of magnitude value_size: the reach of the two paths, or 1 for angles. Returns the row. */
 MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
                                       const md_closure_pose *l, int j, const md_vec *arm,
                                       const md_vec *n, md_num value)

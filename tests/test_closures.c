@@ -531,6 +531,42 @@ static void projected_loops(void) {
     CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_WARN_CONTRADICTION);
 }
 
+/* A four-bar of which a pivot is the origin of the world: what C is a sum of is as long as the
+   links, although both paths end at the origin. The rocker's end is where its hinge is. */
+static void loop_that_ends_at_the_origin(void) {
+    static const double at[3][2] = { { 1, 0 }, { 0, 0.3 }, { -1, 0.2 } };
+    memset(&mech, 0, sizeof mech);
+    memset(closure, 0, sizeof closure);
+    for (int i = 0; i < 3; i++) {
+        mdyn_body *b = &mech.body[i];
+        b->joint = MDYN_REVOLUTE;
+        b->parent = (int16_t)(i - 1);
+        b->position = wide3(at[i][0], at[i][1], 0);
+        b->mass = wide(1);
+        b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(0.05);
+    }
+    closure[0].kind = MDYN_CLOSE_HINGE;
+    closure[0].a = 2;
+    closure[0].b = MDYN_WORLD;
+    closure[0].point_a = wide3(0, -0.5, 0);
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 3;
+    mech.model.gravity = wide3(0, -9.81, 0);
+    mech.model.dt = wide(0.001);
+    mech.model.closures = closure;
+    mech.model.closure_count = 1;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (int n = 0; n < 50; n++) {
+        mdyn_real3 end, point = { 0, real(-0.5), 0 };
+        sim.q[0] = real(of_real(sim.q[0]) + 0.02);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_OK);
+        CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_point(&sim, 2, &point, &end), MDYN_OK);
+        CHECK_NEAR(hypot(of_real(end.x), of_real(end.y)), 0, BY_SCALAR(3e-15, 2e-6, 5e-8));
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+}
+
 /* By how much the axes of a hinge are not along each other, and on which side: their sine, and the
    sign of their cosine. */
 static double lean_of_hinge(const mdyn_closure *c, int *side) {
@@ -869,6 +905,7 @@ int main(int argc, char **argv) {
     soft_rows_of_a_weld(MDYN_EXPLICIT);
     soft_rows_of_a_weld(MDYN_MIDPOINT);
     projected_loops();
+    loop_that_ends_at_the_origin();
     opposite_axes();
     for (int closed = 0; closed < 2; closed++) {
         corrections_heed_limits(closed, 0.25, MDYN_PGS);
