@@ -1017,7 +1017,7 @@ typedef enum mdyn_correction {
     MDYN_RELAX      /* by a displacement of q alone, so correction adds no energy. In steps where an
                        inequality row has an error the rows are solved twice, with bias for q and
                        without for v; errors of equality rows alone need no second solve, unless
-                       their correction would pass a limit or the range of a coupling. Compliant
+                       their correction would pass a limit, a range or a contact. Compliant
                        constraints keep their bias */
 } mdyn_correction;
 
@@ -18202,15 +18202,18 @@ MD_OWN_FRAME md_num md_find_excess(mdyn_sim *sim, const md_row *row)
     md_num change, below, above, excess = MD_K(0);
 
     /* C' = J (v + dv) */
-    md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
-    change = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
-    change = md_add(change, md_terms_dot(&MD_SOLVE(sim)->terms, sim->dv));
+    change = row->Jv;
+    if (!md_is_body_row(row)) {
+        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+        change = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
+    }
+    change = md_add(change, md_jacobian_dot(sim, row, sim->dv));
     if (s->level == MDYN_VELOCITY) {
         change = md_sub(change, s->target_velocity);
         below = md_sub(change, md_of_wide(s->lower));
         above = md_sub(change, md_of_wide(s->upper));
     } else {
-        md_evaluate_position(sim, row);
+        md_evaluate_row(sim, row);
         change = md_mul(sim->h, change);
         below = md_value_minus(sim, s->lower);
         above = md_value_minus(sim, s->upper);
@@ -19083,9 +19086,9 @@ MD_INLINE int md_solve_rows(mdyn_sim *sim, enum md_mode mode)
     return MDYN_OK;
 }
 
-/* Notes a position error of each limit and range of a coupling that the correction of the equality
-   rows, sim->error_displacement, leads out of its bounds by more than rounding. Overwrites
-   sim->terms, sim->value and sim->y_force. */
+/* Notes a position error of each limit, range and contact that the correction of the equality rows,
+   sim->error_displacement, leads out of its bounds by more than rounding. Overwrites sim->terms,
+   sim->value and sim->y_force. */
 MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
 {
     int k;
@@ -19096,11 +19099,12 @@ MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++)
         sim->dv[k] = md_add(sim->dv[k], md_mul(sim->inverse_h,
                                                MD_LASTING(sim)->error_displacement[k]));
-    for (k = 0; k < sim->joint_row_count; k++) {
+    for (k = 0; k < sim->rows; k++) {
         const md_row *row = md_row_at(sim, k);
+        const int is_contact = MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT;
         md_num excess;
-        if (!md_row_has_range(sim, row) || md_row_is_released(sim, row)
-            || md_row_is_of_velocity(sim, row)
+        if (!(is_contact ? row->index % 3 == 0 : md_row_activates(sim, row))
+            || md_row_is_released(sim, row)
             || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))) continue;
         excess = md_find_excess(sim, row);
         if (md_less(MD_K(0), excess)) md_note_position_error(sim, row, excess);

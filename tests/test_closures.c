@@ -611,12 +611,47 @@ static void opposite_axes(void) {
 }
 
 /* Two slides that belong together are apart. Each step takes back a part of that, half by either,
-   but not beyond a limit: where the first one ends there, the second goes the rest of the way. The
-   first was led past its limit by up to 0.4 of the 1 m. */
-static void corrections_heed_limits(int closed, double erp, mdyn_method method) {
+   but not beyond a stop: where the first one ends there, the second goes the rest of the way. The
+   stop is the joint's limit, the range of a user row, or a contact. The first slide was led past
+   its limit by up to 0.4 of the 1 m. */
+enum stop { STOP_LIMIT, STOP_USER_ROW, STOP_CONTACT, STOPS };
+
+static void follow_slide(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    (void)index;
+    (void)user;
+    row->value = wide(of_real(s->q[0]));
+}
+
+static void set_stop(enum stop stop, mdyn_user_row *row, double sign, double end) {
+    mdyn_wide *lower = stop == STOP_LIMIT ? &mech.body[0].lower : &row->lower;
+    mdyn_wide *upper = stop == STOP_LIMIT ? &mech.body[0].upper : &row->upper;
+    *(sign < 0 ? upper : lower) = wide(sign * -2);
+    *(sign < 0 ? lower : upper) = wide(sign * end);
+    for (int i = 0; i < MIMICDYN_MAX_TERMS; i++) row->terms[i].body = MDYN_WORLD;
+    row->terms[0].body = 0;
+    row->terms[0].axes = MDYN_JOINT_VELOCITIES;
+    row->terms[0].angular.x = wide(1);
+    mech.model.user_rows = row;
+    mech.model.user_row_count = stop == STOP_USER_ROW;
+    mech.model.row_function = follow_slide;
+}
+
+static void touch_stop(double sign, double end) {
+    mdyn_contact c = { 0 };
+    c.b = MDYN_WORLD;
+    c.normal.z = real(-sign);
+    c.depth = real(sign * of_real(sim.q[0]) - end);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+}
+
+static void corrections_heed_stops(enum stop stop, int closed, double erp, mdyn_method method) {
     for (int n = 0; n < 20; n++) {
         double place[2] = { 0, random_in(0.5, 1) }, end = random_in(0, 0.25), sign = n % 2 ? -1 : 1;
         mdyn_coupling c = MDYN_MIMIC(1, 0, 1.0, 0.0);
+        /* a depth has no digits beyond an mdyn_real: 30 steps add up their roundings */
+        const double allowed = HEEDED_LIMIT * (stop == STOP_CONTACT ? 2 : 1);
+        mdyn_user_row row;
+        memset(&row, 0, sizeof row);
         memset(&mech, 0, sizeof mech);
         memset(closure, 0, sizeof closure);
         for (int i = 0; i < 2; i++) {
@@ -624,8 +659,6 @@ static void corrections_heed_limits(int closed, double erp, mdyn_method method) 
             mech.body[i].joint = MDYN_PRISMATIC;
             mech.body[i].mass = wide(1);
         }
-        *(n % 2 ? &mech.body[0].upper : &mech.body[0].lower) = wide(sign * -2);
-        *(n % 2 ? &mech.body[0].lower : &mech.body[0].upper) = wide(sign * end);
         c.softness.kind = closure[0].softness.kind = MDYN_ERP_CFM;
         c.softness.a = closure[0].softness.a = wide(erp);
         closure[0].b = 1;
@@ -636,6 +669,7 @@ static void corrections_heed_limits(int closed, double erp, mdyn_method method) 
         *(closed ? &mech.model.closure_count : &mech.model.coupling_count) = 1;
         mech.model.dt = wide(0x1p-10);
         mech.model.solver.method = method;
+        set_stop(stop, &row, sign, end);
         CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
         sim.q[1] = real(sign * place[1]);
         for (int k = 0; k < 30; k++) {
@@ -643,9 +677,10 @@ static void corrections_heed_limits(int closed, double erp, mdyn_method method) 
             double first = fmin(place[0] + part / 2, end);
             place[1] -= part - (first - place[0]);
             place[0] = first;
+            if (stop == STOP_CONTACT) touch_stop(sign, end);
             CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
             for (int i = 0; i < 2; i++) {
-                CHECK_NEAR(sign * of_real(sim.q[i]), place[i], HEEDED_LIMIT);
+                CHECK_NEAR(sign * of_real(sim.q[i]), place[i], allowed);
                 CHECK_NEAR(of_real(sim.v[i]), 0, HEEDED_SPEED);
             }
         }
@@ -907,10 +942,10 @@ int main(int argc, char **argv) {
     projected_loops();
     loop_that_ends_at_the_origin();
     opposite_axes();
-    for (int closed = 0; closed < 2; closed++) {
-        corrections_heed_limits(closed, 0.25, MDYN_PGS);
-        corrections_heed_limits(closed, 1, MDYN_PGS);
-        corrections_heed_limits(closed, 0.25, MDYN_DANTZIG);
+    for (int i = 0; i < 2 * STOPS; i++) {
+        corrections_heed_stops((enum stop)(i / 2), i % 2, 0.25, MDYN_PGS);
+        corrections_heed_stops((enum stop)(i / 2), i % 2, 1, MDYN_PGS);
+        corrections_heed_stops((enum stop)(i / 2), i % 2, 0.25, MDYN_DANTZIG);
     }
     accelerations_of_loops();
     warnings_of_couplings();
