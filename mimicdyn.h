@@ -20553,6 +20553,7 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
 MD_STATIC void md_require_body_rows(const mdyn_model *model, mdyn_capacity *c)
 {
     const int32_t joint_rows = c->rows;
+    int32_t before = c->dofs + model->coupling_count;
     int i;
     c->body_rows = model->user_row_count;
     for (i = 0; i < model->closure_count; i++)
@@ -20560,9 +20561,10 @@ MD_STATIC void md_require_body_rows(const mdyn_model *model, mdyn_capacity *c)
     c->rows += c->body_rows + 3 * MIMICDYN_MAX_CONTACTS;
     if (c->rows == joint_rows) return;
 
-    /* these rows meet all others */
-    c->entries = md_mass_matrix_entries(model) + c->rows * (c->dofs + model->coupling_count
-                                                            + c->body_rows);
+    /* these rows meet all others, drives among them */
+    for (i = 0; i < model->body_count; i++)
+        before += md_exact_footprint(model, model->coupling_count + i).count;
+    c->entries = md_mass_matrix_entries(model) + c->rows * (before + c->body_rows);
 }
 
 /* What the model needs, see mdyn_required. */

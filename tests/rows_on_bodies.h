@@ -285,7 +285,7 @@ static inline void dense_closures(void) {
             turned(m, c->b, m);
             turned(a, c->a, a);
             turned(b, c->b, b);
-            t_cross(lean, b, a);
+            t_cross(lean, t_dot(a, b) < 0 ? a : b, t_dot(a, b) < 0 ? b : a); /* or opposite */
             dense_closure_row(c, 3, NULL, n, t_dot(n, lean));
             dense_closure_row(c, 4, NULL, m, t_dot(m, lean));
         } else if (c->kind == MDYN_CLOSE_WELD) {

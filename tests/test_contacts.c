@@ -513,6 +513,7 @@ static void refused_step(void) {
     mech.model.solver.iterations = 20;
     mech.model.user_row_count = 1;
     mech.model.row_function = breakable_row;
+    memset(&user_row[0], 0, sizeof user_row[0]); /* what is left of the row drawn last */
     start();
     for (int k = 0; k < 20; k++) {
         touch(5, 0.5, k % 2);

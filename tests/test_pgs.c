@@ -153,7 +153,8 @@ static void random_bounded_state(double dt) {
     }
 }
 
-/* The reports of all rows satisfy the conditions themselves, with the library's own impulses. */
+/* The reports of all rows satisfy the conditions themselves, with the library's own impulses. A
+   redundant row of one target brakes: what corrects its position is no target there. */
 static void check_conditions(double allowed) {
     ld v[TN], got[TN];
     double size = norm_speed(&t, want.v) + norm_speed(&t, want.free), dt = of_wide(mech.model.dt);
@@ -162,12 +163,15 @@ static void check_conditions(double allowed) {
         got[i] = want.free[i];
     }
     for (int k = 0; k < want.rows; k++) {
-        const truth_row *r = &want.row[k];
+        truth_row *r = &want.row[k];
         mdyn_row_report report;
         CHECK_EQUAL(mdyn_report_row(&sim, r->kind, r->index, &report), MDYN_OK);
         ld lambda = (ld)of_wide(report.impulse), inertia = want.A[k][k] + r->cfm;
         if ((report.flags & MDYN_ROW_REDUNDANT) && lambda == 0) { /* the others may hold it */
             continue;
+        }
+        if ((report.flags & MDYN_ROW_REDUNDANT) && r->low == r->high) {
+            r->low = r->high = 0;
         }
         ld w = t_row_speed(r, v, t.dofs) + r->cfm * lambda;
         double scale = allowed * size * (double)sqrtl(inertia);
@@ -214,6 +218,18 @@ static void test_brute_force(void) {
     CHECK(without <= 10 && told <= BY_SCALAR(0, 0, 4));
 }
 
+/* One step; 0 if its rows contradict each other, of which it has to tell. */
+static int step_or_no_solution(void) {
+    truth_copy(&t, &sim);
+    truth_update(&t, &mech.model);
+    const int code = mdyn_step(&sim);
+    if (code == MDYN_WARN_NOT_CONVERGED) {
+        CHECK(truth_step_of(&want, &t, &mech.model, &sim) > 1e-9);
+        return 0;
+    }
+    return CHECK_EQUAL(code, MDYN_OK);
+}
+
 /* Where the iterations start is not where they end. */
 static void test_warm_and_cold(void) {
     for (int k = 0; k < 20; k++) {
@@ -225,9 +241,9 @@ static void test_warm_and_cold(void) {
         init_explicit(&other, &cold);
         for (int s = 0; s < 20; s++) {
             copy_inputs(&other, &sim);
-            truth_copy(&t, &sim);
-            truth_update(&t, &mech.model);
-            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            if (!step_or_no_solution()) {
+                break;
+            }
             CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
             double size = norm_speed(&t, t.v);
             truth_copy(&t, &other);
@@ -242,24 +258,29 @@ static void test_warm_and_cold(void) {
 static void test_iterations(void) {
     int fewer = 0, more = 0;
     for (int k = 0; k < 20; k++) {
+        int steps = 0;
         random_bounded(6);
         mdyn_model always_cold = mech.model;
         always_cold.solver.start = MDYN_COLD;
         init_explicit(&sim, &mech.model);
         init_explicit(&other, &always_cold);
         random_bounded_state(of_wide(mech.model.dt));
-        for (int s = 0; s < 20; s++) {
-            if (s == 19) {
+        for (; steps < 20; steps++) {
+            if (steps == 19) {
                 CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
                 CHECK_EQUAL(mdyn_reset(&other), MDYN_OK);
             }
             copy_inputs(&other, &sim);
-            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            if (!step_or_no_solution()) {
+                break;
+            }
             CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
             fewer += sim.report.iterations < other.report.iterations;
             more += sim.report.iterations > other.report.iterations;
         }
-        CHECK_EQUAL(sim.report.iterations, other.report.iterations);
+        if (steps == 20) {
+            CHECK_EQUAL(sim.report.iterations, other.report.iterations);
+        }
     }
     if (!CHECK(fewer > 3 * more)) {
         CHECK_NOTE("%d times fewer iterations, %d times more\n", fewer, more);
@@ -303,7 +324,9 @@ static void test_reports_stay(void) {
         random_bounded(6);
         init_explicit(&sim, &mech.model);
         random_bounded_state(of_wide(mech.model.dt));
-        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        if (!step_or_no_solution()) {
+            continue;
+        }
         truth_copy(&t, &sim);
         truth_update(&t, &mech.model);
         truth_step_begin(&want, &t, &mech.model, &sim);
