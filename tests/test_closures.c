@@ -648,8 +648,8 @@ static void corrections_heed_stops(enum stop stop, int closed, double erp, mdyn_
     for (int n = 0; n < 20; n++) {
         double place[2] = { 0, random_in(0.5, 1) }, end = random_in(0, 0.25), sign = n % 2 ? -1 : 1;
         mdyn_coupling c = MDYN_MIMIC(1, 0, 1.0, 0.0);
-        /* a depth has no digits beyond an mdyn_real: 30 steps add up their roundings */
-        const double allowed = HEEDED_LIMIT * (stop == STOP_CONTACT ? 2 : 1);
+        /* what users give has no digits beyond an mdyn_real: 30 steps add up their roundings */
+        const double allowed = HEEDED_LIMIT * (stop == STOP_LIMIT ? 1 : 2);
         mdyn_user_row row;
         memset(&row, 0, sizeof row);
         memset(&mech, 0, sizeof mech);
