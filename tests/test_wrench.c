@@ -328,7 +328,9 @@ static void test_trees(void) {
                      | (n % 5 == 0 && !(n & 1) ? FLOATING : 0),
                      n & 8 ? MDYN_EXPLICIT : MDYN_MIDPOINT);
         begin_state(3);
-        if (turns_axes()) { /* before the bias force is extrapolated, roots make up for it */
+        /* before the bias force is extrapolated, roots make up for it: one step, and another if v
+           has changed by much in it */
+        for (int step = 0; turns_axes() && step < 2; step++) {
             CHECK(mdyn_step(&sim) >= 0);
         }
         for (int step = 0; step < 2; step++) {
