@@ -20381,10 +20381,11 @@ MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 /* ---- capacity: what a model needs of each knob ---- */
 
 /* A constraint row of a model that may not fit any sim: the bodies that it names, by `count` terms
-   or one body; whether it may have a coordinate of its own for its compliance. */
+   or one body; whether it may have a coordinate of its own for its compliance; whether it may be
+   eliminated. */
 typedef struct md_footprint {
     const mdyn_term *terms;
-    int count, body, compliant;
+    int count, body, compliant, ties;
 } md_footprint;
 
 /* The footprint of a row that may be solved exactly: of coupling i, or of the drive of body
@@ -20395,6 +20396,7 @@ MD_STATIC md_footprint md_exact_footprint(const mdyn_model *model, int i)
     f.terms = NULL;
     f.body = i - model->coupling_count;
     f.compliant = 1;
+    f.ties = 0;
     if (f.body >= 0) {
         f.count = !md_wides_are_zero(&model->bodies[f.body].drive_kp, 2);
         return f;
@@ -20402,6 +20404,7 @@ MD_STATIC md_footprint md_exact_footprint(const mdyn_model *model, int i)
     f.count = MIMICDYN_MAX_TERMS;
     f.terms = model->couplings[i].terms;
     f.compliant = !md_softness_is_hard(&model->couplings[i].softness);
+    f.ties = model->couplings[i].softness.kind == MDYN_DEFAULT;
     return f;
 }
 
@@ -20425,16 +20428,36 @@ MD_STATIC int md_meets_marked(const mdyn_model *model, const md_footprint *f, co
     return 0;
 }
 
-/* Marks the bodies with a DoF that a row covers. Returns whether one of them was not marked. */
+/* Whether a row names body i or one that carries it. */
+MD_STATIC int md_is_carried(const mdyn_model *model, const md_footprint *f, int i)
+{
+    int k;
+    for (; i >= 0; i = model->bodies[i].parent)
+        for (k = 0; k < f->count; k++)
+            if (md_footprint_body(f, k) == i) return 1;
+    return 0;
+}
+
+/* Marks body i, if it has a DoF. Returns whether it was not marked. */
+MD_STATIC int md_mark(const mdyn_model *model, uint8_t *mark, int i)
+{
+    if (md_is_marked(mark, i) || !md_joint_dofs(model->bodies[i].joint)) return 0;
+    mark[i >> 3] = (uint8_t)(mark[i >> 3] | 1 << (i & 7));
+    return 1;
+}
+
+/* Marks the bodies with a DoF that a row covers: what carries the bodies that it names; of joints
+   that may be tied what they carry, too, where M of the independent joints fills in: before the
+   last body that is marked. Returns whether one of them was not marked. */
 MD_STATIC int md_mark_covered(const mdyn_model *model, const md_footprint *f, uint8_t *mark)
 {
-    int i, k, found = 0;
+    int i, k, found = 0, last = f->ties ? model->body_count - 1 : 0;
     for (k = 0; k < f->count; k++)
-        for (i = md_footprint_body(f, k); i >= 0; i = model->bodies[i].parent) {
-            if (md_is_marked(mark, i) || !md_joint_dofs(model->bodies[i].joint)) continue;
-            mark[i >> 3] = (uint8_t)(mark[i >> 3] | 1 << (i & 7));
-            found = 1;
-        }
+        for (i = md_footprint_body(f, k); i >= 0; i = model->bodies[i].parent)
+            found |= md_mark(model, mark, i);
+    while (last > 0 && !md_is_marked(mark, last)) last--;
+    for (i = 0; i < last; i++)
+        if (md_is_carried(model, f, i)) found |= md_mark(model, mark, i);
     return found;
 }
 

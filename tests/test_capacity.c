@@ -57,6 +57,30 @@ static void test_chain_with_effort(void) {
     CHECK_EQUAL(need.rows, 32);
 }
 
+/* Two chains whose first joints are tied: M of the independent joints fills in between what the
+   follower carries and the leader, whose rows grow by that. */
+static void test_tied_chains(void) {
+    mdyn_capacity need;
+    int tied = 0;
+    for (int first = 1; first < 8; first++) {
+        for (int second = 1; second < 5; second++) {
+            chain(first + second);
+            body[first].parent = MDYN_WORLD;
+            for (int i = first; i < first + second; i++) {
+                body[i].friction = wide(1);
+            }
+            coupling[0] = mimic_of(0, first, 2, 0);
+            model.coupling_count = 1;
+            CHECK_EQUAL(mdyn_required(&model, &need), MDYN_OK);
+            CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK(need.entries >= sim.report.entries);
+            tied += sim.eliminated[0];
+        }
+    }
+    CHECK(tied > 8);
+}
+
 /* Everything at once, of a model that fits nowhere. */
 static void test_too_large(void) {
     mdyn_capacity need;
@@ -209,6 +233,7 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_chain();
     test_chain_with_effort();
+    test_tied_chains();
     test_too_large();
     test_random();
     test_refused();
