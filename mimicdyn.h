@@ -19265,17 +19265,16 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
         }
 }
 
-/* The push of a one-sided row, a limit, a range or the normal of a contact, that did not push in
-   the `last` step but by rounding: |lambda| as a part of |L^T dv|. 0 otherwise. */
-MD_INLINE md_num md_first_push(const mdyn_sim *sim, const md_row *row, const md_row_result *last,
-                               md_num impulse)
+/* Whether a one-sided row pushes, by `impulse`, that did not in the `last` step but by rounding: a
+   limit, a range, or the normal of a contact. */
+MD_INLINE int md_begins_to_push(const mdyn_sim *sim, const md_row *row, const md_row_result *last,
+                                md_num impulse)
 {
     const int is_contact = MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT;
     md_num before = md_abs(last->impulse);
     if (is_contact) before = md_max(before, md_abs(last->warm_start));
-    if (!md_less(before, md_mul(MD_K(64 * MD_EPSILON), md_abs(impulse)))
-        || !(is_contact ? row->index % 3 == 0 : md_row_activates(sim, row))) return MD_K(0);
-    return md_mul(row->length, md_abs(impulse));
+    return md_less(before, md_mul(MD_K(64 * MD_EPSILON), md_abs(impulse)))
+        && (is_contact ? row->index % 3 == 0 : md_row_activates(sim, row));
 }
 
 /* Writes the counts of a step to sim->report, as far as its fields hold them, and clears those that
@@ -19360,7 +19359,7 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     const uint32_t step = ++sim->step_count;
-    md_num push = MD_K(0);
+    md_num push = MD_K(0); /* of rows that begin to, as a part of |L^T dv| */
     int k;
     md_report_counts(sim);
 
@@ -19381,7 +19380,8 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         row->last_flags = (uint8_t)flags;
         md_report_targets(row, bias, o);
         impulse = md_row_impulse(sim, sim->active[k]);
-        if (MIMICDYN_TREE) push = md_max(push, md_first_push(sim, row, o, impulse));
+        if (MIMICDYN_TREE && md_begins_to_push(sim, row, o, impulse))
+            push = md_max(push, md_abs(md_mul(row->length, impulse)));
         o->impulse = impulse;
         o->warm_start = row->warm_start;
 
