@@ -6,10 +6,8 @@ JOBS    := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WARNINGS = -Wall -Wextra -pedantic -Wconversion -Wdouble-promotion -Wshadow -Wundef -Wvla -Werror
 OPTIMIZE = -O2
 CFLAGS   = -std=c99 $(OPTIMIZE) $(WARNINGS)
-# A third of the time that gcc takes for an example: a warning that clang is asked for (sanitize),
-# and how macros expanded, for messages.
-QUICK   := $(shell $(CC) -ftrack-macro-expansion=0 -fsyntax-only -x c /dev/null 2>/dev/null && \
-    echo -ftrack-macro-expansion=0 -Wno-misleading-indentation)
+# A third of the time that gcc takes for an example, for what clang is asked (sanitize).
+QUICK   := $(shell . tests/common.sh; quick $(CC))
 SCALARS  = f32 f64 fixed
 EXAMPLES = $(sort $(patsubst examples/%.c,%,$(wildcard examples/*.c)))
 HARNESSES = fuzz_model fuzz_lcp fuzz_motion fuzz_restore fuzz_curves fuzz_rotors

@@ -2478,7 +2478,8 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
    Returns MDYN_OK if these fit this build, otherwise the code of the first knob that is too small,
    as mdyn_init does, which may accept fewer entries. Errors, and nothing is written:
    MDYN_ERR_NULL, MDYN_ERR_PARENT, MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX
-   for no body, or a count below 0 or above 4096 (curves: 255). O(rows couplings d) */
+   for no body, or a count below 0 or above 4096 (curves: 255).
+   O(rows couplings d (rows + bodies)) */
 MDYN_API int mdyn_required(const mdyn_model *model, mdyn_capacity *required);
 
 /* The compiler options of a capacity, ending in 0: "-DMIMICDYN_MAX_BODIES=20 ...", at most 300
@@ -12578,6 +12579,13 @@ MD_INLINE int md_row_activates(const mdyn_sim *sim, const md_row *row)
         && md_is_of_velocity(md_coupling_at(sim, row->index)));
 }
 
+/* Whether a row keeps a position on one side: a limit, a range, or the normal of a contact. */
+MD_INLINE int md_row_is_one_sided(const mdyn_sim *sim, const md_row *row)
+{
+    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT) return row->index % 3 == 0;
+    return md_row_activates(sim, row);
+}
+
 /* Whether the coupling of a row, or of its loss row, or the closure of a row is released. */
 MD_INLINE int md_row_is_released(const mdyn_sim *sim, const md_row *row)
 {
@@ -19101,10 +19109,8 @@ MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
                                                MD_LASTING(sim)->error_displacement[k]));
     for (k = 0; k < sim->rows; k++) {
         const md_row *row = md_row_at(sim, k);
-        const int is_contact = MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT;
         md_num excess;
-        if (!(is_contact ? row->index % 3 == 0 : md_row_activates(sim, row))
-            || md_row_is_released(sim, row)
+        if (!md_row_is_one_sided(sim, row) || md_row_is_released(sim, row)
             || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))) continue;
         excess = md_find_excess(sim, row);
         if (md_less(MD_K(0), excess)) md_note_position_error(sim, row, excess);
@@ -19265,16 +19271,15 @@ MD_STATIC void md_release_coupling(mdyn_sim *sim, int i)
         }
 }
 
-/* Whether a one-sided row pushes, by `impulse`, that did not in the `last` step but by rounding: a
-   limit, a range, or the normal of a contact. */
+/* Whether a one-sided row pushes, by `impulse`, that did not in the `last` step but by rounding. */
 MD_INLINE int md_begins_to_push(const mdyn_sim *sim, const md_row *row, const md_row_result *last,
                                 md_num impulse)
 {
-    const int is_contact = MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT;
     md_num before = md_abs(last->impulse);
-    if (is_contact) before = md_max(before, md_abs(last->warm_start));
+    if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
+        before = md_max(before, md_abs(last->warm_start));
     return md_less(before, md_mul(MD_K(64 * MD_EPSILON), md_abs(impulse)))
-        && (is_contact ? row->index % 3 == 0 : md_row_activates(sim, row));
+        && md_row_is_one_sided(sim, row);
 }
 
 /* Writes the counts of a step to sim->report, as far as its fields hold them, and clears those that
@@ -20381,11 +20386,10 @@ MD_OWN_FRAME int md_check_model(mdyn_sim *sim, const mdyn_model *model)
 /* ---- capacity: what a model needs of each knob ---- */
 
 /* A constraint row of a model that may not fit any sim: the bodies that it names, by `count` terms
-   or one body; whether it may have a coordinate of its own for its compliance; whether it may be
-   eliminated. */
+   or one body; whether it may have a coordinate of its own for its compliance. */
 typedef struct md_footprint {
     const mdyn_term *terms;
-    int count, body, compliant, ties;
+    int count, body, compliant;
 } md_footprint;
 
 /* The footprint of a row that may be solved exactly: of coupling i, or of the drive of body
@@ -20396,7 +20400,6 @@ MD_STATIC md_footprint md_exact_footprint(const mdyn_model *model, int i)
     f.terms = NULL;
     f.body = i - model->coupling_count;
     f.compliant = 1;
-    f.ties = 0;
     if (f.body >= 0) {
         f.count = !md_wides_are_zero(&model->bodies[f.body].drive_kp, 2);
         return f;
@@ -20404,7 +20407,6 @@ MD_STATIC md_footprint md_exact_footprint(const mdyn_model *model, int i)
     f.count = MIMICDYN_MAX_TERMS;
     f.terms = model->couplings[i].terms;
     f.compliant = !md_softness_is_hard(&model->couplings[i].softness);
-    f.ties = model->couplings[i].softness.kind == MDYN_DEFAULT;
     return f;
 }
 
@@ -20428,16 +20430,6 @@ MD_STATIC int md_meets_marked(const mdyn_model *model, const md_footprint *f, co
     return 0;
 }
 
-/* Whether a row names body i or one that carries it. */
-MD_STATIC int md_is_carried(const mdyn_model *model, const md_footprint *f, int i)
-{
-    int k;
-    for (; i >= 0; i = model->bodies[i].parent)
-        for (k = 0; k < f->count; k++)
-            if (md_footprint_body(f, k) == i) return 1;
-    return 0;
-}
-
 /* Marks body i, if it has a DoF. Returns whether it was not marked. */
 MD_STATIC int md_mark(const mdyn_model *model, uint8_t *mark, int i)
 {
@@ -20446,18 +20438,39 @@ MD_STATIC int md_mark(const mdyn_model *model, uint8_t *mark, int i)
     return 1;
 }
 
-/* Marks the bodies with a DoF that a row covers: what carries the bodies that it names; of joints
-   that may be tied what they carry, too, where M of the independent joints fills in: before the
-   last body that is marked. Returns whether one of them was not marked. */
+/* Marks the bodies with a DoF that a row covers. Returns whether one of them was not marked. */
 MD_STATIC int md_mark_covered(const mdyn_model *model, const md_footprint *f, uint8_t *mark)
 {
-    int i, k, found = 0, last = f->ties ? model->body_count - 1 : 0;
+    int i, k, found = 0;
     for (k = 0; k < f->count; k++)
         for (i = md_footprint_body(f, k); i >= 0; i = model->bodies[i].parent)
             found |= md_mark(model, mark, i);
+    return found;
+}
+
+/* Whether a coupling that may be eliminated names body i. */
+MD_STATIC int md_may_be_tied(const mdyn_model *model, int i)
+{
+    int c, k;
+    for (c = 0; c < model->coupling_count; c++) {
+        const md_footprint f = md_exact_footprint(model, c);
+        if (model->couplings[c].softness.kind != MDYN_DEFAULT) continue;
+        for (k = 0; k < f.count; k++)
+            if (md_footprint_body(&f, k) == i) return 1;
+    }
+    return 0;
+}
+
+/* Marks what marked bodies carry that may be tied, where M of the independent joints fills in:
+   before the last body that is marked. Returns whether there is any. */
+MD_STATIC int md_mark_carried(const mdyn_model *model, uint8_t *mark)
+{
+    int i, j, found = 0, last = model->body_count - 1;
     while (last > 0 && !md_is_marked(mark, last)) last--;
     for (i = 0; i < last; i++)
-        if (md_is_carried(model, f, i)) found |= md_mark(model, mark, i);
+        for (j = model->bodies[i].parent; j >= 0 && !md_is_marked(mark, i);
+             j = model->bodies[j].parent)
+            if (md_is_marked(mark, j) && md_may_be_tied(model, j)) found |= md_mark(model, mark, i);
     return found;
 }
 
@@ -20472,11 +20485,13 @@ MD_STATIC int32_t md_row_entries(const mdyn_model *model, const md_footprint *f)
     for (i = 0; i < model->body_count; i++) mark[i >> 3] = 0;
 
     /* rows that cover a body in common with this one, and with rows found before */
-    for (found = md_mark_covered(model, f, mark); found;)
+    for (found = md_mark_covered(model, f, mark); found;) {
         for (found = 0, i = 0; i < rows; i++) {
             const md_footprint row = md_exact_footprint(model, i);
             if (md_meets_marked(model, &row, mark)) found |= md_mark_covered(model, &row, mark);
         }
+        if (!found) found = md_mark_carried(model, mark);
+    }
 
     for (i = 0; i < rows; i++) {
         const md_footprint row = md_exact_footprint(model, i);

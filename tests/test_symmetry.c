@@ -13,6 +13,7 @@ static const double CALM = 20; /* the largest velocity that is compared */
 
 static mechanism mech, other;
 static mdyn_sim sim, twin;
+static int compared; /* steps */
 
 typedef struct symmetry {
     double mass, length, time;          /* the units of `other`, in those of `mech` */
@@ -149,6 +150,7 @@ static void run_both(const symmetry *s, double allowed) {
         if (!CHECK_NEAR(apart, 0, allowed)) {
             break;
         }
+        compared++;
     }
 }
 
@@ -434,6 +436,7 @@ int main(int argc, char **argv) {
     test_units();
     test_signs();
     test_other_rows();
+    CHECK(compared > 10000);
     test_crossed_range();
     test_beside_stuck();
     return check_end();
