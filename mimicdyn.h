@@ -19402,6 +19402,8 @@ MD_OWN_FRAME void md_report_rows(mdyn_sim *sim)
         }
     }
 
+    /* a row without a force, as the limit of a joint that dry friction holds outside it, has an
+       impulse of rounding now and then: no impact, which would end the extrapolation of all v */
     sim->has_impact = (uint8_t)(!md_is_zero(push) && md_less(
         md_mul(MD_K(64 * MD_EPSILON), md_whitened_speed(sim)), push));
     md_keep_curves_of_step(sim);
@@ -19505,7 +19507,8 @@ MD_STATIC md_num md_sum_magnitudes(const mdyn_sim *sim, const md_num *v)
 
 /* Whether v, not 0, changed by more than 1/8 in a step that did not begin where the last one ended:
    exact rows and ties may have taken away what they do not allow of it. Both by their largest
-   element of L^T v. */
+   element of L^T v, which is a root of energy for each DoF: a sum of rad/s and m/s would decide
+   otherwise in other units. */
 MD_INLINE int md_has_jumped(const mdyn_sim *sim)
 {
     md_num before = MD_K(0), change = MD_K(0);
@@ -20461,8 +20464,10 @@ MD_STATIC int md_may_be_tied(const mdyn_model *model, int i)
     return 0;
 }
 
-/* Marks what marked bodies carry that may be tied, where M of the independent joints fills in:
-   before the last body that is marked. Returns whether there is any. */
+/* Marks what marked bodies carry that may be tied, where M of the independent joints fills in: a
+   leader takes the place of a follower as ancestor of what that carries, and rows of the leader
+   then cover those of it that come before the last body that is marked. Returns whether there is
+   any. */
 MD_STATIC int md_mark_carried(const mdyn_model *model, uint8_t *mark)
 {
     int i, j, found = 0, last = model->body_count - 1;
