@@ -2551,8 +2551,8 @@ MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
    numbers. O(b d + n d^2 + r c). If a row begins or ends, or the effort of a joint with a drive
    becomes 0 or was 0, the solve is planned anew as in mdyn_init, with its warnings:
    O(r^2 + r n + n c^2). Otherwise the only warning is MDYN_WARN_EMPTY_RANGE of this joint.
-   Errors: those of a body in mdyn_init, MDYN_ERR_FROZEN, MDYN_ERR_CAPACITY_ROWS, _CAPACITY_ENTRIES,
-   _CAPACITY_DANTZIG, MDYN_ERR_STATE. */
+   Errors: those of a body in mdyn_init, MDYN_ERR_FROZEN, MDYN_ERR_SLOPE, MDYN_ERR_CAPACITY_ROWS,
+   _CAPACITY_ENTRIES, _CAPACITY_DANTZIG, MDYN_ERR_STATE. */
 MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement);
 
 /* Replaces gravity, the duration of a step, or the settings of the solver, for the calls that
@@ -20169,13 +20169,37 @@ MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num 
         || md_find_level(c, from, to, place);
 }
 
+/* MDYN_ERR_SLOPE, with its place, if the curve of a follower with limits *b is level. */
+MD_STATIC int md_check_slope(mdyn_sim *sim, const mdyn_curve *c, const md_joint_values *b)
+{
+    md_num place;
+    if (!md_is_level(c, b, &place)) return MDYN_OK;
+#if MIMICDYN_MAX_CURVES > 0
+    sim->culprit.place = md_to_real(place);
+#endif
+    return MDYN_ERR_SLOPE;
+}
+
+/* The same for body i with limits *b and each coupling of which it is the follower. */
+MD_STATIC int md_check_slopes_of(mdyn_sim *sim, int i, const md_joint_values *b)
+{
+    int k;
+    for (k = 0; md_has_curves(sim) && k < sim->couplings; k++) {
+        const md_coupling_values *c = md_coupling_at(sim, k);
+        const int first = md_first_term(c);
+        if (c->body[first] != i || !c->curve[first] || md_coupler_of(sim, k)) continue;
+        if (md_check_slope(sim, md_curve_of(sim, c->curve[first]), b) != MDYN_OK)
+            return md_blame(sim, MDYN_ERR_SLOPE, k);
+    }
+    return MDYN_OK;
+}
+
 /* The code of the first rule that the curves of coupling i break, or MDYN_OK. The curves of the
    other couplings are counted by what the sim holds: at mdyn_init those before it. */
 MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
 {
     const md_curves *curves = MD_CURVES(sim);
     int k, count = 0, first = -1, coupler = 0;
-    md_num place;
     if (MD_HAS_CURVES)
         count = curves->first[sim->couplings] - (curves->first[i + 1] - curves->first[i]);
     for (k = 0; k < MIMICDYN_MAX_TERMS; k++) {
@@ -20196,12 +20220,9 @@ MD_STATIC int md_check_curves(mdyn_sim *sim, const mdyn_coupling *c, int i)
                                                   : curve->kind == MDYN_CURVE_COUPLER))
             return MDYN_ERR_CURVE;
         /* the follower */
-        if (k == first && !coupler && md_is_level(curve, md_values_of_body(sim, t->body), &place)) {
-#if MIMICDYN_MAX_CURVES > 0
-            sim->culprit.place = md_to_real(place);
-#endif
+        if (k == first && !coupler
+            && md_check_slope(sim, curve, md_values_of_body(sim, t->body)) != MDYN_OK)
             return MDYN_ERR_SLOPE;
-        }
         count++;
     }
     return count > MIMICDYN_MAX_CURVES ? MDYN_ERR_CAPACITY_CURVES : MDYN_OK;
@@ -22518,7 +22539,8 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (sim->rows - md_count_body_rows(sim, i, values)
         + md_count_body_rows(sim, i, &n.values) > MIMICDYN_MAX_ROWS)
         return md_blame(sim, MDYN_ERR_CAPACITY_ROWS, i);
-    code = md_refresh_kinematics(sim);
+    code = md_check_slopes_of(sim, i, &n.values);
+    if (code == MDYN_OK) code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
 
     /* exchanged, and back again if the mechanism cannot be planned with it */

@@ -894,6 +894,18 @@ static void test_level_places(void) {
     CHECK_NEAR(of_real(other.culprit.place), 0.25, PLACE);
     limited[1].lower = wide(0.5);
     CHECK(mdyn_init(&other, &m) >= 0);
+
+    /* limits of a running sim that would let it vanish are refused as at init */
+    mdyn_body wider = limited[1];
+    wider.lower = wide(-1);
+    mdyn_sim before = other;
+    CHECK_EQUAL(mdyn_set_body(&other, 1, &wider), MDYN_ERR_SLOPE);
+    CHECK_EQUAL(other.culprit.index, 0);
+    CHECK_NEAR(of_real(other.culprit.place), 0.25, PLACE);
+    other.culprit = before.culprit;
+    CHECK(memcmp(&other, &before, sizeof other) == 0);
+    wider.lower = wide(0.3);
+    CHECK(mdyn_set_body(&other, 1, &wider) >= 0);
     curve[0] = far;
     CHECK(mdyn_init(&other, &m) >= 0);
     limited[1].upper = MDYN_UNLIMITED;
