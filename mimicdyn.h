@@ -1341,7 +1341,7 @@ typedef struct mdyn_row_report {
                            the second order of what the step moves. With MDYN_EXPLICIT at the start
                            of the step, or of its last substep. 0 if the row took no part */
     mdyn_wide velocity; /* C' after the step [C/s]; of rows on bodies and curves within the second
-                           order of dt, on free and spherical joints within the first */
+                           order of dt */
     mdyn_wide residual; /* how far C' + cfm impulse lies below v_lo (< 0) or above v_hi [C/s] */
     uint8_t flags;      /* MDYN_ROW_... */
 } mdyn_row_report;
@@ -7427,6 +7427,84 @@ MD_INLINE void md_find_bias_motion(const mdyn_sim *sim, const md_link *link, int
     }
 }
 
+/* Inertia of a single body divided by its trace: about the mass center, or of a spherical joint
+   about its origin; and the mass center. These joints have the axes of the table. */
+MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md_num *in,
+                                    md_vec *com)
+{
+    const int is_free = MIMICDYN_MAX_DOFS >= 6 && link->joint == MDYN_FREE;
+    md_num scale;
+    int k;
+    md_vec_zero(com);
+
+    if (md_less(MD_K(0), MD_BODY(link)->mass))
+        md_vec_scale(com, md_inverse(MD_BODY(link)->mass), &MD_BODY(link)->first_moment);
+
+    /* the inertia: of a free body about the mass center, else with the armature */
+    if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
+    for (k = 0; k < 6 && is_free; k++) in[k] = MD_COLUMN(&sim->dof[link->dof + k])->pitch;
+    for (k = 0; k < 3 && !is_free; k++)
+        in[k] = md_add(in[k], md_values_of_dof(sim, link->dof)->armature);
+
+    /* only ratios matter; numbers near 1 lose no digits */
+    scale = md_inverse(md_add(md_add(in[0], in[1]), in[2]));
+    for (k = 0; k < 6; k++) in[k] = md_mul(scale, in[k]);
+}
+
+/* a += the rates of v that the half steps of a free or spherical joint stand for (>>integrate), at
+   the velocity v = (w, u): w' of a single body by Euler's equation, I w' = I w x w; and of the
+   linear velocity u, whose direction in the world is that of the mass center c of a single body, of
+   the origin (c = 0) of another one:
+      u' = -w x (u + w x c) - w' x c */
+MD_OWN_FRAME void md_add_drift(const mdyn_sim *sim, const md_link *link, const md_num *w,
+                               md_num *a)
+{
+    md_num in[6], inertia[3][3], turn[3], c[3], t[3], f[3];
+    md_vec com;
+    int k;
+    for (k = 0; k < 3; k++) turn[k] = c[k] = MD_K(0);
+
+    /* w' of a single body: I w' = I w x w */
+    if (md_link_is(link, MD_SINGLE)) {
+        md_single_inertia(sim, link, in, &com);
+        for (k = 0; k < 3; k++) {
+            c[k] = md_vec_get(&com, k);
+            inertia[k][k] = in[k];
+        }
+        inertia[0][1] = inertia[1][0] = in[3];
+        inertia[0][2] = inertia[2][0] = in[4];
+        inertia[1][2] = inertia[2][1] = in[5];
+        md_sym6_vec(t, in, w);
+        md_cross3(f, t, w);
+        md_solve3(turn, inertia, f);
+    }
+
+    for (k = 0; k < 3; k++) a[k] = md_add(a[k], turn[k]);
+    if (link->joint != MDYN_FREE) return;
+
+    /* w x (u + w x c) + w' x c */
+    md_cross3(t, w, c);
+    for (k = 0; k < 3; k++) t[k] = md_add(w[3 + k], t[k]);
+    md_cross3(f, w, t);
+    md_cross3(t, turn, c);
+    for (k = 0; k < 3; k++) a[3 + k] = md_sub(a[3 + k], md_add(f[k], t[k]));
+}
+
+/* The same as a motion of the single body itself. */
+MD_OWN_FRAME void md_add_drift_motion(const mdyn_sim *sim, const md_link *link,
+                                      const md_body_state *p, md_motion *m)
+{
+    md_num a[6];
+    md_vec t;
+    int k;
+    for (k = 0; k < 6; k++) a[k] = MD_K(0);
+    md_add_drift(sim, link, MD_TREE(sim)->bias_velocity + link->dof, a);
+    md_vec_set(&t, a[0], a[1], a[2]);
+    md_mat_vec_add(&m->ang, &m->ang, &p->rotation, &t);
+    md_vec_set(&t, a[3], a[4], a[5]);
+    md_mat_vec_add(&m->lin, &m->lin, &p->rotation, &t);
+}
+
 /* Work that stands where the bias accelerations were, as what a solve has may (MD_SOLVE_IS_SHARED),
    makes the kinematics stale. */
 MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
@@ -7441,7 +7519,7 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
     const int no_rotors = md_leaves_out_rotors(sim);
     md_turn turn = MD_NO_TURN;
     md_vec up;
-    int i;
+    int i, coasts;
     md_find_up(sim, &up);
 
     for (i = 0; i < sim->bodies; i++) {
@@ -7456,8 +7534,10 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         p = MD_STATE(sim, i);
         b = MD_BIAS_MOTION(sim, i);
         md_place_joint(sim, link, parent, p, &turn);
-        md_find_bias_motion(sim, link, turns, &up, parent, MD_BIAS_MOTION(sim, before), p,
-                            &b->motion);
+        coasts = turns && md_has_closures(sim) && md_link_is(link, MD_SINGLE);
+        md_find_bias_motion(sim, link, turns && !coasts, &up, parent, MD_BIAS_MOTION(sim, before),
+                            p, &b->motion);
+        if (coasts) md_add_drift_motion(sim, link, p, &b->motion);
 
         /* h, I and B; one that moves alone has no B */
         if (no_rotors && md_is_world_hinge(link)) {
@@ -7897,8 +7977,10 @@ MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_
 MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 {
     const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
+    md_vec up;
     int i;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
+    md_find_up(sim, &up);
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_body_state *p = MD_STATE(sim, i);
@@ -7919,8 +8001,8 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
             continue;
         }
         if (turns && md_link_is(link, MD_SINGLE)) {
-            md_vec_scale(&f->lin, MD_BODY(link)->mass, &b->motion.lin);
-            md_cross(&f->ang, &p->first_moment, &b->motion.lin);
+            md_vec_scale(&f->lin, MD_BODY(link)->mass, &up);
+            md_cross(&f->ang, &p->first_moment, &up);
             continue;
         }
         md_motion_wrench(f, link, p, &b->motion, &b->rates);
@@ -9766,30 +9848,6 @@ MD_OWN_FRAME void md_drift_joint(mdyn_sim *sim, const md_link *link, md_num half
     md_turn_quaternion(sim->q + at, sim->q_tail + at, s->c, s->s, e);
 }
 
-/* Inertia of a single body divided by its trace: about the mass center, or of a spherical joint
-   about its origin; and the mass center. These joints have the axes of the table. */
-MD_OWN_FRAME void md_single_inertia(const mdyn_sim *sim, const md_link *link, md_num *in,
-                                    md_vec *com)
-{
-    const int is_free = MIMICDYN_MAX_DOFS >= 6 && link->joint == MDYN_FREE;
-    md_num scale;
-    int k;
-    md_vec_zero(com);
-
-    if (md_less(MD_K(0), MD_BODY(link)->mass))
-        md_vec_scale(com, md_inverse(MD_BODY(link)->mass), &MD_BODY(link)->first_moment);
-
-    /* the inertia: of a free body about the mass center, else with the armature */
-    if (!is_free) md_sym_get(in, &MD_BODY(link)->inertia);
-    for (k = 0; k < 6 && is_free; k++) in[k] = MD_COLUMN(&sim->dof[link->dof + k])->pitch;
-    for (k = 0; k < 3 && !is_free; k++)
-        in[k] = md_add(in[k], md_values_of_dof(sim, link->dof)->armature);
-
-    /* only ratios matter; numbers near 1 lose no digits */
-    scale = md_inverse(md_add(md_add(in[0], in[1]), in[2]));
-    for (k = 0; k < 6; k++) in[k] = md_mul(scale, in[k]);
-}
-
 /* Half a step of Euler's equation I w' = I w x w by the midpoint rule, with one Newton step for the
    middle velocity m: s->a and s->dw. The body turns by the quaternion (1, a)/|(1, a)|. That turn
    rotates I w, which keeps its length, and w changes by I^-1 of the change of I w. With t, the
@@ -11534,6 +11592,27 @@ MD_STATIC int md_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
     return !MD_ROW_IS(row, DRIVE) && !MD_ROW_IS(row, LIMIT);
 }
 
+/* J' v of coupling i, of velocities: the half steps of free and spherical joints turn their v. */
+MD_STATIC md_num md_sum_drift(const mdyn_sim *sim, int i)
+{
+    const md_coupling_values *c = md_coupling_at(sim, i);
+    md_num sum = MD_K(0), v[6], rate[6];
+    int p, k;
+    for (p = 0; p < MIMICDYN_MAX_TERMS; p++) {
+        const md_link *link;
+        if (md_wide_is_zero(c->coefficient[p])) continue;
+        link = &sim->link[c->body[p]];
+        if (link->dofs < 3) continue;
+        for (k = 0; k < 6; k++) {
+            v[k] = k < link->dofs ? md_of_real(sim->v[link->dof + k]) : MD_K(0);
+            rate[k] = MD_K(0);
+        }
+        md_add_drift(sim, link, v, rate);
+        sum = md_add(sum, md_mul(md_of_wide(c->coefficient[p]), rate[c->axis[p]]));
+    }
+    return sum;
+}
+
 /* What a row on joints demands. C or C' of a coupling lies between its bounds, which are equal but
    in a range; where it is curved, J' v counts too. C of a drive counts from its target; its target
    velocity is that of its damper. Friction and losses: C' = 0. */
@@ -11550,6 +11629,9 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
         if (MD_HAS(VELOCITY)) s->target_velocity = md_of_wide(c->target_velocity);
         if (md_coupling_is_curved(sim, i))
             s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
+        if (md_is_of_velocity(c) && md_has_quaternions(sim)
+            && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+            s->bias_acceleration = md_sum_drift(sim, i);
     } else if (MD_ROW_IS(row, DRIVE)) {
         s->target_velocity = md_of_real(sim->target_velocity[i]);
     } else if (MD_ROW_IS(row, LIMIT)) {
@@ -12605,18 +12687,18 @@ MD_STATIC int md_coupling_is_rigid(const mdyn_sim *sim, const md_coupling_values
    of J in the step counts as a part of the error and of the velocity. */
 MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
-    md_num turn = MD_K(0), error, velocity = s->target_velocity;
+    md_num turn = MD_K(0), error = MD_K(0), velocity = s->target_velocity;
     row->error = row->position_bias = MD_K(0);
+    if (MD_VALUE_MOVES || MIMICDYN_QUATERNIONS)
+        turn = md_curvature_target(sim, row, s, &error);
     if (s->level == MDYN_VELOCITY) {
         md_target_velocity(sim, row, s);
+        if (!md_is_zero(turn)) md_turn_range(row, turn);
         return;
     }
 
-    if (MD_VALUE_MOVES) {
-        turn = md_curvature_target(sim, row, s, &error);
-        if (!md_is_zero(error))
-            MD_VALUE(sim)->displacement = md_add(MD_VALUE(sim)->displacement, error);
-    }
+    if (MD_VALUE_MOVES && !md_is_zero(error))
+        MD_VALUE(sim)->displacement = md_add(MD_VALUE(sim)->displacement, error);
     if (md_is_range(s)) {
         md_target_range(sim, row, s);
         if (!md_is_zero(turn)) md_turn_range(row, turn);
@@ -13736,8 +13818,7 @@ MD_INLINE void md_whiten_row(mdyn_sim *sim, md_row *row)
     }
     md_whiten_body_row(sim, row, md_body_row_of(sim, row));
     md_evaluate_row(sim, row);
-    if (row->kind == MDYN_ROW_USER && !md_row_is_of_velocity(sim, row))
-        md_estimate_curvature(sim, row);
+    if (row->kind == MDYN_ROW_USER) md_estimate_curvature(sim, row);
 }
 
 /* cfm as a squared length in the scale of sim->row_x: |x|^2 + this is r + cfm. In fixed point the
@@ -19470,7 +19551,8 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
     const md_body_row *r = md_body_row_at(sim, row);
     int p, k;
     if (row->kind != MDYN_ROW_USER && r->term_count == 2
-        && md_root_of(sim, r->body[0]) == md_root_of(sim, r->body[1])) return;
+        && md_root_of(sim, r->body[0]) == md_root_of(sim, r->body[1])
+        && (row->kind == MDYN_ROW_CONTACT || md_row_is_hard(sim, row))) return;
     for (p = 0; p < r->term_count; p++) {
         const md_link *link = &sim->link[r->body[p]];
         if (!r->is_joint_term[p]) md_add_root_impulse(sim, r->body[p], &r->wrench[p], lambda);
@@ -19628,8 +19710,9 @@ MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
         md_add_displacement(sim, md_mul(part, md_sub(sim->h, sim->dt)));
 }
 
-/* Adds the impulses of rows to the momenta of floating trees. A loop or a contact within one tree
-   does not change the momentum of the tree. */
+/* Adds the impulses of rows to the momenta of floating trees. A loop that is closed or a contact
+   within one tree does not change the momentum of the tree; the points of a soft loop are apart,
+   and a damping force across that gap is a couple. */
 MD_OWN_FRAME void md_add_row_impulses(mdyn_sim *sim)
 {
     int j, k;
@@ -20173,6 +20256,7 @@ MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num 
 MD_STATIC int md_check_slope(mdyn_sim *sim, const mdyn_curve *c, const md_joint_values *b)
 {
     md_num place;
+    (void)sim;
     if (!md_is_level(c, b, &place)) return MDYN_OK;
 #if MIMICDYN_MAX_CURVES > 0
     sim->culprit.place = md_to_real(place);
@@ -23707,14 +23791,30 @@ MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 
 /* ---- rows ---- */
 
-/* J v of row k at the present v; of rows on bodies J v' of the last step. */
+/* C' at the end of a midpoint step minus J v' at its middle. */
+MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
+{
+    const md_row *row = md_row_at(sim, k);
+    md_num rate;
+    if (md_is_body_row(row)) return md_body_row_at(sim, row)->turn_after;
+    if (row->kind != MDYN_ROW_COUPLING || !md_uses_midpoint(sim)) return MD_K(0);
+    rate = md_sum_bends(sim, row->index, MD_BEND_STEP_RATE);
+    if (md_has_quaternions(sim) && md_row_is_of_velocity(sim, row))
+        rate = md_sum_drift(sim, row->index);
+    return md_mul(md_mul(MD_K(0.5), sim->dt), rate);
+}
+
+/* J v' of row k in the last step: of joints by their present v, which the second half step may have
+   turned. */
 MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
 {
     const md_row *row = md_row_at(sim, k);
+    md_num velocity;
     md_terms t;
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->velocity_after;
     md_find_step_terms(sim, row, &t);
-    return md_row_velocity(sim, row, &t);
+    velocity = md_row_velocity(sim, row, &t);
+    return md_row_is_of_velocity(sim, row) ? md_sub(velocity, md_row_turn(sim, k)) : velocity;
 }
 
 /* *error := that of a row in the present state; for a range, how far outside it. Returns 0 where a
@@ -23744,15 +23844,6 @@ MD_STATIC int md_present_error(const mdyn_sim *sim, const md_row *row, md_num *e
     if (md_has_upper(s->upper) && md_less(MD_K(0), above)) *error = above;
     if (md_has_lower(s->lower) && md_less(below, MD_K(0))) *error = below;
     return known;
-}
-
-/* C' at the end of a midpoint step minus J v' at its middle. */
-MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
-{
-    const md_row *row = md_row_at(sim, k);
-    if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING && md_uses_midpoint(sim))
-        return md_mul(md_mul(MD_K(0.5), sim->dt), md_sum_bends(sim, row->index, MD_BEND_STEP_RATE));
-    return md_is_body_row(row) ? md_body_row_at(sim, row)->turn_after : MD_K(0);
 }
 
 /* MDYN_ROW_AT_LOWER or _AT_UPPER if row k is a limit or the range of a coupling and pushes away
@@ -24176,45 +24267,6 @@ MD_STATIC int md_carries(const mdyn_sim *sim, int i, int j)
     return j == i;
 }
 
-/* a += the rates of v that the half steps of a free or spherical joint stand for, at the velocity
-   sim->bias_velocity: w' of a single body by Euler's equation, I w' = I w x w; and of the linear
-   velocity u, whose direction in the world is that of the mass center c of a single body, of the
-   origin (c = 0) of another one:
-      u' = -w x (u + w x c) - w' x c */
-MD_OWN_FRAME void md_add_drift(const mdyn_sim *sim, const md_link *link, md_num *a)
-{
-    const md_num *w = MD_TREE(sim)->bias_velocity + link->dof;
-    md_num in[6], inertia[3][3], turn[3], c[3], t[3], f[3];
-    md_vec com;
-    int k;
-    for (k = 0; k < 3; k++) turn[k] = c[k] = MD_K(0);
-
-    /* w' of a single body: I w' = I w x w */
-    if (md_link_is(link, MD_SINGLE)) {
-        md_single_inertia(sim, link, in, &com);
-        for (k = 0; k < 3; k++) {
-            c[k] = md_vec_get(&com, k);
-            inertia[k][k] = in[k];
-        }
-        inertia[0][1] = inertia[1][0] = in[3];
-        inertia[0][2] = inertia[2][0] = in[4];
-        inertia[1][2] = inertia[2][1] = in[5];
-        md_sym6_vec(t, in, w);
-        md_cross3(f, t, w);
-        md_solve3(turn, inertia, f);
-    }
-
-    for (k = 0; k < 3; k++) a[k] = md_add(a[k], turn[k]);
-    if (link->joint != MDYN_FREE) return;
-
-    /* w x (u + w x c) + w' x c */
-    md_cross3(t, w, c);
-    for (k = 0; k < 3; k++) t[k] = md_add(w[3 + k], t[k]);
-    md_cross3(f, w, t);
-    md_cross3(t, turn, c);
-    for (k = 0; k < 3; k++) a[3 + k] = md_sub(a[3 + k], md_add(f[k], t[k]));
-}
-
 /* q, sim->bias_velocity and the accelerations sim->joint_force of the middle of the last step: its
    second half backwards, with v reversed. MDYN_EXPLICIT: of its start. The tails of q and v are
    kept in those of the start of a step, q and v themselves in q_seen and v_seen. */
@@ -24243,7 +24295,8 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     }
     for (k = 0; md_has_quaternions(sim) && k < sim->bodies && midpoint; k++)
         if (sim->link[k].dofs >= 3)
-            md_add_drift(sim, &sim->link[k], sim->joint_force + md_dof_of(sim, k));
+            md_add_drift(sim, &sim->link[k], MD_TREE(sim)->bias_velocity + md_dof_of(sim, k),
+                         sim->joint_force + md_dof_of(sim, k));
 }
 
 /* q, v and their tails as they were before md_return_to_middle. */

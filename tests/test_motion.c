@@ -1310,6 +1310,157 @@ static void test_settings(void) {
     CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_ERR_SOLVER);
 }
 
+/* ---- constraints whose direction turns with a body ---- */
+
+static void blade_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    (void)s;
+    (void)index;
+    (void)user;
+    row->level = MDYN_VELOCITY;
+    row->terms[0].body = (int16_t)(mech.model.body_count - 1);
+    row->terms[0].axes = MDYN_BODY_AXES;
+    row->terms[0].linear.y = wide(1);
+}
+
+/* A skate that turns at w and glides at u: no velocity across its blade. It goes along a circle of
+   radius u/w and keeps its speed, as the blade does no work. The blade is a coupling of velocities
+   of a free body, or a user row of a free body or of two slides and a hinge. */
+static void glide(int form, double dt, double *x, double *y, double *along, double *across) {
+    const double u = 2, w = 8;
+    const int is_free = form < 2, steps = (int)(1 / dt);
+    begin(dt);
+    for (int k = 0; k < (is_free ? 0 : 2); k++) {
+        add_body(k - 1, MDYN_PRISMATIC, 0)->axis = wide3(k == 0, k == 1, 0);
+    }
+    mdyn_body *b = is_free ? add_body(-1, MDYN_FREE, 3) : add_body(1, MDYN_REVOLUTE, 3);
+    b->axis = wide3(0, 0, 1);
+    b->inertia.xx = wide(0.1);
+    b->inertia.yy = wide(0.12);
+    b->inertia.zz = wide(0.2);
+    if (form == 0) {
+        mech.coupling[0].level = MDYN_VELOCITY;
+        mech.coupling[0].terms[0].coefficient = wide(1);
+        mech.coupling[0].terms[0].axis = 4;
+        mech.model.coupling_count = 1;
+    } else {
+        mech.model.user_row_count = 1;
+        mech.model.row_function = blade_row;
+    }
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[is_free ? 3 : 0] = real(u);
+    sim.v[2] = real(w);
+    run(steps);
+
+    *x = of_real(sim.q[0]) - u / w * sin(w);
+    *y = of_real(sim.q[1]) - u / w * (1 - cos(w));
+    const double vx = of_real(sim.v[is_free ? 3 : 0]), vy = of_real(sim.v[is_free ? 4 : 1]);
+    const double angle = is_free ? 0 : of_real(sim.q[2]);
+    *along = vx * cos(angle) + vy * sin(angle) - u;
+    *across = vy * cos(angle) - vx * sin(angle);
+    CHECK_NEAR(of_real(sim.v[2]), w, BY_SCALAR(1e-12, 1e-4, 1e-8));
+
+    mdyn_row_report row;
+    CHECK_EQUAL(mdyn_report_row(&sim, form == 0 ? MDYN_ROW_COUPLING : MDYN_ROW_USER, 0, &row), MDYN_OK);
+    CHECK_NEAR(of_wide(row.velocity), *across, BY_SCALAR(1e-12, 1e-5, 1e-8) + (form != 0) * 1e-4);
+    CHECK_NEAR(of_wide(row.residual), 0, BY_SCALAR(1e-6, 1e-5, 1e-6));
+    CHECK_NEAR(of_wide(row.force), 3 * u * w, 0.01 * 3 * u * w);
+}
+
+/* Where each step took away what the turn of the blade leaves across it, a tenth of the energy was
+   lost in a second, and half of that with half the step. */
+static void test_skate(void) {
+    for (int form = 0; form < 3; form++) {
+        double e[4], half[4];
+        glide(form, 0x1p-9, &e[0], &e[1], &e[2], &e[3]);
+        glide(form, 0x1p-10, &half[0], &half[1], &half[2], &half[3]);
+        for (int k = 0; k < 4; k++) {
+            CHECK_NEAR(half[k], 0, BY_SCALAR(4e-4, 4e-4, 4e-4));
+            CHECK(MDYN_SCALAR != MDYN_SCALAR_F64 || fabs(half[k]) < 0.3 * fabs(e[k]) || fabs(e[k]) < 1e-6);
+        }
+    }
+}
+
+/* A body that a closure holds at its origin, away from its mass center, and turns as it likes: the
+   same as one on a spherical joint. Force-free its energy stays. Where J' v lacked what the free
+   motion of the body does to its mass center, 6 % of the energy were lost in a second. */
+static void test_pinned(void) {
+    for (int weld = 0; weld < 2; weld++) {
+        for (int pinned = 0; pinned < 2; pinned++) {
+            static mdyn_closure pin;
+            memset(&pin, 0, sizeof pin);
+            pin.kind = MDYN_CLOSE_POINT;
+            pin.a = weld ? 1 : 0;
+            pin.b = MDYN_WORLD;
+            begin(0x1p-10);
+            mdyn_body *b = add_body(-1, pinned ? MDYN_FREE : MDYN_SPHERICAL, 1);
+            b->com = wide3(0.25, -0.25, 0.25);
+            b->inertia.xx = wide(0.1);
+            b->inertia.yy = wide(0.13);
+            b->inertia.zz = wide(0.15);
+            if (weld) { /* the pin is at the origin of the second one */
+                b = add_body(0, MDYN_FIXED, 1);
+                b->com = wide3(0, 0.5, 0);
+                b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(0.01);
+            }
+            mech.model.closures = &pin;
+            mech.model.closure_count = pinned;
+            mdyn_sim *s = pinned ? &sim : &twin;
+            CHECK_EQUAL(mdyn_init(s, &mech.model), MDYN_OK);
+            s->v[0] = real(3);
+            s->v[1] = real(1);
+            s->v[2] = real(6);
+        }
+        mdyn_wide before, after, potential;
+        CHECK_EQUAL(mdyn_energy(&sim, &before, &potential), MDYN_OK);
+        for (int i = 0; i < 1024; i++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_EQUAL(mdyn_step(&twin), MDYN_OK);
+        }
+        CHECK_EQUAL(mdyn_energy(&sim, &after, &potential), MDYN_OK);
+        CHECK_NEAR(of_wide(after), of_wide(before), BY_SCALAR(1e-5, 1e-4, 1e-5) * of_wide(before));
+        for (int k = 0; k < 4; k++) {
+            CHECK_NEAR(of_real(sim.q[3 + k]), of_real(twin.q[k]), 2e-4);
+        }
+        for (int k = 0; k < 3; k++) {
+            CHECK_NEAR(of_real(sim.q[k]), 0, 1e-5);
+            CHECK_NEAR(of_real(sim.v[k]), of_real(twin.v[k]), 2e-3);
+            CHECK_NEAR(of_real(sim.v[3 + k]), 0, 2e-5);
+        }
+    }
+}
+
+/* Half the step, a quarter of the error, for a spring and damper between two points of a floating
+   tree that are apart: the damping force across the gap is a couple, which the momentum of the tree
+   has to take. The same tree on a hinge is the truth of a plane motion. */
+static double pull_together(mdyn_joint root, double dt) {
+    static mdyn_closure spring;
+    memset(&spring, 0, sizeof spring);
+    spring.kind = MDYN_CLOSE_POINT;
+    spring.a = 1;
+    spring.point_a = wide3(0.5, 0, 0);
+    spring.point_b = wide3(0.25, 0.25, 0);
+    spring.softness = (mdyn_softness)MDYN_SPRING(1000, 30);
+    begin(dt);
+    for (int i = 0; i < 2; i++) {
+        mdyn_body *b = add_body(i - 1, i ? MDYN_REVOLUTE : root, 1);
+        b->axis = wide3(0, 0, 1);
+        b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(0.125);
+    }
+    mech.model.closures = &spring;
+    mech.model.closure_count = 1;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    run((int)(0x1p-4 / dt));
+    return of_real(sim.q[sim.coordinates - 1]);
+}
+
+static void test_soft_loop_of_floating_tree(void) {
+    const double on_hinge = pull_together(MDYN_REVOLUTE, 0x1p-11);
+    CHECK_NEAR(pull_together(MDYN_FREE, 0x1p-11), on_hinge, BY_SCALAR(1e-9, 1e-5, 1e-6));
+    const double e = pull_together(MDYN_FREE, 0x1p-9) - on_hinge;
+    CHECK(fabs(e) > 1e-5);
+    CHECK_NEAR(pull_together(MDYN_FREE, 0x1p-10) - on_hinge, e / 5, 0.1 * fabs(e));
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "long") == 0) {
         body_steps = 1000000;
@@ -1324,6 +1475,7 @@ int main(int argc, char **argv) {
         test_one_stop,   test_jump_at_stop, test_jump_of_coupling, test_jump_before_scheme,
         test_springs,    test_frequency,   test_statics,       test_many_springs,
         test_dampers,    test_spring_digits, test_errors_at_rest, test_open_loop,
+        test_skate,      test_pinned,      test_soft_loop_of_floating_tree,
         test_loop,       test_rolling,     test_buffers,       test_coasting,      test_refused,
         test_turned_out_of_range, test_contradictory_impulses, test_fresh, test_settings
     };
