@@ -19725,14 +19725,15 @@ MD_STATIC void md_open_momenta(mdyn_sim *sim)
     MD_MOMENTA(sim)->momentum_is_known = 1;
 }
 
-/* Whether sim->displacement moves the tree of root i. Errors of other trees may have been corrected
-   alone, and then the mass center of this one goes by its momentum, as ever. */
+/* Whether sim->displacement moves the tree of root i by more than rounding, in which two solves of
+   the same rows differ. Errors of other trees may have been corrected alone, and then the mass
+   center of this one goes by its momentum, as ever. */
 MD_STATIC int md_tree_is_displaced(const mdyn_sim *sim, int i)
 {
     int k;
     for (k = 0; sim->has_displacement && k < sim->dofs; k++)
-        if (md_root_of(sim, md_body_of(sim, k)) == i && !md_is_zero(MD_DISPLACEMENT(sim)[k]))
-            return 1;
+        if (md_root_of(sim, md_body_of(sim, k)) == i
+            && md_less(MD_K(MD_EPSILON), md_abs(MD_DISPLACEMENT(sim)[k]))) return 1;
     return 0;
 }
 
