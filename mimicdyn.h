@@ -21808,7 +21808,7 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
 }
 
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
-   to it. */
+   to it. Released rows do neither. (One that breaks counts until this is called again.) */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
     md_terms *t = &MD_SOLVE(sim)->terms;
@@ -21822,6 +21822,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 
     /* one group for each set of trees that rows connect */
     for (i = 0; i < sim->couplings; i++) {
+        if (sim->released[i]) continue;
         md_find_row_terms(sim, md_row_at(sim, i), t);
         for (k = 1; k < t->count; k++) md_tie_dofs(sim, t->dof[k], t->dof[0]);
     }
@@ -21829,6 +21830,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
         const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
         const int a = md_last_dof(sim, c->a < sim->bodies ? c->a : -1);
         const int b = md_last_dof(sim, c->b < sim->bodies ? c->b : -1);
+        if (MD_BODY_ROWS(sim)->closure_released[i]) continue;
         if (a >= 0 && b >= 0) md_tie_dofs(sim, a, b);
         extra += !md_softness_is_hard(&c->softness) * md_closure_row_count(c->kind);
     }
@@ -21842,6 +21844,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     for (i = 0; i < sim->joint_row_count; i++) {
         const md_row *row = md_row_at(sim, i);
         if (row->kind != MDYN_ROW_DRIVE && (row->kind != MDYN_ROW_COUPLING
+            || sim->released[row->index]
             || md_coupling_is_hard(md_coupling_at(sim, row->index)))) continue;
         md_find_row_terms(sim, row, t);
         k = sim->springs[t->dof[0]];
@@ -25208,10 +25211,10 @@ MD_STATIC int md_set_closure_engaged(mdyn_sim *sim, int closure, int on)
     code = md_recheck_closure(sim, closure, first - sim->joint_row_count);
     if (code != MDYN_OK) return code;
 
+    MD_BODY_ROWS(sim)->closure_released[closure] = on == MDYN_RELEASE;
     md_note_closures(sim);
     md_count_springs(sim);
     md_drop_last_dv(sim);
-    MD_BODY_ROWS(sim)->closure_released[closure] = on == MDYN_RELEASE;
     for (k = first; k < sim->rows && md_row_at(sim, k)->kind == MDYN_ROW_CLOSURE
          && md_row_at(sim, k)->index / 6 == closure; k++)
         sim->row_result[k].impulse = sim->row_result[k].warm_start = MD_K(0);

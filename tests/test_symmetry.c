@@ -483,6 +483,56 @@ static void test_floating_beside_error(void) {
     }
 }
 
+/* Two slides with a spring each, weak enough, dt^2 kp/m <= 0.4, for the spread 1/12, but not both
+   together: a released coupling or closure between them does not count them as one group. */
+static void begin_springs(int couplings, int closures) {
+    static mdyn_closure closure;
+    const mdyn_closure none = { 0 };
+    memset(&mech, 0, sizeof mech);
+    mech.model.bodies = mech.body;
+    mech.model.couplings = mech.coupling;
+    mech.model.closures = &closure;
+    mech.model.body_count = 2;
+    mech.model.coupling_count = couplings;
+    mech.model.closure_count = closures;
+    mech.model.dt = wide(0.01);
+    closure = none;
+    closure.a = 0;
+    closure.b = 1;
+    closure.effort = wide(5);
+    for (int i = 0; i < 2; i++) {
+        mech.body[i].parent = MDYN_WORLD;
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].mass = wide(1 + i);
+        mech.body[i].drive_kp = wide(4000);
+        mech.coupling[0].terms[i].body = (int16_t)i;
+        mech.coupling[0].terms[i].coefficient = wide(1);
+    }
+    mech.coupling[0].effort = wide(5);
+}
+
+static void test_released(int soft, int couplings, int closures) {
+    begin_springs(0, 0);
+    CHECK_EQUAL(mdyn_init(&twin, &mech.model), MDYN_OK);
+    begin_springs(couplings, closures);
+    mech.coupling[0].softness.kind = soft ? MDYN_KP_KD : MDYN_DEFAULT;
+    mech.coupling[0].softness.a = wide(4000);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    if (couplings > 0) {
+        CHECK_EQUAL(mdyn_engage(&sim, 0, MDYN_RELEASE), MDYN_OK);
+    }
+    if (closures > 0) {
+        CHECK_EQUAL(mdyn_engage_closure(&sim, 0, MDYN_RELEASE), MDYN_OK);
+    }
+    sim.q[0] = twin.q[0] = real(0.25);
+    for (int i = 0; i < 20; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&twin), MDYN_OK);
+        CHECK(sim.q[0] == twin.q[0]);
+        CHECK(sim.q[1] == twin.q[1]);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_units();
@@ -492,5 +542,8 @@ int main(int argc, char **argv) {
     test_crossed_range();
     test_beside_stuck();
     test_floating_beside_error();
+    test_released(0, 1, 0);
+    test_released(1, 1, 0);
+    test_released(0, 0, 1);
     return check_end();
 }
