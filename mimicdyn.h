@@ -952,7 +952,9 @@ typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_user_row
    not passed. (One that is new at a gap of less than dt/2 times the velocity of approach is passed
    by up to what lacks: set contacts from 3/2 dt times it on.) Rows 3 contact + 1 and + 2 are
    friction along two tangents: the coordinate axis least parallel to the normal (x before y before
-   z), made orthogonal to it, and normal x that tangent. Forces are those on a. With MDYN_BAUMGARTE
+   z), made orthogonal to it, and normal x that tangent. Forces are those on a. Over the step the
+   arms from the bodies' origins to the point keep their direction in the world, as below the hub of
+   a rolling wheel: other origins change its motion by the first order of dt. With MDYN_BAUMGARTE
    stacks rest best with a small erp: MDYN_HARD(0.02). */
 typedef struct mdyn_contact {
     int16_t a, b;           /* bodies; one of them may be MDYN_WORLD */
