@@ -952,7 +952,9 @@ typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_user_row
    not passed. (One that is new at a gap of less than dt/2 times the velocity of approach is passed
    by up to what lacks: set contacts from 3/2 dt times it on.) Rows 3 contact + 1 and + 2 are
    friction along two tangents: the coordinate axis least parallel to the normal (x before y before
-   z), made orthogonal to it, and normal x that tangent. Forces are those on a. With MDYN_BAUMGARTE
+   z), made orthogonal to it, and normal x that tangent. Forces are those on a. Over the step the
+   arms from the bodies' origins to the point keep their direction in the world, as below the hub of
+   a rolling wheel: other origins change its motion by the first order of dt. With MDYN_BAUMGARTE
    stacks rest best with a small erp: MDYN_HARD(0.02). */
 typedef struct mdyn_contact {
     int16_t a, b;           /* bodies; one of them may be MDYN_WORLD */
@@ -19808,14 +19810,15 @@ MD_STATIC void md_open_momenta(mdyn_sim *sim)
     MD_MOMENTA(sim)->momentum_is_known = 1;
 }
 
-/* Whether sim->displacement moves the tree of root i. Errors of other trees may have been corrected
-   alone, and then the mass center of this one goes by its momentum, as ever. */
+/* Whether sim->displacement moves the tree of root i by more than rounding, in which two solves of
+   the same rows differ. Errors of other trees may have been corrected alone, and then the mass
+   center of this one goes by its momentum, as ever. */
 MD_STATIC int md_tree_is_displaced(const mdyn_sim *sim, int i)
 {
     int k;
     for (k = 0; sim->has_displacement && k < sim->dofs; k++)
-        if (md_root_of(sim, md_body_of(sim, k)) == i && !md_is_zero(MD_DISPLACEMENT(sim)[k]))
-            return 1;
+        if (md_root_of(sim, md_body_of(sim, k)) == i
+            && md_less(MD_K(MD_EPSILON), md_abs(MD_DISPLACEMENT(sim)[k]))) return 1;
     return 0;
 }
 
@@ -21912,7 +21915,7 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
 }
 
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
-   to it. */
+   to it. Released rows do neither. (One that breaks counts until this is called again.) */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
     md_terms *t = &MD_SOLVE(sim)->terms;
@@ -21926,6 +21929,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 
     /* one group for each set of trees that rows connect */
     for (i = 0; i < sim->couplings; i++) {
+        if (sim->released[i]) continue;
         md_find_row_terms(sim, md_row_at(sim, i), t);
         for (k = 1; k < t->count; k++) md_tie_dofs(sim, t->dof[k], t->dof[0]);
     }
@@ -21933,6 +21937,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
         const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
         const int a = md_last_dof(sim, c->a < sim->bodies ? c->a : -1);
         const int b = md_last_dof(sim, c->b < sim->bodies ? c->b : -1);
+        if (MD_BODY_ROWS(sim)->closure_released[i]) continue;
         if (a >= 0 && b >= 0) md_tie_dofs(sim, a, b);
         extra += !md_softness_is_hard(&c->softness) * md_closure_row_count(c->kind);
     }
@@ -21946,6 +21951,7 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
     for (i = 0; i < sim->joint_row_count; i++) {
         const md_row *row = md_row_at(sim, i);
         if (row->kind != MDYN_ROW_DRIVE && (row->kind != MDYN_ROW_COUPLING
+            || sim->released[row->index]
             || md_coupling_is_hard(md_coupling_at(sim, row->index)))) continue;
         md_find_row_terms(sim, row, t);
         k = sim->springs[t->dof[0]];
@@ -25282,10 +25288,10 @@ MD_STATIC int md_set_closure_engaged(mdyn_sim *sim, int closure, int on)
     code = md_recheck_closure(sim, closure, first - sim->joint_row_count);
     if (code != MDYN_OK) return code;
 
+    MD_BODY_ROWS(sim)->closure_released[closure] = on == MDYN_RELEASE;
     md_note_closures(sim);
     md_count_springs(sim);
     md_drop_last_dv(sim);
-    MD_BODY_ROWS(sim)->closure_released[closure] = on == MDYN_RELEASE;
     for (k = first; k < sim->rows && md_row_at(sim, k)->kind == MDYN_ROW_CLOSURE
          && md_row_at(sim, k)->index / 6 == closure; k++)
         sim->row_result[k].impulse = sim->row_result[k].warm_start = MD_K(0);
