@@ -22196,8 +22196,8 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values 
 MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
 {
     const int was_released = sim->released[i];
-    const uint8_t was_off = sim->may_be_off;
     md_coupling_values old;
+    uint8_t was_off;
     int code;
 
     if (MIMICDYN_EXACT && sim->redundant_count == 0 && released == was_released
@@ -22210,6 +22210,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
 
+    was_off = sim->may_be_off;
     old = sim->coupling[i];
     md_store_coupling(sim, i, c, released);
     code = md_update_curves(sim);
@@ -22500,7 +22501,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
 {
     const uint32_t before = md_sum_numbers(sim, i);
     const md_joint_values *values = md_values_of_body(sim, i);
-    const uint8_t was_off = sim->may_be_off;
+    uint8_t was_off;
     md_body_numbers n;
     md_link old;
     int anew, inertia, has_welded, code = md_check_body(b, i);
@@ -22522,6 +22523,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (code != MDYN_OK) return code;
 
     /* exchanged, and back again if the mechanism cannot be planned with it */
+    was_off = sim->may_be_off;
     anew = md_exchange_body(sim, i, &n, 0);
     code = md_adopt_body(sim, i, inertia, anew);
     if (code < 0) {

@@ -243,12 +243,9 @@ static void test_massless_in_motion(void) {
     refuse_body(MDYN_ERR_MASSLESS, 1, &b);
 }
 
-/* Changes that are refused because M is singular in the pose at hand, of a point mass behind two
-   hinges in a line with it. In another pose all is as it was: the third joint turns twice as fast
-   as the second, and both have the inertia 1 + 4. */
-static void test_singular_pose(void) {
-    mdyn_solver solver;
-    mdyn_body b;
+/* A point mass behind two hinges, whose M is singular where they are in a line with it; and two
+   shafts of inertia 1, of which the second turns twice as fast. */
+static void make_pose_singular(void) {
     make_model();
     model.body_count = 4;
     model.coupling_count = 1;
@@ -263,7 +260,14 @@ static void test_singular_pose(void) {
     body[1].com.y = wide(1);
     body[1].mass = wide(1);
     model.gravity = wide3(0, 0, 0);
-    model.solver.method = MDYN_PGS;
+}
+
+/* Changes that are refused because M is singular in the pose at hand. In another pose all is as it
+   was: the shafts have the inertia 1 + 4. */
+static void test_singular_pose(void) {
+    mdyn_solver solver;
+    mdyn_body b;
+    make_pose_singular();
     solver = model.solver;
     solver.scheme = MDYN_EXPLICIT;
     b = body[2];
@@ -284,6 +288,36 @@ static void test_singular_pose(void) {
         steps_agree(&sim, &kept, 4);
         CHECK_NEAR(of_real(sim.v[2]), 4 * of_wide(model.dt) / 5, 4 * check_epsilon);
         CHECK_NEAR(of_real(sim.v[3]), 8 * of_wide(model.dt) / 5, 4 * check_epsilon);
+    }
+}
+
+/* A user's v that a tie does not allow, given right before a call that is refused once it has
+   planned: the step still shares the momentum of shaft 2 with shaft 3, which turns twice as fast. */
+static void test_refused_at_new_velocity(void) {
+    mdyn_body b;
+    mdyn_coupling c = mimic_of(3, 2, 3, 0);
+    mdyn_solver solver;
+    make_pose_singular();
+    solver = model.solver;
+    solver.scheme = MDYN_EXPLICIT;
+    for (int n = 0; n < 5; n++) {
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        kept = sim;
+        sim.v[2] = kept.v[2] = real(1);
+        if (n > 1) {
+            sim.q[1] = real(-1.5707963267948966);
+        }
+        b = body[n == 1 ? 3 : 2];
+        b.friction = wide(1);
+        b.armature = wide(n > 1);
+        int code = n < 3 ? mdyn_set_body(&sim, n == 1 ? 3 : 2, &b)
+                 : n == 3 ? mdyn_set_coupling(&sim, 0, &c) : mdyn_set_solver(&sim, &solver);
+        CHECK_EQUAL(code, n < 3 ? MDYN_ERR_MASSLESS : MDYN_ERR_SINGULAR);
+        sim.q[1] = 0;
+        steps_agree(&sim, &kept, 2);
+        CHECK_NEAR(of_real(sim.v[2]), 0.2, 4 * check_epsilon);
+        CHECK_NEAR(of_real(sim.v[3]), 0.4, 4 * check_epsilon);
     }
 }
 
@@ -1249,6 +1283,7 @@ int main(int argc, char **argv) {
     test_massless();
     test_massless_in_motion();
     test_singular_pose();
+    test_refused_at_new_velocity();
     test_capacity();
     test_model_numbers();
     test_dt_keeps_forces();
