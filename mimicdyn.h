@@ -15654,7 +15654,8 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     md_order_rows(sim, n);
     md_find_last_uses(sim, n);
 
-    /* the layout; a redundant row has no pivot */
+    /* the layout; a redundant row has no pivot. One without a force has: a change of the scheme
+       or of its softness may give it one */
     sim->entries = sim->L_first[sim->dofs];
     sim->redundant_count = 0;
     sim->planned_count = (int16_t)n;
@@ -15663,7 +15664,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         code = md_plan_row(sim, i);
         if (code != MDYN_OK || !md_is_unbounded(row)) continue;
         md_set_up_row(sim, sim->setup_order[i], MD_MODE_STEP, 1);
-        if (row->in_equality) {
+        if (!(row->standing & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE))) {
             sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
         } else {
             row->pivot = -1;

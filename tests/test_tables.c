@@ -205,6 +205,59 @@ static void test_refusals(void) {
     refuse_body(MDYN_ERR_NULL, 1, NULL);
 }
 
+/* The velocity that a damper shares between two shafts of inertia 1, one of which turns at 1 rad/s.
+   At MDYN_VELOCITY kd alone acts in a midpoint step, by the mean velocity to second order of dt;
+   with MDYN_EXPLICIT kp too, dt kp + kd at the end of the step. */
+static void check_damper(double kp, double kd, int is_explicit) {
+    const double h = of_wide(model.dt), gain = h * (is_explicit ? h * kp + kd : kd);
+    const double share = gain / (1 + (is_explicit ? 2 : 1) * gain);
+    const double error = 4 * check_epsilon + (is_explicit ? 0 : gain * gain * gain);
+    mdyn_row_report report;
+    sim.v[0] = real(1);
+    sim.v[1] = real(0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), 1 - share, error);
+    CHECK_NEAR(of_real(sim.v[1]), share, error);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+    CHECK_NEAR(of_wide(report.impulse), share, error);
+    CHECK_EQUAL(report.flags, 0);
+    CHECK_EQUAL(sim.report.redundant, 0);
+}
+
+/* A damper without a force is not redundant, and has one as soon as the scheme or its gain says
+   so. */
+static void test_damper_begins(void) {
+    for (int n = 0; n < 4; n++) {
+        make_model();
+        memset(body, 0, sizeof body);
+        for (int i = 0; i < 2; i++) {
+            body[i].parent = MDYN_WORLD;
+            body[i].joint = MDYN_REVOLUTE;
+            body[i].armature = wide(1);
+        }
+        coupling[0] = mimic_of(1, 0, 1, 0);
+        coupling[0].level = MDYN_VELOCITY;
+        coupling[0].softness.kind = MDYN_KP_KD;
+        coupling[0].softness.a = wide(2000);
+        model.body_count = 2;
+        model.solver.correction = n % 2 ? MDYN_BAUMGARTE : MDYN_CORRECTION_DEFAULT;
+        model.solver.scheme = n / 2 ? MDYN_EXPLICIT : MDYN_MIDPOINT;
+        mdyn_solver solver = model.solver;
+        mdyn_coupling c = coupling[0];
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        check_damper(2000, 0, n / 2);
+        solver.scheme = n / 2 ? MDYN_MIDPOINT : MDYN_EXPLICIT;
+        CHECK_EQUAL(mdyn_set_solver(&sim, &solver), MDYN_OK);
+        check_damper(2000, 0, !(n / 2));
+        c.softness.b = wide(3);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_OK);
+        check_damper(2000, 3, !(n / 2));
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &coupling[0]), MDYN_OK);
+        CHECK_EQUAL(mdyn_set_solver(&sim, &model.solver), MDYN_OK);
+        check_damper(2000, 0, n / 2);
+    }
+}
+
 /* A joint left without inertia is refused, after the rows were changed already. */
 static void test_massless(void) {
     make_model();
@@ -1280,6 +1333,7 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_changes();
     test_refusals();
+    test_damper_begins();
     test_massless();
     test_massless_in_motion();
     test_singular_pose();
