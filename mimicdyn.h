@@ -14829,6 +14829,8 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     md_row *row = md_row_at(sim, k);
     row->inactive = 0;
     row->active_side = 0;
+    /* joined to none: md_visit_run would take a row that is left out for the next active one */
+    if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
     if (row->is_implied && !sim->q_may_be_off && !engages) {
         if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
         return 1;
@@ -14840,8 +14842,6 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     if (engages && md_row_activates(sim, row)) {
         row->active_side = md_find_active_side(sim, row, last_impulse);
         if (row->active_side) return 0;
-        /* joined to none: md_visit_run would take it for the next active row */
-        if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
         return sim->has_inactive = 1;
     }
 
