@@ -2647,8 +2647,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    is above 1e-5 rad/s or m/s, and more than 1/256 of its change and of what its own force does.
    Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each iteration
    over the bounded rows: at most solver.iterations, 2 if that is 1, where no row is activated late,
-   else 4 solver.iterations + r + 2; with MDYN_TWO_STAGE solver.iterations more. `substeps`
-   multiplies the cost of all rows, a second solve (solver.corrections) doubles it.
+   else 4 solver.iterations + r + 2; with MDYN_TWO_STAGE solver.iterations more, in the latter case
+   twice that. `substeps` multiplies the cost of all rows, a second solve (solver.corrections) doubles it.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
    solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
@@ -18173,32 +18173,6 @@ MD_INLINE int md_has_two_stages(const mdyn_sim *sim)
     return md_has_body_rows(sim) && sim->solver.friction_law == MDYN_TWO_STAGE;
 }
 
-/* The first stage of MDYN_TWO_STAGE: solves without friction, then fixes mu times the resulting
-   normal impulses as the friction bounds of the second. Nothing to do under the other laws. */
-MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
-{
-    int k;
-    if (!md_has_two_stages(sim)) return;
-    MD_BODY_ROWS(sim)->friction_stage = 1;
-    md_note_misses(sim, e, md_solve_inequalities(sim, e,
-                                                 sim->iterations + md_most_iterations(sim)));
-
-    /* stage 0 takes the bounds from the normal impulses at hand */
-    MD_BODY_ROWS(sim)->friction_stage = 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (!md_is_body_row(row) || !md_has_leader(sim, row)) continue;
-        if (!row->in_inequality) {
-            md_store_dependent_bound(sim, row, e);
-            continue;
-        }
-        md_follow_leader(sim, row, e);
-        md_save_bound(sim, row);
-        md_store_bound(sim, row, e);
-    }
-    MD_BODY_ROWS(sim)->friction_stage = 2;
-}
-
 /* ---- the active set ---- */
 
 /* How far the motion sim->dv takes C out of [lower, upper]; C is measured at its start at the bound
@@ -18304,6 +18278,33 @@ MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale
         repeated = 1;
     }
     return moved;
+}
+
+/* The first stage of MDYN_TWO_STAGE: solves without friction, but with the rows that are activated
+   late, then fixes mu times the resulting normal impulses as the friction bounds of the second.
+   Nothing to do under the other laws. */
+MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
+{
+    int k;
+    if (!md_has_two_stages(sim)) return;
+    MD_BODY_ROWS(sim)->friction_stage = 1;
+    md_note_misses(sim, e, md_solve_active_set(sim, MD_MODE_STEP, e, bias,
+                                               md_most_iterations(sim)));
+
+    /* stage 0 takes the bounds from the normal impulses at hand */
+    MD_BODY_ROWS(sim)->friction_stage = 0;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        if (!md_is_body_row(row) || !md_has_leader(sim, row)) continue;
+        if (!row->in_inequality) {
+            md_store_dependent_bound(sim, row, e);
+            continue;
+        }
+        md_follow_leader(sim, row, e);
+        md_save_bound(sim, row);
+        md_store_bound(sim, row, e);
+    }
+    MD_BODY_ROWS(sim)->friction_stage = 2;
 }
 
 /* ---- biased and unbiased solves ---- */
@@ -18498,7 +18499,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
     md_copy_units(MD_SOLVE(sim)->free_du, MD_SOLVE(sim)->du, sim->dofs, 0);
     if (!md_solves_twice(sim) || md_has_two_stages(sim))
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
-    md_solve_frictionless(sim, e);
+    md_solve_frictionless(sim, e, bias);
     if (!md_solves_twice(sim))
         *moved = md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
 
@@ -18541,7 +18542,7 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
     } else {
         const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
-        if (is_step) md_solve_frictionless(sim, e);
+        if (is_step) md_solve_frictionless(sim, e, bias);
         moved = md_solve_active_set(sim, mode, e, bias, unbiased && md_position_error(sim)
                                                             ? md_first_iterations(sim)
                                                             : md_most_iterations(sim));
