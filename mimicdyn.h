@@ -2649,8 +2649,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    is above 1e-5 rad/s or m/s, and more than 1/256 of its change and of what its own force does.
    Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each iteration
    over the bounded rows: at most solver.iterations, 2 if that is 1, where no row is activated late,
-   else 4 solver.iterations + r + 2; with MDYN_TWO_STAGE solver.iterations more. `substeps`
-   multiplies the cost of all rows, a second solve (solver.corrections) doubles it.
+   else 4 solver.iterations + r + 2; with MDYN_TWO_STAGE solver.iterations more, in the latter case
+   twice that. `substeps` multiplies the cost of all rows, a second solve (solver.corrections) doubles it.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
    solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
@@ -14912,6 +14912,8 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     md_row *row = md_row_at(sim, k);
     row->inactive = 0;
     row->active_side = 0;
+    /* joined to none: md_visit_run would take a row that is left out for the next active one */
+    if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
     if (row->is_implied && !sim->q_may_be_off && !engages) {
         if (!md_is_zero(last_impulse)) sim->has_inactive = 1;
         return 1;
@@ -14923,8 +14925,6 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     if (engages && md_row_activates(sim, row)) {
         row->active_side = md_find_active_side(sim, row, last_impulse);
         if (row->active_side) return 0;
-        /* joined to none: md_visit_run would take it for the next active row */
-        if (MD_HAS_CONTACTS && md_is_body_row(row)) md_body_row_of(sim, row)->sixes = 0;
         return sim->has_inactive = 1;
     }
 
@@ -15737,7 +15737,8 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     md_order_rows(sim, n);
     md_find_last_uses(sim, n);
 
-    /* the layout; a redundant row has no pivot */
+    /* the layout; a redundant row has no pivot. One without a force has: a change of the scheme
+       or of its softness may give it one */
     sim->entries = sim->L_first[sim->dofs];
     sim->redundant_count = 0;
     sim->planned_count = (int16_t)n;
@@ -15746,7 +15747,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         code = md_plan_row(sim, i);
         if (code != MDYN_OK || !md_is_unbounded(row)) continue;
         md_set_up_row(sim, sim->setup_order[i], MD_MODE_STEP, 1);
-        if (row->in_equality) {
+        if (!(row->standing & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE))) {
             sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
         } else {
             row->pivot = -1;
@@ -18255,32 +18256,6 @@ MD_INLINE int md_has_two_stages(const mdyn_sim *sim)
     return md_has_body_rows(sim) && sim->solver.friction_law == MDYN_TWO_STAGE;
 }
 
-/* The first stage of MDYN_TWO_STAGE: solves without friction, then fixes mu times the resulting
-   normal impulses as the friction bounds of the second. Nothing to do under the other laws. */
-MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e)
-{
-    int k;
-    if (!md_has_two_stages(sim)) return;
-    MD_BODY_ROWS(sim)->friction_stage = 1;
-    md_note_misses(sim, e, md_solve_inequalities(sim, e,
-                                                 sim->iterations + md_most_iterations(sim)));
-
-    /* stage 0 takes the bounds from the normal impulses at hand */
-    MD_BODY_ROWS(sim)->friction_stage = 0;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (!md_is_body_row(row) || !md_has_leader(sim, row)) continue;
-        if (!row->in_inequality) {
-            md_store_dependent_bound(sim, row, e);
-            continue;
-        }
-        md_follow_leader(sim, row, e);
-        md_save_bound(sim, row);
-        md_store_bound(sim, row, e);
-    }
-    MD_BODY_ROWS(sim)->friction_stage = 2;
-}
-
 /* ---- the active set ---- */
 
 /* How far the motion sim->dv takes C out of [lower, upper]; C is measured at its start at the bound
@@ -18386,6 +18361,33 @@ MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale
         repeated = 1;
     }
     return moved;
+}
+
+/* The first stage of MDYN_TWO_STAGE: solves without friction, but with the rows that are activated
+   late, then fixes mu times the resulting normal impulses as the friction bounds of the second.
+   Nothing to do under the other laws. */
+MD_STATIC void md_solve_frictionless(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
+{
+    int k;
+    if (!md_has_two_stages(sim)) return;
+    MD_BODY_ROWS(sim)->friction_stage = 1;
+    md_note_misses(sim, e, md_solve_active_set(sim, MD_MODE_STEP, e, bias,
+                                               md_most_iterations(sim)));
+
+    /* stage 0 takes the bounds from the normal impulses at hand */
+    MD_BODY_ROWS(sim)->friction_stage = 0;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        md_row *row = md_active_row(sim, k);
+        if (!md_is_body_row(row) || !md_has_leader(sim, row)) continue;
+        if (!row->in_inequality) {
+            md_store_dependent_bound(sim, row, e);
+            continue;
+        }
+        md_follow_leader(sim, row, e);
+        md_save_bound(sim, row);
+        md_store_bound(sim, row, e);
+    }
+    MD_BODY_ROWS(sim)->friction_stage = 2;
 }
 
 /* ---- biased and unbiased solves ---- */
@@ -18580,7 +18582,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
     md_copy_units(MD_SOLVE(sim)->free_du, MD_SOLVE(sim)->du, sim->dofs, 0);
     if (!md_solves_twice(sim) || md_has_two_stages(sim))
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
-    md_solve_frictionless(sim, e);
+    md_solve_frictionless(sim, e, bias);
     if (!md_solves_twice(sim))
         *moved = md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
 
@@ -18623,7 +18625,7 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
     } else {
         const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
         md_start_solve(sim, e, bias, md_uses_warm_start(sim));
-        if (is_step) md_solve_frictionless(sim, e);
+        if (is_step) md_solve_frictionless(sim, e, bias);
         moved = md_solve_active_set(sim, mode, e, bias, unbiased && md_position_error(sim)
                                                             ? md_first_iterations(sim)
                                                             : md_most_iterations(sim));
@@ -22307,8 +22309,8 @@ MD_STATIC void md_store_coupling(mdyn_sim *sim, int i, const md_coupling_values 
 MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_values *c, int released)
 {
     const int was_released = sim->released[i];
-    const uint8_t was_off = sim->may_be_off;
     md_coupling_values old;
+    uint8_t was_off;
     int code;
 
     if (MIMICDYN_EXACT && sim->redundant_count == 0 && released == was_released
@@ -22321,6 +22323,7 @@ MD_STATIC int md_exchange_coupling(mdyn_sim *sim, int i, const md_coupling_value
     code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
 
+    was_off = sim->may_be_off;
     old = sim->coupling[i];
     md_store_coupling(sim, i, c, released);
     code = md_update_curves(sim);
@@ -22611,7 +22614,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
 {
     const uint32_t before = md_sum_numbers(sim, i);
     const md_joint_values *values = md_values_of_body(sim, i);
-    const uint8_t was_off = sim->may_be_off;
+    uint8_t was_off;
     md_body_numbers n;
     md_link old;
     int anew, inertia, has_welded, code = md_check_body(b, i);
@@ -22634,6 +22637,7 @@ MD_STATIC int md_replace_body(mdyn_sim *sim, int i, const mdyn_body *b)
     if (code != MDYN_OK) return code;
 
     /* exchanged, and back again if the mechanism cannot be planned with it */
+    was_off = sim->may_be_off;
     anew = md_exchange_body(sim, i, &n, 0);
     code = md_adopt_body(sim, i, inertia, anew);
     if (code < 0) {

@@ -449,6 +449,89 @@ static void idle_rows_have_no_past(void) {
     }
 }
 
+/* A ball of 2 kg on the ground, held up by two closures of at most 3 N each. The second one is let
+   go after a step, and stands between the first one and the contact, all on one free body: the
+   contact carries what is left of the weight. */
+static void contact_behind_a_released_closure(mdyn_method method) {
+    static const mdyn_body ball = MDYN_BODY(MDYN_WORLD, MDYN_FLOATS, MDYN_AT(0, 0, 0),
+        MDYN_RIGID(2, 0, 0, 0, MDYN_INERTIA(0.1, 0.1, 0.1, 0, 0, 0)), MDYN_PASSIVE, "ball");
+    mdyn_contact c;
+    mdyn_row_report held, carried;
+    memset(&mech, 0, sizeof mech);
+    memset(closure, 0, sizeof closure);
+    memset(&c, 0, sizeof c);
+    for (int i = 0; i < 2; i++) {
+        closure[i].b = MDYN_WORLD;
+        closure[i].point_b.z = wide(1);
+        closure[i].effort = wide(3);
+    }
+    mech.body[0] = ball;
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 1;
+    mech.model.closures = closure;
+    mech.model.closure_count = 2;
+    mech.model.gravity = wide3(0, 0, -9.81);
+    mech.model.dt = wide(0x1p-10);
+    mech.model.solver.method = method;
+    c.b = MDYN_WORLD;
+    c.normal.z = real(1);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (int step = 0; step < 4; step++) {
+        CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[5]), 0, BY_SCALAR(1e-12, 1e-5, 1e-7));
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CLOSURE, 2, &held), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, 0, &carried), MDYN_OK);
+        CHECK_NEAR(of_wide(held.force), 3, BY_SCALAR(1e-12, 1e-5, 1e-7));
+        CHECK_NEAR(of_wide(carried.force), 2 * 9.81 - (step ? 3 : 6), BY_SCALAR(1e-9, 1e-2, 1e-4));
+        CHECK_EQUAL(mdyn_engage_closure(&sim, 1, MDYN_RELEASE), MDYN_OK);
+    }
+}
+
+/* A foot of 1 kg on a cart of 1 kg comes down at 1 m/s; a range of its position stops it before the
+   ground does, 0.7 of a step's way from where it is against 0.8. Without a normal force there is no
+   friction, also by the law that takes the former from a solve without friction. */
+static void range_above_the_ground(mdyn_method method, mdyn_friction_law law) {
+    static const mdyn_body bodies[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_SLIDES(1, 0, 0), MDYN_AT(0, 0, 0), MDYN_POINT_MASS(1),
+                  MDYN_PASSIVE, "cart"),
+        MDYN_BODY(0, MDYN_SLIDES(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_POINT_MASS(1), MDYN_PASSIVE,
+                  "foot"),
+    };
+    const double dt = 0x1p-10;
+    mdyn_contact c;
+    mdyn_row_report report;
+    memset(&mech, 0, sizeof mech);
+    memset(&c, 0, sizeof c);
+    mech.coupling[0].terms[0].body = 1;
+    mech.coupling[0].terms[0].coefficient = wide(1);
+    mech.coupling[0].lower = wide(-0.7 * dt);
+    mech.coupling[0].upper = MDYN_UNLIMITED;
+    mech.model.bodies = bodies;
+    mech.model.body_count = 2;
+    mech.model.couplings = mech.coupling;
+    mech.model.coupling_count = 1;
+    mech.model.dt = wide(dt);
+    mech.model.solver.method = method;
+    mech.model.solver.friction_law = law;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[0] = real(1);
+    sim.v[1] = real(-1);
+    c.a = 1;
+    c.b = MDYN_WORLD;
+    c.normal.z = real(1);
+    c.depth = real(-0.8 * dt);
+    c.mu = wide(1);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), 1, BY_SCALAR(1e-14, 1e-6, 1e-8));
+    CHECK_NEAR(of_real(sim.v[1]), -0.2, BY_SCALAR(1e-12, 1e-3, 1e-6));
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_CONTACT, k, &report), MDYN_OK);
+        CHECK_NEAR(of_wide(report.impulse), 0, BY_SCALAR(1e-14, 1e-6, 1e-8));
+    }
+}
+
 /* A table that spins, with a slider that flies outwards and an arm that rests on a contact: where a
    solve starts is not where it ends, with MDYN_COLD too. The contact counted as an impact in every
    step then, and the bias force was of first order of dt. */
@@ -648,6 +731,13 @@ int main(int argc, char **argv) {
     contact_within_a_weld(MDYN_DANTZIG);
     soft_contact_leans(MDYN_PGS);
     soft_contact_leans(MDYN_DANTZIG);
+    contact_behind_a_released_closure(MDYN_PGS);
+    contact_behind_a_released_closure(MDYN_TGS);
+    contact_behind_a_released_closure(MDYN_DANTZIG);
+    range_above_the_ground(MDYN_PGS, MDYN_CONE);
+    range_above_the_ground(MDYN_PGS, MDYN_TWO_STAGE);
+    range_above_the_ground(MDYN_DANTZIG, MDYN_PYRAMID);
+    range_above_the_ground(MDYN_DANTZIG, MDYN_TWO_STAGE);
     idle_rows_have_no_past();
     carousel_from_zero();
     contact_where_a_limit_was();

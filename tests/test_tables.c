@@ -205,6 +205,59 @@ static void test_refusals(void) {
     refuse_body(MDYN_ERR_NULL, 1, NULL);
 }
 
+/* The velocity that a damper shares between two shafts of inertia 1, one of which turns at 1 rad/s.
+   At MDYN_VELOCITY kd alone acts in a midpoint step, by the mean velocity to second order of dt;
+   with MDYN_EXPLICIT kp too, dt kp + kd at the end of the step. */
+static void check_damper(double kp, double kd, int is_explicit) {
+    const double h = of_wide(model.dt), gain = h * (is_explicit ? h * kp + kd : kd);
+    const double share = gain / (1 + (is_explicit ? 2 : 1) * gain);
+    const double error = 4 * check_epsilon + (is_explicit ? 0 : gain * gain * gain);
+    mdyn_row_report report;
+    sim.v[0] = real(1);
+    sim.v[1] = real(0);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), 1 - share, error);
+    CHECK_NEAR(of_real(sim.v[1]), share, error);
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+    CHECK_NEAR(of_wide(report.impulse), share, error);
+    CHECK_EQUAL(report.flags, 0);
+    CHECK_EQUAL(sim.report.redundant, 0);
+}
+
+/* A damper without a force is not redundant, and has one as soon as the scheme or its gain says
+   so. */
+static void test_damper_begins(void) {
+    for (int n = 0; n < 4; n++) {
+        make_model();
+        memset(body, 0, sizeof body);
+        for (int i = 0; i < 2; i++) {
+            body[i].parent = MDYN_WORLD;
+            body[i].joint = MDYN_REVOLUTE;
+            body[i].armature = wide(1);
+        }
+        coupling[0] = mimic_of(1, 0, 1, 0);
+        coupling[0].level = MDYN_VELOCITY;
+        coupling[0].softness.kind = MDYN_KP_KD;
+        coupling[0].softness.a = wide(2000);
+        model.body_count = 2;
+        model.solver.correction = n % 2 ? MDYN_BAUMGARTE : MDYN_CORRECTION_DEFAULT;
+        model.solver.scheme = n / 2 ? MDYN_EXPLICIT : MDYN_MIDPOINT;
+        mdyn_solver solver = model.solver;
+        mdyn_coupling c = coupling[0];
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        check_damper(2000, 0, n / 2);
+        solver.scheme = n / 2 ? MDYN_MIDPOINT : MDYN_EXPLICIT;
+        CHECK_EQUAL(mdyn_set_solver(&sim, &solver), MDYN_OK);
+        check_damper(2000, 0, !(n / 2));
+        c.softness.b = wide(3);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_OK);
+        check_damper(2000, 3, !(n / 2));
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &coupling[0]), MDYN_OK);
+        CHECK_EQUAL(mdyn_set_solver(&sim, &model.solver), MDYN_OK);
+        check_damper(2000, 0, n / 2);
+    }
+}
+
 /* A joint left without inertia is refused, after the rows were changed already. */
 static void test_massless(void) {
     make_model();
@@ -243,12 +296,9 @@ static void test_massless_in_motion(void) {
     refuse_body(MDYN_ERR_MASSLESS, 1, &b);
 }
 
-/* Changes that are refused because M is singular in the pose at hand, of a point mass behind two
-   hinges in a line with it. In another pose all is as it was: the third joint turns twice as fast
-   as the second, and both have the inertia 1 + 4. */
-static void test_singular_pose(void) {
-    mdyn_solver solver;
-    mdyn_body b;
+/* A point mass behind two hinges, whose M is singular where they are in a line with it; and two
+   shafts of inertia 1, of which the second turns twice as fast. */
+static void make_pose_singular(void) {
     make_model();
     model.body_count = 4;
     model.coupling_count = 1;
@@ -263,7 +313,14 @@ static void test_singular_pose(void) {
     body[1].com.y = wide(1);
     body[1].mass = wide(1);
     model.gravity = wide3(0, 0, 0);
-    model.solver.method = MDYN_PGS;
+}
+
+/* Changes that are refused because M is singular in the pose at hand. In another pose all is as it
+   was: the shafts have the inertia 1 + 4. */
+static void test_singular_pose(void) {
+    mdyn_solver solver;
+    mdyn_body b;
+    make_pose_singular();
     solver = model.solver;
     solver.scheme = MDYN_EXPLICIT;
     b = body[2];
@@ -284,6 +341,36 @@ static void test_singular_pose(void) {
         steps_agree(&sim, &kept, 4);
         CHECK_NEAR(of_real(sim.v[2]), 4 * of_wide(model.dt) / 5, 4 * check_epsilon);
         CHECK_NEAR(of_real(sim.v[3]), 8 * of_wide(model.dt) / 5, 4 * check_epsilon);
+    }
+}
+
+/* A user's v that a tie does not allow, given right before a call that is refused once it has
+   planned: the step still shares the momentum of shaft 2 with shaft 3, which turns twice as fast. */
+static void test_refused_at_new_velocity(void) {
+    mdyn_body b;
+    mdyn_coupling c = mimic_of(3, 2, 3, 0);
+    mdyn_solver solver;
+    make_pose_singular();
+    solver = model.solver;
+    solver.scheme = MDYN_EXPLICIT;
+    for (int n = 0; n < 5; n++) {
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        kept = sim;
+        sim.v[2] = kept.v[2] = real(1);
+        if (n > 1) {
+            sim.q[1] = real(-1.5707963267948966);
+        }
+        b = body[n == 1 ? 3 : 2];
+        b.friction = wide(1);
+        b.armature = wide(n > 1);
+        int code = n < 3 ? mdyn_set_body(&sim, n == 1 ? 3 : 2, &b)
+                 : n == 3 ? mdyn_set_coupling(&sim, 0, &c) : mdyn_set_solver(&sim, &solver);
+        CHECK_EQUAL(code, n < 3 ? MDYN_ERR_MASSLESS : MDYN_ERR_SINGULAR);
+        sim.q[1] = 0;
+        steps_agree(&sim, &kept, 2);
+        CHECK_NEAR(of_real(sim.v[2]), 0.2, 4 * check_epsilon);
+        CHECK_NEAR(of_real(sim.v[3]), 0.4, 4 * check_epsilon);
     }
 }
 
@@ -1246,9 +1333,11 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_changes();
     test_refusals();
+    test_damper_begins();
     test_massless();
     test_massless_in_motion();
     test_singular_pose();
+    test_refused_at_new_velocity();
     test_capacity();
     test_model_numbers();
     test_dt_keeps_forces();
