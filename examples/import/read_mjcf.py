@@ -441,8 +441,8 @@ class Reader:
     def scale_masses(self, total):
         if self.unknown_mass:
             link, geoms = next(iter(self.unknown_mass.items()))
-            self.report.error(link.line, "settotalmass %g: body `%s` has no <inertial>, its mass is "
-                              "the volume of mesh `%s`" % (total, link.name, geoms[0][1]),
+            self.report.error(link.line, "settotalmass %g: body `%s` has no <inertial>, its mass "
+                              "is the volume of mesh `%s`" % (total, link.name, geoms[0][1]),
                               "write an <inertial>; MuJoCo saves them with mj_saveLastXML")
             return
         factor = total / (math.fsum(link.mass for link in self.robot.links) or 1.0)

@@ -446,8 +446,8 @@ def check_sizes(tables, report):
                                                                          LARGEST[knob]),
                          "import a part of the file")
     if entries(tables) > MOST_ENTRIES:
-        report.note(0, "at most %d entries, of which the header can hold %d: mdyn_init says whether "
-                    "they are enough" % (entries(tables), MOST_ENTRIES))
+        report.note(0, "at most %d entries, of which the header can hold %d: mdyn_init says "
+                    "whether they are enough" % (entries(tables), MOST_ENTRIES))
 
 
 def curve_table(robot):
