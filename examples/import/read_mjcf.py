@@ -37,6 +37,8 @@ ACTUATOR = {"name", "class", "group", "user", "joint", "jointinparent", "tendon"
             "biastype", "biasprm", "dyntype", "dynprm", "actdim", "actlimited", "actrange",
             "actearly", "forcelimited", "forcerange", "ctrllimited", "ctrlrange", "inheritrange",
             "lengthrange", "kp", "kv", "dampratio", "timeconst"}
+CLASSED = {"joint", "geom", "site", "mesh", "material", "camera", "light", "pair", "equality",
+           "tendon", "spatial", "fixed"}
 JOINT = {"type", "name", "pos", "axis", "range", "limited", "ref", "stiffness", "springref",
          "damping", "frictionloss", "armature", "actuatorfrcrange", "actuatorfrclimited"}
 TENDON = {"limited", "range", "stiffness", "springlength", "damping", "frictionloss", "armature"}
@@ -155,6 +157,9 @@ class Reader:
             child.used.update(child.attributes)
             if child.tag in ACTUATORS:
                 mine["actuator"] = self.general(child, mine.get("actuator", {}))
+                self.unread_of(child, "<%s> in class `%s`" % (child.tag, name))
+            elif child.tag not in CLASSED:
+                self.report.drop(child, "<%s> in class `%s`" % (child.tag, name))
             else:
                 tag = "tendon" if child.tag in ("tendon", "spatial", "fixed") else child.tag
                 mine.setdefault(tag, {}).update(child.attributes)
@@ -763,13 +768,16 @@ class Reader:
             node.used.update(node.attributes)
             name = node.attributes.get("name", node.tag)
             a = self.general(node, base)
-            for unread in sorted(set(node.attributes) - ACTUATOR):
-                self.report.drop(node, "attribute %s of actuator `%s`" % (unread, name))
+            self.unread_of(node, "actuator `%s`" % name)
             why = self.unsupported(node, a)
             if why:
                 self.report.drop(node, "actuator `%s`: %s" % (name, why))
                 continue
             self.actuate(node, a, name, driven)
+
+    def unread_of(self, node, what):
+        for unread in sorted(set(node.attributes) - ACTUATOR):
+            self.report.drop(node, "attribute %s of %s" % (unread, what))
 
     def unsupported(self, node, a):
         target = a.get("joint") or a.get("jointinparent")

@@ -605,7 +605,8 @@ class Reader:
             self.report.note(node, "<plugin> `%s`: what it does to the motion is not converted"
                              % node.get("filename", node.get("name", "")))
         elif not made:
-            self.report.drop(node, "<mimicJoint> `%s` of a plugin: it is no joint that moves" % name)
+            self.report.drop(node, "<mimicJoint> `%s` of a plugin: it is no joint that moves"
+                             % name)
         elif any(m[1] is made[0] for m in self.mimics):
             self.report.drop(node, "<mimicJoint> `%s` of a plugin: the joint has a <mimic>, which "
                              "counts: correct one of them" % name)

@@ -91,6 +91,11 @@ class Reader:
             return
         link = self.links[name] = Link(name, node.line)
         self.robot.links.append(link)
+        for contact in node.all("contact"):   # Bullet's
+            contact.skip()
+            for part in contact.all("inertia_scaling"):
+                self.report.drop(part, "inertia_scaling %s of link `%s`"
+                                 % (part.get("value", ""), name))
         inertial = node.first("inertial")
         if inertial is None:
             return
