@@ -278,8 +278,8 @@ class Reader:
             follower.locked = float(offset)
             self.report.note(mimic, "joint `%s` follows the fixed joint `%s`: locked at its "
                              "offset %s" % (name, leader, offset.text))
-        elif follower.kind == "free" or self.joints[leader].kind == "free":
-            self.report.error(mimic, "joint `%s`: a floating joint in a mimic" % name,
+        elif {self.kinds[name], self.kinds[leader]} & {"floating", "planar"}:
+            self.report.error(mimic, "joint `%s`: a floating or planar joint in a mimic" % name,
                               "only joints with one coordinate can mimic")
         else:
             self.couple(name, follower, self.joints[leader], ratio, offset, mimic)
