@@ -729,6 +729,10 @@ class Reader:
         c.offset, c.softness = -rest, ("MDYN_SPRING", stiffness, damping)
         if len(ends) > 1 and ends[1] > ends[0]:
             c.offset, c.lower, c.upper = 0.0, ends[0], ends[1]
+            if damping:   # acts inside of the band too, where a range has no force
+                c.softness = ("MDYN_SPRING", stiffness, 0)
+                self.on_tendon(node, "damper of tendon", name, terms).softness = \
+                    ("MDYN_SPRING", 0, damping)
 
     # ---- actuators ----
 
