@@ -133,7 +133,8 @@ def convert(path, given, report):
     unknown = [k for k in given.keep if k not in [b.name for b in tables.bodies if not b.joint]]
     if unknown:
         report.error(0, "--keep %s: no such fixed link" % unknown[0], "name a link of the file")
-        report.stop_on_errors()
+    robot_tables.check_sizes(tables, report)
+    report.stop_on_errors()
     robot_tables.find_start(tables, groups, report)
     return tables
 

@@ -8,7 +8,7 @@ import os
 import re
 
 from robot_math import DECIMAL, NO_ROTATION, ZERO, Num, Pose, about, between, combined, conjugate, \
-    cross, length, normalize, of_axes, qmul, scale, sub, turned
+    cross, length, normalize, of_axes, of_principal, principal, qmul, scale, sub, turned
 from robot_model import Closure, Coupling, Joint, Link, Robot, poses
 from robot_xml import ImportFailed, Node, Report, nearest, number, numbers, parse
 
@@ -23,8 +23,7 @@ HARMLESS_ATTRIBUTES = {
                "ls_iterations", "ls_tolerance", "noslip_iterations", "noslip_tolerance",
                "ccd_iterations", "ccd_tolerance", "o_margin", "o_solref", "o_solimp", "o_friction",
                "apirate", "mpr_iterations", "mpr_tolerance", "sdf_iterations", "sdf_initpoints",
-               "collision",
-               "actuatorgroupdisable"},
+               "collision"},
     "joint": {"solimplimit", "solreflimit", "solreffriction", "solimpfriction", "margin", "group",
               "user"},
     "fixed": {"width", "rgba", "group", "user", "material", "solimplimit", "solreflimit", "margin"},
@@ -33,6 +32,13 @@ HARMLESS_ATTRIBUTES = {
 }
 ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder",
              "muscle", "adhesion", "plugin")
+ACTUATOR = {"name", "class", "group", "user", "joint", "jointinparent", "tendon", "site", "refsite",
+            "body", "cranksite", "slidersite", "cranklength", "gear", "gaintype", "gainprm",
+            "biastype", "biasprm", "dyntype", "dynprm", "actdim", "actlimited", "actrange",
+            "actearly", "forcelimited", "forcerange", "ctrllimited", "ctrlrange", "inheritrange",
+            "lengthrange", "kp", "kv", "dampratio", "timeconst"}
+CLASSED = {"joint", "geom", "site", "mesh", "material", "camera", "light", "pair", "equality",
+           "tendon", "spatial", "fixed"}
 JOINT = {"type", "name", "pos", "axis", "range", "limited", "ref", "stiffness", "springref",
          "damping", "frictionloss", "armature", "actuatorfrcrange", "actuatorfrclimited"}
 TENDON = {"limited", "range", "stiffness", "springlength", "damping", "frictionloss", "armature"}
@@ -56,7 +62,9 @@ class Reader:
         self.robot = Robot(root.get("model", "robot"), "MJCF")
         self.robot.dt = 0.002
         self.compiler = {"angle": "degree", "eulerseq": "xyz", "autolimits": "true",
-                         "inertiafromgeom": "auto", "inertiagrouprange": "0 5"}
+                         "inertiafromgeom": "auto", "inertiagrouprange": "0 5",
+                         "boundmass": "0", "boundinertia": "0", "balanceinertia": "false",
+                         "settotalmass": "-1"}
         self.classes = {"main": {}}
         self.bodies, self.joints, self.sites, self.tendons = {}, {}, {}, {}
         self.order = []   # joints in the order of qpos
@@ -87,6 +95,7 @@ class Reader:
         self.world()
         self.report.stop_on_errors()
         self.check_unknown_masses()
+        self.adjust_masses()
         self.report.stop_on_errors()
         for section in self.root.all("tendon"):
             self.read_tendons(section)
@@ -148,6 +157,9 @@ class Reader:
             child.used.update(child.attributes)
             if child.tag in ACTUATORS:
                 mine["actuator"] = self.general(child, mine.get("actuator", {}))
+                self.unread_of(child, "<%s> in class `%s`" % (child.tag, name))
+            elif child.tag not in CLASSED:
+                self.report.drop(child, "<%s> in class `%s`" % (child.tag, name))
             else:
                 tag = "tendon" if child.tag in ("tendon", "spatial", "fixed") else child.tag
                 mine.setdefault(tag, {}).update(child.attributes)
@@ -285,8 +297,9 @@ class Reader:
         joint = Joint(name, kind, line=node.line)
         if kind == "free":
             joint.start, link.rel = link.rel, Pose()
-            if value("armature"):
-                self.report.drop(node, "armature of the free joint `%s`" % name)
+            for field in ("armature", "stiffness"):
+                if value(field):
+                    self.report.drop(node, "%s of the free joint `%s`" % (field, name))
             joint.damping, joint.friction = value("damping"), value("frictionloss")
         else:
             self.turning(node, joint, a, value, before)
@@ -321,8 +334,16 @@ class Reader:
         joint.ref, joint.springref = angle(value("ref")), angle(value("springref"))
         force = a.get("actuatorfrcrange")
         if force and a.get("actuatorfrclimited", "auto") != "false":
-            low, high = numbers(force, 2, node, "actuatorfrcrange", self.report)
-            joint.effort = larger(low, high)
+            joint.effort = self.both_sides(
+                node, numbers(force, 2, node, "actuatorfrcrange", self.report),
+                "actuatorfrcrange of joint `%s`" % joint.name)
+
+    def both_sides(self, node, ends, what):
+        """The bound of a range of forces; a bound here has the same size on both sides."""
+        if ends[0] != -ends[1]:
+            self.report.drop(node, "%s: [%s, %s] is not symmetric: its larger side bounds both"
+                             % (what, text_of(ends[0]), text_of(ends[1])))
+        return larger(*ends)
 
     def limits(self, node, joint, text, angle):
         low, high = numbers(text, 2, node, "range of joint `%s`" % joint.name, self.report)
@@ -402,6 +423,38 @@ class Reader:
         pose = before * pose
         return mass, pose.position, turned(tuple(mass * i for i in unit_inertia) + (0.0,) * 3,
                                            pose.rotation)
+
+    def adjust_masses(self):
+        """What <compiler> says about the masses and inertias of all bodies."""
+        least, moment, total = (float(number(self.compiler[k], self.root, k, self.report))
+                                for k in ("boundmass", "boundinertia", "settotalmass"))
+        balance = self.compiler["balanceinertia"] == "true"
+        for link in self.robot.links:
+            link.mass = max(link.mass, least) if least > 0 else link.mass
+            axes = principal(link.inertia)
+            wrong = balance and axes[0][0] + axes[1][0] < axes[2][0]
+            if axes[0][0] < moment or wrong:
+                axes = [(max(i, moment), n) for i, n in axes]
+                mean = math.fsum(i for i, _ in axes) / 3
+                wrong = balance and axes[0][0] + axes[1][0] < axes[2][0]
+                link.inertia = (mean,) * 3 + (0.0,) * 3 if wrong else of_principal(axes)
+                self.report.note(link.line, "body `%s`: its inertia is that of %s" % (
+                    link.name, "balanceinertia" if wrong else "boundinertia"))
+        if total > 0:
+            self.scale_masses(total)
+
+    def scale_masses(self, total):
+        if self.unknown_mass:
+            link, geoms = next(iter(self.unknown_mass.items()))
+            self.report.error(link.line, "settotalmass %g: body `%s` has no <inertial>, its mass "
+                              "is the volume of mesh `%s`" % (total, link.name, geoms[0][1]),
+                              "write an <inertial>; MuJoCo saves them with mj_saveLastXML")
+            return
+        factor = total / (math.fsum(link.mass for link in self.robot.links) or 1.0)
+        for link in self.robot.links:
+            link.mass *= factor
+            link.inertia = tuple(i * factor for i in link.inertia)
+        self.report.note(0, "settotalmass %g: masses and inertias times %.6g" % (total, factor))
 
     def check_unknown_masses(self):
         """Masses that only a mesh has: an error where nothing else gives the joint inertia."""
@@ -547,7 +600,13 @@ class Reader:
         text = self.merged(node, "equality", None).get("solref")
         if not text or self.options.hard_loops:
             return None
-        first, second = numbers(text, 2, node, "solref", self.report)
+        given = numbers(text, None, node, "solref", self.report)[:2]
+        first, second = given + (0.02, 1.0)[len(given):]
+        if (first > 0) != (second > 0):
+            first, second = 0.02, 1.0   # as MuJoCo does with a mixed one
+        if first == 0:
+            self.report.drop(node, "solref %s of a loop has no stiffness: hard here" % text)
+            return None
         if first > 0:
             omega, zeta = 1 / (first * second), second
         else:
@@ -561,26 +620,30 @@ class Reader:
         for name in ("relpose", "anchor"):
             node.get(name)
         node.get("torquescale")
-        if number(a.get("torquescale", "1"), node, "torquescale", self.report) == 0:
-            self.report.drop(node, "weld with torquescale 0")
-            return
+        torques = number(a.get("torquescale", "1"), node, "torquescale", self.report)
+        kind = "weld" if torques else "point"
+        if torques not in (0, 1):
+            self.report.drop(node, "torquescale %s of a weld: 1 here" % torques.text)
         anchor = numbers(a["anchor"], 3, node, "anchor", self.report) if "anchor" in a else ZERO
         (first, pose_a), (second, pose_b) = self.end(node, a, 1, ZERO), self.end(node, a, 2, anchor)
         if "site1" in a:
-            across = pose_a * pose_b.inverse()   # pose of body 2 in body 1
-            closure = self.close(node, "weld", first, second, pose_a.position, pose_b.position)
+            turn = (pose_a * pose_b.inverse()).rotation   # of body 2 in body 1
+            closure = self.close(node, kind, first, second, pose_a.position, pose_b.position)
         else:
-            across = self.relative_pose(node, a, first, second)
-            closure = self.close(node, "weld", first, second, across.at(anchor), anchor)
-        closure.rotation = conjugate(across.rotation)
+            turn, point = self.relative_pose(node, a, first, second, anchor)
+            closure = self.close(node, kind, first, second, point, anchor)
+        closure.rotation = conjugate(turn)
 
-    def relative_pose(self, node, a, first, second):
+    def relative_pose(self, node, a, first, second, anchor):
+        """Rotation of body 2 and place of its anchor, in body 1. A relpose has the place of the
+        anchor, not of the origin, as MuJoCo takes it."""
         text = a.get("relpose", "0 1 0 0 0 0 0")
         rel = numbers(text, 7, node, "relpose", self.report)
         if any(rel[3:]):
-            return Pose(rel[:3], normalize(rel[3:]))
+            return normalize(rel[3:]), rel[:3]
         zero = self.zero_poses()
-        return (zero[first] if first else Pose()).inverse() * (zero[second] if second else Pose())
+        across = (zero[first] if first else Pose()).inverse() * (zero[second] if second else Pose())
+        return across.rotation, across.at(anchor)
 
     def equal_tendon(self, node, a):
         law = self.polycoef(node, a)
@@ -616,7 +679,7 @@ class Reader:
 
     def read_tendons(self, section):
         for node in section.all("spatial"):
-            self.report.drop(node, "spatial tendon `%s`" % node.get("name"))
+            self.report.drop(node, "spatial tendon `%s`" % node.get("name", ""))
             node.skip()
         for node in section.all("fixed"):
             self.tendon(node)
@@ -661,11 +724,15 @@ class Reader:
         ends = numbers(a.get("springlength", "-1"), None, node, "springlength", self.report)
         rest = ends[0]
         if rest == -1:
-            rest = math.fsum(c * (j.springref or j.ref) for j, c in terms)
+            rest = math.fsum(c * j.springref for j, c in terms)
         c = self.on_tendon(node, "spring of tendon", name, terms)
         c.offset, c.softness = -rest, ("MDYN_SPRING", stiffness, damping)
         if len(ends) > 1 and ends[1] > ends[0]:
             c.offset, c.lower, c.upper = 0.0, ends[0], ends[1]
+            if damping:   # acts inside of the band too, where a range has no force
+                c.softness = ("MDYN_SPRING", stiffness, 0)
+                self.on_tendon(node, "damper of tendon", name, terms).softness = \
+                    ("MDYN_SPRING", 0, damping)
 
     # ---- actuators ----
 
@@ -705,21 +772,29 @@ class Reader:
             node.used.update(node.attributes)
             name = node.attributes.get("name", node.tag)
             a = self.general(node, base)
+            self.unread_of(node, "actuator `%s`" % name)
             why = self.unsupported(node, a)
             if why:
                 self.report.drop(node, "actuator `%s`: %s" % (name, why))
                 continue
             self.actuate(node, a, name, driven)
 
+    def unread_of(self, node, what):
+        for unread in sorted(set(node.attributes) - ACTUATOR):
+            self.report.drop(node, "attribute %s of %s" % (unread, what))
+
     def unsupported(self, node, a):
         target = a.get("joint") or a.get("jointinparent")
-        if node.tag in ("intvelocity", "damper", "cylinder", "muscle", "adhesion", "plugin"):
+        if node.tag not in ("general", "motor", "position", "velocity"):
             return "a <%s> has no counterpart" % node.tag
         if a.get("dyntype", "none") != "none" or any(list_of(a.get("timeconst", "0"))):
             return "its activation dynamics (%s)" % a.get("dyntype", "timeconst")
         if a.get("gaintype", "fixed") != "fixed" or a.get("biastype", "none") not in (
                 "none", "affine"):
             return "gain %s, bias %s" % (a.get("gaintype"), a.get("biastype"))
+        bias = list_of(a.get("biasprm", "0")) if a.get("biastype") == "affine" else [0]
+        if max(bias[1:3] + [0]) > 0:
+            return "its biasprm %s pushes away from the target" % a["biasprm"]
         if "dampratio" in a:
             return "its dampratio depends on the mass matrix: give kv"
         if a.get("tendon") and a["tendon"] not in self.tendons:
@@ -734,7 +809,7 @@ class Reader:
             if a.get("biastype", "none") == "affine" else [0.0] * 3
         gain = list_of(a.get("gainprm", "1"))[0]
         kp, kd = absolute(bias[1]), absolute(bias[2])
-        bound = self.force_bound(a, gain, kp, kd)
+        bound = self.force_bound(node, a, name, gain, kp, kd)
         if bound is not None:
             bound = times(bound, abs(gear))
         if a.get("tendon"):
@@ -760,10 +835,12 @@ class Reader:
             joint.effort = bound if joint.effort is None else min(joint.effort, bound)
         self.describe(node, name, "joint `%s`" % joint.name, gain, kp, kd, bias, gear)
 
-    def force_bound(self, a, gain, kp, kd):
+    def force_bound(self, node, a, name, gain, kp, kd):
         limited = a.get("forcelimited", "auto")
         if "forcerange" in a and limited != "false":
-            return larger(*(list_of(a["forcerange"]) * 2)[:2])
+            ends = (list_of(a["forcerange"]) * 2)[:2]
+            return self.both_sides(node, ends, "forcerange of actuator `%s`" % name) \
+                if kp or kd else larger(*ends)
         if kp == 0 and kd == 0 and "ctrlrange" in a and a.get("ctrllimited", "auto") != "false":
             return times(larger(*(list_of(a["ctrlrange"]) * 2)[:2]), abs(gain))
         return None

@@ -4,6 +4,7 @@ loop; gearboxes and mimics become couplings; a model that is neither static nor 
 has a free base."""
 
 import math
+import re
 
 from robot_math import Num, Pose, cross, dot, is_identity, length, normalize, of_rpy, scale, sub, \
     turned, unit
@@ -15,7 +16,7 @@ HARMLESS = {"visual", "collision", "sensor", "material", "light", "gui", "scene"
             "real_time_factor", "real_time_update_rate", "max_contacts", "spherical_coordinates",
             "atmosphere", "magnetic_field", "enable_wind", "allow_auto_disable", "particle_emitter",
             "must_be_base_link", "max_step_size", "ode", "road", "population", "grasp",
-            "enable_orientation", "light_type", "actor", "battery"}
+            "enable_orientation", "light_type", "actor", "battery", "bullet", "simbody", "dart"}
 JOINTS = ("revolute", "continuous", "prismatic", "ball", "screw", "universal", "revolute2", "fixed",
           "gearbox")
 
@@ -45,6 +46,8 @@ class Reader:
     def __init__(self, root, report, options):
         self.root, self.report, self.options = root, report, options
         self.robot = Robot("robot", "SDF %s" % root.get("version", "")[:8])
+        version = re.match(r"1\.(\d+)", root.get("version", ""))
+        self.minor = int(version.group(1)[:3]) if version else 11
         self.links, self.zero, self.frames_of = {}, {}, {}
         self.joints = {}        # full name -> list of Joint
         self.edges, self.gearboxes, self.mimics = [], [], []
@@ -83,10 +86,13 @@ class Reader:
                              "model.sdf` and import the result" % uri)
 
     def world(self, world):
+        physics = world.first("physics")
         gravity = world.first("gravity")
+        if gravity is None and physics is not None and self.minor < 6:
+            gravity = physics.first("gravity")
+        self.robot.gravity = (0.0, 0.0, -9.8)
         if gravity is not None:
             self.robot.gravity = numbers(gravity.text, 3, gravity, "gravity", self.report)
-        physics = world.first("physics")
         step = physics.text_of("max_step_size") if physics is not None else None
         if step:
             self.robot.dt = number(step, physics, "max_step_size", self.report)
@@ -126,6 +132,8 @@ class Reader:
             self.link(scope, child)
         for child in node.all("joint"):
             self.joint(scope, child)
+        for child in node.all("plugin"):
+            self.plugin(scope, child)
         for child in node.all("frame"):
             self.frame(scope, child.get("name", ""), child)
 
@@ -371,13 +379,15 @@ class Reader:
             self.report.error(xyz, "joint `%s`: its axis has no length" % joint.name,
                               "give a direction")
             return (0.0, 0.0, 1.0)
-        frame = place
-        expressed = xyz.get("expressed_in")
-        if self.flag(node, "use_parent_model_frame"):
-            frame = self.model_pose(scope)
-        elif expressed:
-            frame = self.frame(scope, expressed, xyz)
-        return place_turn(link_zero, frame, axis)
+        return place_turn(link_zero, self.axis_frame(scope, node, xyz, place), axis)
+
+    def axis_frame(self, scope, node, xyz, place):
+        """The frame of the axis of a joint that has its own frame at `place`; before SDF 1.5 that
+        of the model."""
+        expressed, of_model = xyz.get("expressed_in"), self.flag(node, "use_parent_model_frame")
+        if of_model or self.minor < 5:
+            return self.model_pose(scope)
+        return self.frame(scope, expressed, xyz) if expressed else place
 
     def axis_values(self, node, joint, kind):
         limit, dynamics = node.first("limit"), node.first("dynamics")
@@ -567,7 +577,7 @@ class Reader:
         return [(k, s) for k, s in path if k not in common]
 
     def is_leader(self, name):
-        return any((m[2].attributes.get("joint") or "") == name.split("::")[-1]
+        return any((m[2].get("joint") or m[2].text_of("joint") or "") == name.split("::")[-1]
                    for m in self.mimics)
 
     def half(self, link, parent, made, node, name, share):
@@ -586,6 +596,25 @@ class Reader:
 
     # ---- couplings ----
 
+    def plugin(self, scope, node):
+        """roboticsgroup's MimicJointPlugin as in URDF's <gazebo>; other plugins are named."""
+        name = node.text_of("mimicJoint")
+        made = self.joints.get(scope.full(name or ""))
+        node.skip()
+        if name is None:
+            self.report.note(node, "<plugin> `%s`: what it does to the motion is not converted"
+                             % node.get("filename", node.get("name", "")))
+        elif not made:
+            self.report.drop(node, "<mimicJoint> `%s` of a plugin: it is no joint that moves"
+                             % name)
+        elif any(m[1] is made[0] for m in self.mimics):
+            self.report.drop(node, "<mimicJoint> `%s` of a plugin: the joint has a <mimic>, which "
+                             "counts: correct one of them" % name)
+        else:
+            self.report.note(node, "joint `%s` follows `%s` by a <mimicJoint> of a plugin: a hard "
+                             "coupling" % (name, node.text_of("joint", "")))
+            self.mimics.append((scope, made[0], node))
+
     def lookup(self, scope, name):
         while scope is not None:
             found = self.joints.get(scope.full(name))
@@ -595,7 +624,7 @@ class Reader:
         return self.joints.get(name)
 
     def mimic(self, scope, follower, node):
-        leader_name = node.get("joint", "")
+        leader_name = node.get("joint") or node.text_of("joint") or ""
         which = 1 if node.get("axis", "axis") == "axis2" else 0
         made = self.lookup(scope, leader_name)
         ratio, offset = self.law(follower, node)
@@ -671,11 +700,7 @@ class Reader:
         for extra in axis.all("limit", "dynamics"):
             extra.skip()
         v = numbers(xyz.text, 3, xyz, "axis of the gearbox", self.report)
-        frame, expressed = place, xyz.get("expressed_in")
-        if self.flag(axis, "use_parent_model_frame"):
-            frame = self.model_pose(scope)
-        elif expressed:
-            frame = self.frame(scope, expressed, xyz)
+        frame = self.axis_frame(scope, axis, xyz, place)
         return unit(frame.turn(v)) if length(v) > 1e-9 else None
 
     def chain(self, reference, link, axis, node, name):

@@ -2,7 +2,7 @@
 the format's text and forgotten in practice, so they are an error here; a mimic joint may stand
 before its leader, follow another follower, or hang on a fixed joint."""
 
-from robot_math import Num, Pose, is_identity, length, of_rpy, turned, unit
+from robot_math import Num, Pose, is_identity, length, normalize, of_rpy, turned, unit
 from robot_model import Coupling, Joint, Link, Robot
 from robot_xml import XACRO_REMEDY, nearest, number, numbers
 
@@ -78,7 +78,11 @@ class Reader:
             return Pose()
         zero = (Num("0"),) * 3
         rpy = self.vector(origin, "rpy", zero, what + ", rpy")
-        return Pose(self.vector(origin, "xyz", zero, what + ", xyz"), of_rpy(*rpy))
+        xyz, quat = self.vector(origin, "xyz", zero, what + ", xyz"), origin.get("quat_xyzw")
+        if quat is None:
+            return Pose(xyz, of_rpy(*rpy))
+        x, y, z, w = numbers(quat, 4, origin, what + ", quat_xyzw", self.report)
+        return Pose(xyz, normalize((w, x, y, z)))
 
     def link(self, node):
         name = node.get("name", "")
@@ -87,6 +91,11 @@ class Reader:
             return
         link = self.links[name] = Link(name, node.line)
         self.robot.links.append(link)
+        for contact in node.all("contact"):   # Bullet's
+            contact.skip()
+            for part in contact.all("inertia_scaling"):
+                self.report.drop(part, "inertia_scaling %s of link `%s`"
+                                 % (part.get("value", ""), name))
         inertial = node.first("inertial")
         if inertial is None:
             return
@@ -98,9 +107,18 @@ class Reader:
         if tensor is not None:
             link.inertia = turned(tuple(self.value(tensor, k, what + ", " + k, Num("0")) for k in (
                 "ixx", "iyy", "izz", "ixy", "ixz", "iyz")), pose.rotation)
+            self.other_half(tensor, what)
         if not is_identity(pose.rotation):
             self.report.note(inertial, "link `%s`: its inertia was turned into the axes of the "
                              "link" % name)
+
+    def other_half(self, tensor, what):
+        """Products of inertia that some exporters write twice."""
+        for again, counts in (("iyx", "ixy"), ("izx", "ixz"), ("izy", "iyz")):
+            value = self.value(tensor, again, what + ", " + again, Num("0"))
+            if value and value != self.value(tensor, counts, what + ", " + counts, Num("0")):
+                self.report.note(tensor, "%s: %s differs from %s, which counts"
+                                 % (what, again, counts))
 
     def joint(self, node):
         name, kind = node.get("name", ""), node.get("type", "")
@@ -260,8 +278,8 @@ class Reader:
             follower.locked = float(offset)
             self.report.note(mimic, "joint `%s` follows the fixed joint `%s`: locked at its "
                              "offset %s" % (name, leader, offset.text))
-        elif follower.kind == "free" or self.joints[leader].kind == "free":
-            self.report.error(mimic, "joint `%s`: a floating joint in a mimic" % name,
+        elif {self.kinds[name], self.kinds[leader]} & {"floating", "planar"}:
+            self.report.error(mimic, "joint `%s`: a floating or planar joint in a mimic" % name,
                               "only joints with one coordinate can mimic")
         else:
             self.couple(name, follower, self.joints[leader], ratio, offset, mimic)

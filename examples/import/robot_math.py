@@ -203,8 +203,13 @@ def combined(parts):
 
 
 def eigenvalues(inertia):
-    """Of a symmetric matrix, ascending, by Jacobi rotations."""
+    return [value for value, _ in principal(inertia)]
+
+
+def principal(inertia):
+    """Eigenvalues, ascending, and axes of a symmetric matrix by Jacobi rotations."""
     m = [list(row) for row in mat_of(inertia)]
+    axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]   # one a row
     for _ in range(30):
         for a, b in ((0, 1), (0, 2), (1, 2)):
             if m[a][b] == 0:
@@ -215,7 +220,15 @@ def eigenvalues(inertia):
                 m[k][a], m[k][b] = c * m[k][a] - s * m[k][b], s * m[k][a] + c * m[k][b]
             for k in range(3):
                 m[a][k], m[b][k] = c * m[a][k] - s * m[b][k], s * m[a][k] + c * m[b][k]
-    return sorted(m[k][k] for k in range(3))
+            axes[a], axes[b] = [c * x - s * y for x, y in zip(axes[a], axes[b])], \
+                [s * x + c * y for x, y in zip(axes[a], axes[b])]
+    return sorted((m[k][k], tuple(axes[k])) for k in range(3))
+
+
+def of_principal(values):
+    """The inertia with these (moment, axis)."""
+    return tuple(sum(i * n[a] * n[b] for i, n in values)
+                 for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
 
 
 def breaks_triangle(inertia):

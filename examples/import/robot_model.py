@@ -354,7 +354,17 @@ def moved(robot, q, step):
             size = length(turn)
             if size:
                 new[joint] = normalize(qmul(coordinate(joint, q), about(turn, size)))
+        elif joint.dofs() == 6:
+            new[joint] = displaced(coordinate(joint, q), step[joint.first:joint.first + 6])
     return new
+
+
+def displaced(pose, step):
+    """The pose of a free joint after a small turn and a small shift, both in its own axes."""
+    turn = step[:3]
+    size = length(turn)
+    rotation = normalize(qmul(pose.rotation, about(turn, size))) if size else pose.rotation
+    return Pose(pose.at(step[3:]), rotation)
 
 
 def hard_rows(robot, q, n):

@@ -256,16 +256,16 @@ def check_massless(robot, report, armature):
             joint.armature = Num(armature)
             report.note(joint.line, "joint `%s` moves no inertia: armature %s (--armature)"
                         % (joint.name, armature))
-        elif joint.kind in ("free", "spherical"):
-            report.error(joint.line, "no mass%s below the %s joint `%s` of link `%s`"
-                         % (" or inertia", joint.kind, joint.name, joint.link.name),
-                         "give the link an inertia, or fix the base (--base=fixed)")
-        else:
-            what = "no mass below the moving joint `%s` (link `%s`)"
-            if carried_mass(robot, joint.link):
-                what = "joint `%s` (link `%s`) moves no inertia that later joints do not move"
-            report.error(joint.line, what % (joint.name, joint.link.name), "give the link an "
-                         "inertia, or --armature=1e-4 to give such joints one of that size")
+            continue
+        what = "no mass below the moving joint `%s` (link `%s`)"
+        if carried_mass(robot, joint.link):
+            what = "joint `%s` (link `%s`) moves no inertia that later joints do not move"
+        remedy = "give the link an inertia, or --armature=1e-4 to give such joints one of that size"
+        if joint.dofs() != 1:
+            remedy = "give the link a mass and an inertia"
+        if joint.kind == "free":
+            remedy += ", or fix the base (--base=fixed)"
+        report.error(joint.line, what % (joint.name, joint.link.name), remedy)
 
 
 def carried_mass(robot, link):
@@ -416,6 +416,11 @@ def hard_error(robot, q):
 
 # ---- sizes ----
 
+LARGEST = {"BODIES": 4096, "DOFS": 8192, "COUPLINGS": 4096, "ROWS": 8192, "TERMS": 64,
+           "BODY_ROWS": 4096, "CURVES": 1024}   # MDYN_RANGE_ of the header
+MOST_ENTRIES = 32767
+
+
 def sizes(tables, soft_rows=0):
     """The knobs: exact counts, and an upper bound for the entries."""
     robot = tables.robot
@@ -428,9 +433,21 @@ def sizes(tables, soft_rows=0):
     knobs = {"BODIES": max(1, len(tables.bodies)), "DOFS": max(1, tables.dofs),
              "COUPLINGS": max(1, len(robot.couplings)), "ROWS": max(1, rows),
              "TERMS": max([2] + [len(c.terms) for c in robot.couplings]),
-             "BODY_ROWS": body_rows, "ENTRIES": entries(tables)}
+             "BODY_ROWS": body_rows, "ENTRIES": min(entries(tables), MOST_ENTRIES)}
     curves = sum(1 for c in robot.couplings if c.curve)
     return dict(knobs, CURVES=curves) if curves else knobs
+
+
+def check_sizes(tables, report):
+    """Whether the header takes that many."""
+    for knob, value in sizes(tables).items():
+        if value > LARGEST.get(knob, value):
+            report.error(0, "%d for MIMICDYN_MAX_%s, which ends at %d" % (value, knob,
+                                                                         LARGEST[knob]),
+                         "import a part of the file")
+    if entries(tables) > MOST_ENTRIES:
+        report.note(0, "at most %d entries, of which the header can hold %d: mdyn_init says "
+                    "whether they are enough" % (entries(tables), MOST_ENTRIES))
 
 
 def curve_table(robot):
