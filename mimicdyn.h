@@ -13096,11 +13096,11 @@ MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
     }
 }
 
-/* What the forces of a contact lack to be a pair at one point: the arms do not turn with the bodies,
-   so that in the middle of a step they end in two. Between bodies of one tree the moment that this
-   makes would push what carries both, and a contact within a mechanism that is locked would find
-   nothing else to push. The nearest common ancestor takes that moment: `offset` is from the point
-   of b to that of a. Returns the ancestor, or MDYN_WORLD. */
+/* What the forces of a contact lack to be a pair at one point: the arms do not turn with the
+   bodies, so that in the middle of a step they end in two. Between bodies of one tree the moment
+   that this makes would push what carries both, and a contact within a mechanism that is locked
+   would find nothing else to push. The nearest common ancestor takes that moment: `offset` is from
+   the point of b to that of a. Returns the ancestor, or MDYN_WORLD. */
 MD_STATIC int md_find_shared_body(const mdyn_sim *sim, const md_contact_point *c, md_vec *offset)
 {
     int a = c->a, b = c->b;
