@@ -1794,6 +1794,9 @@ typedef struct md_spec {
     uint8_t level, is_range;                   /* mdyn_level; C, or C', may have two bounds */
 } md_spec;
 
+/* Terms of a row on bodies; a contact has up to three (md_find_shared_body). */
+enum { MDYN_BODY_TERMS_ = MIMICDYN_MAX_TERMS > 3 ? MIMICDYN_MAX_TERMS : 3 };
+
 /* A row on bodies in this step, filled in by >>closures or >>contacts. */
 typedef struct md_body_row {
     md_spec spec;
@@ -1805,9 +1808,9 @@ typedef struct md_body_row {
     uint8_t is_on_single_bodies;
     uint8_t unbounded;                         /* no bound on its impulse */
     uint8_t cone;                              /* 1, 2: first, second tangent of a cone; else 0 */
-    int16_t body[MIMICDYN_MAX_TERMS];
-    uint8_t is_joint_term[MIMICDYN_MAX_TERMS]; /* `wrench` holds coefficients of joint velocities */
-    md_force wrench[MIMICDYN_MAX_TERMS];       /* at the origin, world axes */
+    int16_t body[MDYN_BODY_TERMS_];
+    uint8_t is_joint_term[MDYN_BODY_TERMS_];   /* `wrench` holds coefficients of joint velocities */
+    md_force wrench[MDYN_BODY_TERMS_];         /* at the origin, world axes */
     md_num value_size;                         /* magnitude of the terms of C */
     md_num lever2;                             /* squared length of the longest arm of its forces */
     md_num max_length2;                        /* bound of the squared length of J, whitened */
@@ -13177,12 +13180,39 @@ MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
     }
 }
 
+/* What the forces of a contact lack to be a pair at one point: the arms do not turn with the
+   bodies, so that in the middle of a step they end in two. Between bodies of one tree the moment
+   that this makes would push what carries both, and a contact within a mechanism that is locked
+   would find nothing else to push. The nearest common ancestor takes that moment: `offset` is from
+   the point of b to that of a. Returns the ancestor, or MDYN_WORLD. */
+MD_STATIC int md_find_shared_body(const mdyn_sim *sim, const md_contact_point *c, md_vec *offset)
+{
+    int a = c->a, b = c->b;
+    md_vec_sub(offset, &c->arm[0], &c->arm[1]);
+    if (a < 0 || b < 0) return MDYN_WORLD;
+
+    /* a parent has a lower number than its children */
+    while (a != b) {
+        if (a > b) {
+            md_vec_add(offset, offset, &MD_STATE(sim, a)->arm);
+            a = sim->link[a].parent;
+        } else {
+            md_vec_sub(offset, offset, &MD_STATE(sim, b)->arm);
+            b = sim->link[b].parent;
+        }
+    }
+    return a;
+}
+
 /* Fills in the three body rows of contact i. */
 MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
 {
     static const mdyn_softness hard = MDYN_HARD(0);
     const md_contact_point *c = &MD_CONTACTS(sim)->contact[i];
     const int j = MD_BODY_ROWS(sim)->lasting_row_count - sim->joint_row_count + 3 * i;
+    md_vec offset;
+    const int shared = md_find_shared_body(sim, c, &offset);
+    md_force f;
     int k;
 
     /* The normal, k = 0: C = -depth in [0, unlimited]. The tangents are hard: their C' = 0 has no
@@ -13190,6 +13220,9 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
     for (k = 0; k < 3; k++) {
         md_body_row *r = md_clear_body_row(sim, j + k, k ? &hard : &c->softness);
         md_add_wrench_pair(r, c->a, c->b, c->arm, &c->direction[k]);
+        md_vec_zero(&f.lin);
+        md_cross(&f.ang, &c->direction[k], &offset);
+        md_add_wrench_term(r, shared, 0, &f);
         if (k) {
             r->spec.level = MDYN_VELOCITY;
             r->leader = (int16_t)(sim->joint_row_count + j);
@@ -19554,7 +19587,7 @@ MD_STATIC void md_add_body_row_impulse(mdyn_sim *sim, const md_row *row, md_num 
 {
     const md_body_row *r = md_body_row_at(sim, row);
     int p, k;
-    if (row->kind != MDYN_ROW_USER && r->term_count == 2
+    if (row->kind != MDYN_ROW_USER && r->term_count >= 2
         && md_root_of(sim, r->body[0]) == md_root_of(sim, r->body[1])
         && (row->kind == MDYN_ROW_CONTACT || md_row_is_hard(sim, row))) return;
     for (p = 0; p < r->term_count; p++) {
@@ -24183,7 +24216,7 @@ MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
     /* what a row is on, then its numbers */
     for (j = 0; ok && j < sim->rows - sim->joint_row_count; j++) {
         const md_body_row *r = &MD_BODY_ROWS(sim)->body_row[j];
-        ok = md_is_between(0, r->term_count, MIMICDYN_MAX_TERMS)
+        ok = md_is_between(0, r->term_count, MDYN_BODY_TERMS_)
             && md_is_between(-1, r->leader, sim->rows - 1)
             && MD_ARE_FIELDS(&r->spec, target_velocity, bias_acceleration)
             && MD_ARE_FIELDS(r, force_min, value) && MD_ARE_FIELDS(r, value_size, value_after);

@@ -12,6 +12,7 @@
 TOLERANCE(CONTACTS,      1e-13,  1e-4,  1e-4);
 TOLERANCE(FROM_ZERO,     1e-12,  1e-4,  1e-6);
 TOLERANCE(LEANS,         1e-12,  1e-5,  1e-2);
+TOLERANCE(PRESS,         1e-12,  1e-6,  1e-9);
 
 /* Contacts with friction on trees, with a closure or an user row. */
 static void contacts_against_dense(mdyn_method method) {
@@ -384,6 +385,66 @@ static void contact_within_a_weld(mdyn_method method) {
     }
 }
 
+/* Angular momentum about the axis of joint 0 of two links with the moment of inertia 0.01 about
+   their mass centers, at 0.1 on the first one and at 0.1 beyond joint 1, itself at 0.2. */
+static double momentum_of_links(void) {
+    const double q = of_real(sim.q[1]), w = of_real(sim.v[0]), u = of_real(sim.v[1]);
+    const double x = 0.2 + 0.1 * cos(q), y = 0.1 * sin(q);
+    return (0.02 + x * x + y * y) * w + 0.01 * (w + u) + 0.1 * (x * cos(q) + y * sin(q)) * u;
+}
+
+/* A joint whose motion is prescribed presses its link on the one that carries it, which turns. The
+   forces between the two can not change the angular momentum of both together, whatever they
+   are; nor the motion, for there is none left that they could change. */
+static void links_press_on_each_other(mdyn_method method) {
+    for (int n = 0; n < 20; n++) {
+        const double direction = random_in(-3, 3);
+        mdyn_coupling *follow = &mech.coupling[0];
+        mdyn_contact c;
+        mdyn_real3 place;
+        mdyn_real4 turn;
+        memset(&mech, 0, sizeof mech);
+        memset(&c, 0, sizeof c);
+        for (int i = 0; i < 2; i++) {
+            mdyn_body *b = &mech.body[i];
+            b->parent = (int16_t)(i - 1);
+            b->joint = MDYN_REVOLUTE;
+            b->position.x = wide(0.2 * i);
+            b->mass = wide(1);
+            b->com.x = wide(0.1);
+            b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(0.01);
+        }
+        follow->terms[0].body = 1;
+        follow->terms[0].coefficient = wide(1);
+        follow->softness.kind = MDYN_ERP_CFM;
+        follow->target_velocity = wide(-1);
+        mech.model.bodies = mech.body;
+        mech.model.body_count = 2;
+        mech.model.couplings = mech.coupling;
+        mech.model.coupling_count = 1;
+        mech.model.dt = wide(0x1p-10);
+        mech.model.solver.method = method;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.v[0] = real(2);
+        sim.v[1] = real(-1);
+
+        const double before = momentum_of_links();
+        c.a = 1;
+        c.normal.x = real(sin(direction));
+        c.normal.y = real(cos(direction));
+        c.mu = wide(0.3);
+        for (int k = 0; k < 4; k++) {
+            CHECK_EQUAL(mdyn_pose(&sim, 1, &place, &turn), MDYN_OK);
+            c.point = place;
+            c.point.y += real(0.05);
+            CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+            CHECK(mdyn_step(&sim) >= 0);
+            CHECK_NEAR(momentum_of_links(), before, PRESS);
+            CHECK_NEAR(of_real(sim.v[1]), -1, PRESS);
+        }
+    }
+}
+
 /* A soft contact whose normal leans hardly to the way of a slider has an impulse by its compliance
    alone, and pushes the slider with that part of it that leans. */
 static void soft_contact_leans(mdyn_method method) {
@@ -729,6 +790,9 @@ int main(int argc, char **argv) {
     contact_within_a_weld(MDYN_PGS);
     contact_within_a_weld(MDYN_TGS);
     contact_within_a_weld(MDYN_DANTZIG);
+    links_press_on_each_other(MDYN_PGS);
+    links_press_on_each_other(MDYN_TGS);
+    links_press_on_each_other(MDYN_DANTZIG);
     soft_contact_leans(MDYN_PGS);
     soft_contact_leans(MDYN_DANTZIG);
     contact_behind_a_released_closure(MDYN_PGS);
