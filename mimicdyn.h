@@ -11597,25 +11597,19 @@ MD_STATIC int md_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
     return !MD_ROW_IS(row, DRIVE) && !MD_ROW_IS(row, LIMIT);
 }
 
-/* J' v of coupling i, of velocities: the half steps of free and spherical joints turn their v. */
-MD_STATIC md_num md_sum_drift(const mdyn_sim *sim, int i)
+/* J' v of a coupling of velocities in a midpoint step: by how much the half step to its middle has
+   turned the v of free and spherical joints. */
+MD_STATIC md_num md_find_coupling_turn(const mdyn_sim *sim, const md_coupling_values *c)
 {
-    const md_coupling_values *c = md_coupling_at(sim, i);
-    md_num sum = MD_K(0), v[6], rate[6];
-    int p, k;
-    for (p = 0; p < MIMICDYN_MAX_TERMS; p++) {
-        const md_link *link;
-        if (md_wide_is_zero(c->coefficient[p])) continue;
-        link = &sim->link[c->body[p]];
-        if (link->dofs < 3) continue;
-        for (k = 0; k < 6; k++) {
-            v[k] = k < link->dofs ? md_of_real(sim->v[link->dof + k]) : MD_K(0);
-            rate[k] = MD_K(0);
+    md_num turn = MD_K(0);
+    int k;
+    for (k = 0; k < MIMICDYN_MAX_TERMS; k++)
+        if (!md_wide_is_zero(c->coefficient[k])) {
+            const int dof = sim->link[c->body[k]].dof + c->axis[k];
+            turn = md_add(turn, md_mul(md_of_wide(c->coefficient[k]), md_sub(
+                md_of_real(sim->v[dof]), md_of_real(sim->v_seen[dof]))));
         }
-        md_add_drift(sim, link, v, rate);
-        sum = md_add(sum, md_mul(md_of_wide(c->coefficient[p]), rate[c->axis[p]]));
-    }
-    return sum;
+    return md_mul(md_mul(MD_K(2), sim->inverse_dt), turn);
 }
 
 /* What a row on joints demands. C or C' of a coupling lies between its bounds, which are equal but
@@ -11636,7 +11630,7 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
             s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
         if (md_is_of_velocity(c) && md_has_quaternions(sim)
             && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
-            s->bias_acceleration = md_sum_drift(sim, i);
+            s->bias_acceleration = md_find_coupling_turn(sim, c);
     } else if (MD_ROW_IS(row, DRIVE)) {
         s->target_velocity = md_of_real(sim->target_velocity[i]);
     } else if (MD_ROW_IS(row, LIMIT)) {
@@ -23834,17 +23828,38 @@ MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 
 /* ---- rows ---- */
 
+/* J' v of coupling i, of velocities: the half steps of free and spherical joints turn their v. */
+MD_STATIC md_num md_sum_drift(const mdyn_sim *sim, int i)
+{
+    const md_coupling_values *c = md_coupling_at(sim, i);
+    md_num sum = MD_K(0), v[6], rate[6];
+    int p, k;
+    for (p = 0; p < MIMICDYN_MAX_TERMS; p++) {
+        const md_link *link;
+        if (md_wide_is_zero(c->coefficient[p])) continue;
+        link = &sim->link[c->body[p]];
+        if (link->dofs < 3) continue;
+        for (k = 0; k < 6; k++) {
+            v[k] = k < link->dofs ? md_of_real(sim->v[link->dof + k]) : MD_K(0);
+            rate[k] = MD_K(0);
+        }
+        md_add_drift(sim, link, v, rate);
+        sum = md_add(sum, md_mul(md_of_wide(c->coefficient[p]), rate[c->axis[p]]));
+    }
+    return sum;
+}
+
 /* C' at the end of a midpoint step minus J v' at its middle. */
 MD_STATIC md_num md_row_turn(const mdyn_sim *sim, int k)
 {
     const md_row *row = md_row_at(sim, k);
-    md_num rate;
+    md_num rate = MD_K(0);
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->turn_after;
     if (row->kind != MDYN_ROW_COUPLING || !md_uses_midpoint(sim)) return MD_K(0);
-    rate = md_sum_bends(sim, row->index, MD_BEND_STEP_RATE);
+    if (MD_HAS_CURVES) rate = md_sum_bends(sim, row->index, MD_BEND_STEP_RATE);
     if (md_has_quaternions(sim) && md_row_is_of_velocity(sim, row))
         rate = md_sum_drift(sim, row->index);
-    return md_mul(md_mul(MD_K(0.5), sim->dt), rate);
+    return md_is_zero(rate) ? rate : md_mul(md_mul(MD_K(0.5), sim->dt), rate);
 }
 
 /* J v' of row k in the last step: of joints by their present v, which the second half step may have
@@ -23857,7 +23872,8 @@ MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->velocity_after;
     md_find_step_terms(sim, row, &t);
     velocity = md_row_velocity(sim, row, &t);
-    return md_row_is_of_velocity(sim, row) ? md_sub(velocity, md_row_turn(sim, k)) : velocity;
+    if (!md_has_quaternions(sim) || !md_row_is_of_velocity(sim, row)) return velocity;
+    return md_sub(velocity, md_row_turn(sim, k));
 }
 
 /* *error := that of a row in the present state; for a range, how far outside it. Returns 0 where a
