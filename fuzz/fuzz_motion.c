@@ -829,11 +829,21 @@ static int carrier_of(int body)
     return body < 0 || t.r.body[body].dofs > 0 ? body : t.r.body[body].carrier;
 }
 
+/* The nearest body that carries both a and b; -1: the world. */
+static int common_of(const specimen *s, int a, int b)
+{
+    while (a != b) {
+        if (a > b) a = s->body[a].parent;
+        else b = s->body[b].parent;
+    }
+    return a;
+}
+
 static void write_contact(const specimen *s, int i, double dt)
 {
     const mdyn_contact *c = &s->contact[i];
-    double at[3], d[3][3], arm_a[3], arm_b[3], depth = of_real(c->depth);
-    const int normal = t.rows;
+    double at[3], d[3][3], arm_a[3], arm_b[3], apart[3], depth = of_real(c->depth);
+    const int normal = t.rows, common = common_of(s, c->a, c->b);
     r_real3(at, &c->point);
     r_real3(d[0], &c->normal);
     const double length = r_size(d[0]);
@@ -841,6 +851,8 @@ static void write_contact(const specimen *s, int i, double dt)
         d[0][k] /= length;
         arm_a[k] = at[k] - (c->a >= 0 ? t.origin[c->a][k] : 0);
         arm_b[k] = at[k] - (c->b >= 0 ? t.origin[c->b][k] : 0);
+        apart[k] = (c->a >= 0 ? t.r.body[c->a].o[k] : 0) + arm_a[k] -
+                   (c->b >= 0 ? t.r.body[c->b].o[k] : 0) - arm_b[k];
     }
     tangents(d[0], d[1], d[2]);
     for (int k = 0; k < 3; k++) {
@@ -848,6 +860,11 @@ static void write_contact(const specimen *s, int i, double dt)
         if (carrier_of(c->a) != carrier_of(c->b)) { /* nothing moves between fixed bodies */
             add_point(r, c->a, arm_a, d[k], 1);
             add_point(r, c->b, arm_b, d[k], -1);
+
+            /* the arms keep their directions in a step, so the points come apart */
+            double moment[3] = { 0 };
+            r_cross(moment, d[k], apart);
+            add_turning(r, common, moment, 1);
         }
         if (k == 0) {
             soften(r, &c->softness, dt);
@@ -979,14 +996,13 @@ static void close_scheme(const specimen *s, const mdyn_sim *after)
     int unknown = 0;
     for (int i = 0; i < t.r.bodies && (t.last.state >= ANY || turns_far(s)); i++)
         unknown |= t.r.body[i].floating;
-    double v = 0, dv = 0;
+    int jumps = t.last.fresh == ENGAGED;
     memcpy(t.last.before, t.last.dv, sizeof t.last.dv);
     for (int k = 0; k < t.dofs; k++) {
         t.last.dv[k] = t.v_after[k] - t.r.v[k];
-        v += fabs(t.r.v[k]);
-        dv += fabs(t.last.dv[k]);
+        /* how the speeds of joints are weighed against each other is not asked here */
+        jumps |= t.last.fresh == GIVEN && fabs(t.last.dv[k]) > fabs(t.r.v[k]) / 10;
     }
-    const int jumps = t.last.fresh == ENGAGED || (t.last.fresh == GIVEN && dv > v / 10);
     t.last.doubts = has_stop() ? 3 : jumps ? 2 : t.last.doubts > 0 ? t.last.doubts - 1 : 0;
     t.last.fresh = CONTINUED;
     t.last.state = unknown ? UNKNOWN : t.last.doubts ? ANY : t.last.state == NOTHING ? HALF : BOTH;
@@ -1160,14 +1176,15 @@ static void check_momentum(const specimen *s, const mdyn_sim *before, int conver
         for (int k = 0; k < t.r.dofs; k++) t.row[i].speed += t.row[i].J[k] * t.v_after[k];
 }
 
-/* Whether a row acts between two bodies of one tree, with a force and its opposite. */
+/* Whether a row acts between two bodies of one tree, with a force and its opposite at one point. The
+   points of a soft closure are apart. */
 static int is_internal(const specimen *s, const row *r)
 {
     const int contact = r->kind == MDYN_ROW_CONTACT ? r->index / 3 : 0;
     const int a = r->kind == MDYN_ROW_CLOSURE ? s->closure.a : s->contact[contact].a;
     const int b = r->kind == MDYN_ROW_CLOSURE ? s->closure.b : s->contact[contact].b;
-    return (r->kind == MDYN_ROW_CLOSURE || r->kind == MDYN_ROW_CONTACT) && b >= 0 &&
-           t.r.body[a].root == t.r.body[b].root;
+    return (r->kind == MDYN_ROW_CONTACT || (r->kind == MDYN_ROW_CLOSURE && r->cfm == 0)) &&
+           b >= 0 && t.r.body[a].root == t.r.body[b].root;
 }
 
 /* Force and moment about `at`, times dt, of all that acts on the tree of root b from outside. */
@@ -1183,7 +1200,8 @@ static void impulse_on_tree(const specimen *s, const mdyn_sim *before, int b, co
         g[j] -= t.damping[k] * (t.theta[k] * t.v_after[k] + (1 - t.theta[k]) * t.r.v[k]);
         for (int i = 0; i < t.rows; i++) {
             if (!is_internal(s, &t.row[i])) g[j] += t.row[i].J[k] * t.row[i].lambda;
-            *size += fabs(t.row[i].J[k] * t.row[i].lambda);
+            /* the terms of a row round before they cancel, as those of a soft weld do */
+            *size += fmax(fabs(t.row[i].J[k]), t.row[i].J_size[k]) * fabs(t.row[i].lambda);
         }
         *size += fabs(g[j]);
     }
