@@ -20,7 +20,7 @@ DEFINE   = $(call SCALAR,$(call UPPER,$(1)))
 .PHONY: help demo test examples replay bench figures figures-check fuzz lint measures matrix \
         sanitize soak coverage clean determinism firmware size packages playground \
         playground-test \
-        $(SCALARS:%=fuzz-%)
+        $(SCALARS:%=fuzz-%) $(SCALARS:%=sanitize-%)
 RUN      = tests/run.sh
 
 ## Lists what can be made (this); how long it takes on two cores, about.
@@ -118,6 +118,8 @@ sanitize:
 	echo "sanitizers of $$compiler: $$checks"; \
 	$(RUN) build/sanitize $(JOBS) -DCMAKE_C_COMPILER=$$compiler -DMIMICDYN_SANITIZE=$$checks \
 	    -DMIMICDYN_SCALARS="$(call UPPER,$(SCALARS))"
+$(SCALARS:%=sanitize-%): sanitize-%:
+	@$(MAKE) --no-print-directory sanitize SCALARS=$*
 
 ## Shows which lines of the header the tests reach (needs clang and llvm-cov). [5 min]
 coverage:
