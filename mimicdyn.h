@@ -943,7 +943,8 @@ typedef struct mdyn_user_row {
 /* Called once for each user row in each step, to set the state-dependent fields of `row`, a copy of
    the table's row. q, v and what mdyn_pose, mdyn_velocity and mdyn_jacobian return are those of the
    middle of the step, q (+) dt/2 v; with MDYN_EXPLICIT those of its start. Calls that change the
-   sim are forbidden. */
+   sim are forbidden. J' v of a hard row, by which it holds at the end of the step while its
+   coefficients turn, is taken from J v in this step and the last. */
 struct mdyn_sim;
 typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_user_row *row, void *user);
 
