@@ -944,7 +944,7 @@ typedef struct mdyn_user_row {
    the table's row. q, v and what mdyn_pose, mdyn_velocity and mdyn_jacobian return are those of the
    middle of the step, q (+) dt/2 v; with MDYN_EXPLICIT those of its start. Calls that change the
    sim are forbidden. J' v of a hard row, by which it holds at the end of the step while its
-   coefficients turn, is taken from J v in this step and the last. */
+   coefficients turn, is taken from J v in this step and the last two. */
 struct mdyn_sim;
 typedef void (*mdyn_row_function)(struct mdyn_sim *sim, int index, mdyn_user_row *row, void *user);
 
@@ -1818,6 +1818,7 @@ typedef struct md_body_row {
     md_num open;                               /* of the loop, see md_closure_pose */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
     md_num turn_after, value_after;            /* C' after the step, less this; C */
+    md_num curvature;                          /* md_measure_curvature in the last step */
     md_unit u_bound;
 } md_body_row;
 
@@ -12635,15 +12636,26 @@ MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
     md_evaluate_row(sim, row);
 }
 
-/* J' v of a user row, from J v' of the last step, whose v' is the v of this one. Without it each
-   step would remove the part of v towards which J has turned, and its energy. */
+/* J' v of a user row, from J v' of the last step, whose v' is the v of this one. */
+MD_STATIC md_num md_measure_curvature(const mdyn_sim *sim, const md_row *row)
+{
+    const md_body_row *r = md_body_row_at(sim, row);
+    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
+        || row->last_step != sim->step_count) return MD_K(0);
+    return md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
+}
+
+/* The same as a part of the row's target, without which each step would remove the part of v
+   towards which J has turned, and its energy: the smaller of this step's and the last one's.
+   Coefficients that jump, as where a gear is shifted, have one in a single step. */
 MD_STATIC void md_estimate_curvature(mdyn_sim *sim, const md_row *row)
 {
     md_body_row *r = md_body_row_of(sim, row);
-    r->spec.bias_acceleration = MD_K(0);
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
-        || row->last_step != sim->step_count) return;
-    r->spec.bias_acceleration = md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
+    const md_num now = md_measure_curvature(sim, row);
+    const int falls = md_less(now, MD_K(0));
+    md_num least = md_min(md_abs(now), md_abs(r->curvature));
+    if (falls != md_less(r->curvature, MD_K(0))) least = MD_K(0);
+    r->spec.bias_acceleration = falls ? md_neg(least) : least;
 }
 
 /* ---- properties of a row, and targets in a mode ---- */
@@ -19332,7 +19344,7 @@ MD_STATIC md_num md_value_after_step(mdyn_sim *sim, const md_row *row, const md_
 
 /* Sets velocity_after of each row on bodies, J v' at the poses of the step, by which
    mdyn_report_row finds the power of the row; turn_after, the change of J within the second half of
-   a midpoint step times v'; and value_after. */
+   a midpoint step times v'; value_after; and the curvature that the next step compares with. */
 MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
 {
     const md_num half = md_mul(MD_K(0.5), sim->dt);
@@ -19355,6 +19367,7 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
                 velocity = md_add(velocity, md_mul(md_of_real(sim->v[link->dof + k]),
                                                    md_joint_coefficient(f, k)));
         }
+        r->curvature = md_measure_curvature(sim, row);
         r->velocity_after = velocity;
         r->turn_after = md_uses_midpoint(sim) ? md_mul(half, r->spec.bias_acceleration) : MD_K(0);
         r->value_after = md_value_after_step(sim, row, r);
@@ -24236,7 +24249,7 @@ MD_STATIC int md_body_rows_are_valid(const mdyn_sim *sim)
         ok = md_is_between(0, r->term_count, MDYN_BODY_TERMS_)
             && md_is_between(-1, r->leader, sim->rows - 1)
             && MD_ARE_FIELDS(&r->spec, target_velocity, bias_acceleration)
-            && MD_ARE_FIELDS(r, force_min, value) && MD_ARE_FIELDS(r, value_size, value_after);
+            && MD_ARE_FIELDS(r, force_min, value) && MD_ARE_FIELDS(r, value_size, curvature);
         for (p = 0; ok && p < r->term_count; p++)
             ok = md_is_between(0, r->body[p], sim->bodies - 1)
                 && md_are_vecs(&r->wrench[p].ang, 1) && md_are_vecs(&r->wrench[p].lin, 1);

@@ -1380,6 +1380,48 @@ static void test_skate(void) {
     }
 }
 
+/* A gear that is shifted from 2 : 1 to 3 : 1 by the callback: the impact leaves what the new ratio
+   allows of the motion in the mass metric, at once, and the step after it changes nothing. */
+static double ratio_of_gear;
+
+static void gear_row(mdyn_sim *s, int index, mdyn_user_row *row, void *user) {
+    (void)s;
+    (void)index;
+    (void)user;
+    row->level = MDYN_VELOCITY;
+    for (int k = 0; k < 2; k++) {
+        row->terms[k].body = (int16_t)k;
+        row->terms[k].axes = MDYN_JOINT_VELOCITIES;
+    }
+    row->terms[0].angular.x = wide(1);
+    row->terms[1].angular.x = wide(-ratio_of_gear);
+}
+
+static void test_gear_shift(void) {
+    const double J[2] = { 1, 2 };
+    double v[2] = { 20, 10 };
+    begin(0x1p-10);
+    for (int k = 0; k < 2; k++) {
+        mdyn_body *b = add_body(-1, MDYN_REVOLUTE, 1);
+        b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(J[k]);
+        b->axis = wide3(0, 0, 1);
+    }
+    mech.model.user_row_count = 1;
+    mech.model.row_function = gear_row;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[0] = real(v[0]);
+    sim.v[1] = real(v[1]);
+    for (int i = 0; i < 12; i++) {
+        ratio_of_gear = i < 6 ? 2 : 3;
+        run(1);
+        const double N = ratio_of_gear, lambda = (N * v[1] - v[0]) / (1 / J[0] + N * N / J[1]);
+        v[0] += lambda / J[0];
+        v[1] -= N * lambda / J[1];
+        CHECK_NEAR(of_real(sim.v[0]), v[0], BY_SCALAR(1e-12, 1e-5, 1e-7));
+        CHECK_NEAR(of_real(sim.v[1]), v[1], BY_SCALAR(1e-12, 1e-5, 1e-7));
+    }
+}
+
 /* A body that a closure holds at its origin, away from its mass center, and turns as it likes: the
    same as one on a spherical joint. Force-free its energy stays. Where J' v lacked what the free
    motion of the body does to its mass center, 6 % of the energy were lost in a second. */
@@ -1475,7 +1517,8 @@ int main(int argc, char **argv) {
         test_one_stop,   test_jump_at_stop, test_jump_of_coupling, test_jump_before_scheme,
         test_springs,    test_frequency,   test_statics,       test_many_springs,
         test_dampers,    test_spring_digits, test_errors_at_rest, test_open_loop,
-        test_skate,      test_pinned,      test_soft_loop_of_floating_tree,
+        test_skate,      test_gear_shift,  test_pinned,
+        test_soft_loop_of_floating_tree,
         test_loop,       test_rolling,     test_buffers,       test_coasting,      test_refused,
         test_turned_out_of_range, test_contradictory_impulses, test_fresh, test_settings
     };
