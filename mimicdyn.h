@@ -2655,7 +2655,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Cost: O(b d + n d^2) for M, O(entries + c d) for couplings, then O(entries) for each iteration
    over the bounded rows: at most solver.iterations, 2 if that is 1, where no row is activated late,
    else 4 solver.iterations + r + 2; with MDYN_TWO_STAGE solver.iterations more, in the latter case
-   twice that. `substeps` multiplies the cost of all rows, a second solve (solver.corrections) doubles it.
+   twice that. `substeps` multiplies the cost of all rows, a second solve (solver.corrections)
+   doubles it.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
    solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
@@ -7497,7 +7498,8 @@ MD_OWN_FRAME void md_add_drift(const mdyn_sim *sim, const md_link *link, const m
     for (k = 0; k < 3; k++) a[3 + k] = md_sub(a[3 + k], md_add(f[k], t[k]));
 }
 
-/* The same as a motion of the single body itself. */
+/* The same as a motion of the single body itself: closures take J' v from the motions of bodies,
+   and where the free motion of one was missing there, each step removed what it had done. */
 MD_OWN_FRAME void md_add_drift_motion(const mdyn_sim *sim, const md_link *link,
                                       const md_body_state *p, md_motion *m)
 {
@@ -7541,6 +7543,8 @@ MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
         p = MD_STATE(sim, i);
         b = MD_BIAS_MOTION(sim, i);
         md_place_joint(sim, link, parent, p, &turn);
+        /* nothing but closures asks for the free motion of a single body, whose bias force is in
+           its half steps */
         coasts = turns && md_has_closures(sim) && md_link_is(link, MD_SINGLE);
         md_find_bias_motion(sim, link, turns && !coasts, &up, parent, MD_BIAS_MOTION(sim, before),
                             p, &b->motion);
@@ -11600,7 +11604,9 @@ MD_STATIC int md_row_is_of_velocity(const mdyn_sim *sim, const md_row *row)
 }
 
 /* J' v of a coupling of velocities in a midpoint step: by how much the half step to its middle has
-   turned the v of free and spherical joints. */
+   turned the v of free and spherical joints. Their coefficients are constant, but the axes that v
+   is given in turn with the body: a row that held in the middle alone would leave what the second
+   half step brings into it, and the next one would take that, and its energy, away. */
 MD_STATIC md_num md_find_coupling_turn(const mdyn_sim *sim, const md_coupling_values *c)
 {
     md_num turn = MD_K(0);
@@ -12654,6 +12660,8 @@ MD_STATIC void md_estimate_curvature(mdyn_sim *sim, const md_row *row)
     const md_num now = md_measure_curvature(sim, row);
     const int falls = md_less(now, MD_K(0));
     md_num least = md_min(md_abs(now), md_abs(r->curvature));
+
+    /* where it passes through 0 it is of the order of dt, and what is left out of second order */
     if (falls != md_less(r->curvature, MD_K(0))) least = MD_K(0);
     r->spec.bias_acceleration = falls ? md_neg(least) : least;
 }
@@ -12703,6 +12711,8 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     row->error = row->position_bias = MD_K(0);
     if (MD_VALUE_MOVES || MIMICDYN_QUATERNIONS)
         turn = md_curvature_target(sim, row, s, &error);
+
+    /* velocities: no C, and no error of it */
     if (s->level == MDYN_VELOCITY) {
         md_target_velocity(sim, row, s);
         if (!md_is_zero(turn)) md_turn_range(row, turn);
@@ -20298,7 +20308,8 @@ MD_STATIC int md_is_level(const mdyn_curve *c, const md_joint_values *b, md_num 
         || md_find_level(c, from, to, place);
 }
 
-/* MDYN_ERR_SLOPE, with its place, if the curve of a follower with limits *b is level. */
+/* MDYN_ERR_SLOPE, with its place, if the curve of a follower with limits *b is level. The place
+   stands in the culprit only where the build has curves. */
 MD_STATIC int md_check_slope(mdyn_sim *sim, const mdyn_curve *c, const md_joint_values *b)
 {
     md_num place;
@@ -23842,7 +23853,8 @@ MD_STATIC int md_write_reduced_mass_matrix(mdyn_sim *sim, mdyn_wide *y_mass)
 
 /* ---- rows ---- */
 
-/* J' v of coupling i, of velocities: the half steps of free and spherical joints turn their v. */
+/* J' v of coupling i, of velocities, at the present v, for reports: the half steps of free and
+   spherical joints turn their v, and the one to the middle of the last step is no longer known. */
 MD_STATIC md_num md_sum_drift(const mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
@@ -23886,6 +23898,8 @@ MD_STATIC md_num md_present_row_velocity(const mdyn_sim *sim, int k)
     if (md_is_body_row(row)) return md_body_row_at(sim, row)->velocity_after;
     md_find_step_terms(sim, row, &t);
     velocity = md_row_velocity(sim, row, &t);
+
+    /* back to the middle of the step, to second order of dt */
     if (!md_has_quaternions(sim) || !md_row_is_of_velocity(sim, row)) return velocity;
     return md_sub(velocity, md_row_turn(sim, k));
 }

@@ -1176,8 +1176,8 @@ static void check_momentum(const specimen *s, const mdyn_sim *before, int conver
         for (int k = 0; k < t.r.dofs; k++) t.row[i].speed += t.row[i].J[k] * t.v_after[k];
 }
 
-/* Whether a row acts between two bodies of one tree, with a force and its opposite at one point. The
-   points of a soft closure are apart. */
+/* Whether a row acts between two bodies of one tree, with a force and its opposite at one point.
+   The points of a soft closure are apart. */
 static int is_internal(const specimen *s, const row *r)
 {
     const int contact = r->kind == MDYN_ROW_CONTACT ? r->index / 3 : 0;

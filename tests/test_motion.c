@@ -1360,7 +1360,8 @@ static void glide(int form, double dt, double *x, double *y, double *along, doub
     CHECK_NEAR(of_real(sim.v[2]), w, BY_SCALAR(1e-12, 1e-4, 1e-8));
 
     mdyn_row_report row;
-    CHECK_EQUAL(mdyn_report_row(&sim, form == 0 ? MDYN_ROW_COUPLING : MDYN_ROW_USER, 0, &row), MDYN_OK);
+    const mdyn_row_kind kind = form == 0 ? MDYN_ROW_COUPLING : MDYN_ROW_USER;
+    CHECK_EQUAL(mdyn_report_row(&sim, kind, 0, &row), MDYN_OK);
     CHECK_NEAR(of_wide(row.velocity), *across, BY_SCALAR(1e-12, 1e-5, 1e-8) + (form != 0) * 1e-4);
     CHECK_NEAR(of_wide(row.residual), 0, BY_SCALAR(1e-6, 1e-5, 1e-6));
     CHECK_NEAR(of_wide(row.force), 3 * u * w, 0.01 * 3 * u * w);
@@ -1375,7 +1376,8 @@ static void test_skate(void) {
         glide(form, 0x1p-10, &half[0], &half[1], &half[2], &half[3]);
         for (int k = 0; k < 4; k++) {
             CHECK_NEAR(half[k], 0, BY_SCALAR(4e-4, 4e-4, 4e-4));
-            CHECK(MDYN_SCALAR != MDYN_SCALAR_F64 || fabs(half[k]) < 0.3 * fabs(e[k]) || fabs(e[k]) < 1e-6);
+            CHECK(MDYN_SCALAR != MDYN_SCALAR_F64 || fabs(half[k]) < 0.3 * fabs(e[k]) ||
+                  fabs(e[k]) < 1e-6);
         }
     }
 }

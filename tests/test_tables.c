@@ -345,7 +345,8 @@ static void test_singular_pose(void) {
 }
 
 /* A user's v that a tie does not allow, given right before a call that is refused once it has
-   planned: the step still shares the momentum of shaft 2 with shaft 3, which turns twice as fast. */
+   planned: the step still shares the momentum of shaft 2 with shaft 3, which turns twice as
+   fast. */
 static void test_refused_at_new_velocity(void) {
     mdyn_body b;
     mdyn_coupling c = mimic_of(3, 2, 3, 0);
