@@ -20,6 +20,9 @@
 #ifndef TEST_SOAK
 #define TEST_SOAK 0 /* 1 (make soak): more repeats of what is random */
 #endif
+#ifndef TEST_SANITIZED
+#define TEST_SANITIZED 0 /* 1 (make sanitize): fewer repeats where there are thousands */
+#endif
 
 /* ---- the scalar: the only place of the tests that knows what it is ---- */
 

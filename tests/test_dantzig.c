@@ -27,6 +27,8 @@ TOLERANCE(CONTRADICTION_RESTS, 1e-11,   1e-2,  5e-3);
 /* the rounding of C, times erp/dt and the 1/sin of nearly parallel couplings */
 TOLERANCE(COUPLINGS_REST,      1e-6,    0.1,   2e-2);
 
+enum { STEPS_TO_REST = TEST_SANITIZED ? 1000 : 3000 };
+
 static mdyn_sim sim, other;
 static mechanism mech;
 static truth t;
@@ -414,12 +416,12 @@ static void test_contradictions_rest(void) {
         mech.model.solver.equality = trial / 3 % 2 ? MDYN_ITERATED : MDYN_EXACT;
         mech.model.solver.correction = trial / 6 % 2 ? MDYN_RELAX : MDYN_BAUMGARTE;
         CHECK(mdyn_init(&sim, &mech.model) >= 0);
-        for (int n = 0; n < 3000; n++) {
+        for (int n = 0; n < STEPS_TO_REST; n++) {
             int code = mdyn_step(&sim);
             CHECK(code == MDYN_WARN_NOT_CONVERGED || code == MDYN_WARN_NO_SOLUTION || n < 10);
             CHECK(code != MDYN_WARN_NO_SOLUTION || sim.report.contradictory > 0);
             CHECK(isfinite(of_wide(sim.report.residual)));
-            for (int i = 0; n >= 2900 && i < mech.model.body_count; i++) {
+            for (int i = 0; n >= STEPS_TO_REST - 100 && i < mech.model.body_count; i++) {
                 fastest = fmax(fastest, fabs(of_real(sim.v[i])));
             }
         }
@@ -467,11 +469,11 @@ static void test_contradictory_couplings_rest(void) {
         mech.model.solver.equality = iterated ? MDYN_ITERATED : MDYN_EXACT;
         mech.model.solver.correction = trial / 6 % 2 ? MDYN_RELAX : MDYN_BAUMGARTE;
         CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_WARN_CONTRADICTION);
-        for (int n = 0; n < 3000; n++) {
+        for (int n = 0; n < STEPS_TO_REST; n++) {
             int code = mdyn_step(&sim);
             if (iterated) CHECK(code == MDYN_WARN_NOT_CONVERGED || code == MDYN_WARN_NO_SOLUTION);
             if (code != MDYN_WARN_NOT_CONVERGED) CHECK(sim.report.contradictory > 0);
-            for (int i = 0; n >= 2900 && i < joints; i++) {
+            for (int i = 0; n >= STEPS_TO_REST - 100 && i < joints; i++) {
                 fastest = fmax(fastest, fabs(of_real(sim.v[i])));
             }
         }
