@@ -12319,8 +12319,8 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     const md_num gamma = s->bias_acceleration;
     md_num half, middle, turn;
     *error = MD_K(0);
-    if (md_is_zero(gamma) || sim->kinematics_stale != MD_KINEMATICS_OF_STEP
-        || !md_row_is_hard(sim, row)) return MD_K(0);
+    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !md_row_is_hard(sim, row))
+        return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
     half = md_mul(MD_K(0.5), sim->h);
@@ -12709,7 +12709,7 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
 {
     md_num turn = MD_K(0), error = MD_K(0), velocity = s->target_velocity;
     row->error = row->position_bias = MD_K(0);
-    if (MD_VALUE_MOVES || MIMICDYN_QUATERNIONS)
+    if ((MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) && !md_is_zero(s->bias_acceleration))
         turn = md_curvature_target(sim, row, s, &error);
 
     /* velocities: no C, and no error of it */
@@ -13204,21 +13204,22 @@ MD_STATIC void md_find_contact_arms(mdyn_sim *sim)
    the point of b to that of a. Returns the ancestor, or MDYN_WORLD. */
 MD_STATIC int md_find_shared_body(const mdyn_sim *sim, const md_contact_point *c, md_vec *offset)
 {
-    int a = c->a, b = c->b;
-    md_vec_sub(offset, &c->arm[0], &c->arm[1]);
-    if (a < 0 || b < 0) return MDYN_WORLD;
+    int shared = c->a, other = c->b, i;
 
     /* a parent has a lower number than its children */
-    while (a != b) {
-        if (a > b) {
-            md_vec_add(offset, offset, &MD_STATE(sim, a)->arm);
-            a = sim->link[a].parent;
-        } else {
-            md_vec_sub(offset, offset, &MD_STATE(sim, b)->arm);
-            b = sim->link[b].parent;
-        }
+    while (shared != other) {
+        if (shared > other) shared = sim->link[shared].parent;
+        else other = sim->link[other].parent;
     }
-    return a;
+    if (shared < 0) return MDYN_WORLD;
+
+    /* the two paths from there */
+    md_vec_sub(offset, &c->arm[0], &c->arm[1]);
+    for (i = c->a; i != shared; i = sim->link[i].parent)
+        md_vec_add(offset, offset, &MD_STATE(sim, i)->arm);
+    for (i = c->b; i != shared; i = sim->link[i].parent)
+        md_vec_sub(offset, offset, &MD_STATE(sim, i)->arm);
+    return shared;
 }
 
 /* Fills in the three body rows of contact i. */
@@ -13237,9 +13238,11 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
     for (k = 0; k < 3; k++) {
         md_body_row *r = md_clear_body_row(sim, j + k, k ? &hard : &c->softness);
         md_add_wrench_pair(r, c->a, c->b, c->arm, &c->direction[k]);
-        md_vec_zero(&f.lin);
-        md_cross(&f.ang, &c->direction[k], &offset);
-        md_add_wrench_term(r, shared, 0, &f);
+        if (shared >= 0) {
+            md_vec_zero(&f.lin);
+            md_cross(&f.ang, &c->direction[k], &offset);
+            md_add_wrench_term(r, shared, 0, &f);
+        }
         if (k) {
             r->spec.level = MDYN_VELOCITY;
             r->leader = (int16_t)(sim->joint_row_count + j);
@@ -18934,6 +18937,7 @@ MD_STATIC md_num md_whitened_speed(const mdyn_sim *sim)
    makes, and costs no more than this question. */
 MD_STATIC int md_rows_are_opposed(const mdyn_sim *sim)
 {
+    md_num most = MD_K(0);
     int k;
     for (k = 0; k < md_equality_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
@@ -18944,9 +18948,9 @@ MD_STATIC int md_rows_are_opposed(const mdyn_sim *sim)
         pull = md_sub(row->impulse.lambda, row->lambda_given);
         pull = md_mul(md_mul(MD_K(16 * MD_EPSILON / MD_CONSISTENCY_TOLERANCE), md_abs(pull)),
                       md_sqrt(row->length));
-        if (md_less(md_mul(row->scale, md_whitened_speed(sim)), pull)) return 1;
+        most = md_max(most, md_div(pull, row->scale));
     }
-    return 0;
+    return !md_is_zero(most) && md_less(md_whitened_speed(sim), most);
 }
 
 /* Makes the impulses of the equality rows part of the free motion: of the hard ones too, which may
