@@ -13211,10 +13211,10 @@ MD_STATIC int md_find_shared_body(const mdyn_sim *sim, const md_contact_point *c
         if (shared > other) shared = sim->link[shared].parent;
         else other = sim->link[other].parent;
     }
+    md_vec_sub(offset, &c->arm[0], &c->arm[1]);
     if (shared < 0) return MDYN_WORLD;
 
     /* the two paths from there */
-    md_vec_sub(offset, &c->arm[0], &c->arm[1]);
     for (i = c->a; i != shared; i = sim->link[i].parent)
         md_vec_add(offset, offset, &MD_STATE(sim, i)->arm);
     for (i = c->b; i != shared; i = sim->link[i].parent)
