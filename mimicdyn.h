@@ -1818,7 +1818,8 @@ typedef struct md_body_row {
     md_num open;                               /* of the loop, see md_closure_pose */
     md_num u_mu, velocity_after;               /* u_bound per u_lambda of the leader; J v' */
     md_num turn_after, value_after;            /* C' after the step, less this; C */
-    md_num curvature;                          /* md_measure_curvature in the last step */
+    md_num curvature;                          /* of a user row: md_measure_curvature in the last
+                                                  step */
     md_unit u_bound;
 } md_body_row;
 
@@ -19381,7 +19382,7 @@ MD_OWN_FRAME void md_find_body_row_velocities(mdyn_sim *sim)
                 velocity = md_add(velocity, md_mul(md_of_real(sim->v[link->dof + k]),
                                                    md_joint_coefficient(f, k)));
         }
-        r->curvature = md_measure_curvature(sim, row);
+        if (row->kind == MDYN_ROW_USER) r->curvature = md_measure_curvature(sim, row);
         r->velocity_after = velocity;
         r->turn_after = md_uses_midpoint(sim) ? md_mul(half, r->spec.bias_acceleration) : MD_K(0);
         r->value_after = md_value_after_step(sim, row, r);
