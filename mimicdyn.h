@@ -14207,9 +14207,9 @@ MD_OWN_FRAME int md_reflect_by_owners(mdyn_sim *sim, int first, int end, int har
     return e;
 }
 
-/* Of a row on one or two free bodies alone: its entries, but for the owned ones, are so many sixes
-   whose places rise by 1. With MD_JOINED they are those of the row before it by number, which is
-   also before it among the active rows. */
+/* Of an inequality row on one or two free bodies alone: its entries, but for the owned ones, are so
+   many sixes whose places rise by 1. With MD_JOINED they are those of the row before it by number,
+   which is also before it among the active rows. */
 enum { MD_ONE_SIX = 1, MD_TWO_SIXES = 2, MD_JOINED = 4 };
 
 /* The above of row k; 0: none of it. A row that is not turned may have entries at pivots, which
@@ -14241,8 +14241,6 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     const int first = row->first, end = is_turned ? row->lone : first;
     const md_num cfm2 = direct && md_row_is_soft(row) ? md_compliance_square(sim, row) : MD_K(0);
     row->owned_count = (md_place)(end - first);
-    if (MD_HAS_CONTACTS && md_is_body_row(row))
-        md_body_row_of(sim, row)->sixes = md_find_sixes(sim, k);
     if (!md_is_zero(cfm2)) MD_LASTING(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
 
@@ -14422,6 +14420,8 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     in = (is & MD_STANDS_IN) != 0;
     row->in_equality = (uint8_t)(direct & in);
     row->in_inequality = (uint8_t)(in - row->in_equality);
+    if (MD_HAS_CONTACTS && md_is_body_row(row))
+        md_body_row_of(sim, row)->sixes = row->in_inequality ? md_find_sixes(sim, k) : 0;
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
     md_set_targets(sim, row, mode);
@@ -15351,7 +15351,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
 
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
-        const int same = md_first_parallel(sim, k);
+        const int same = md_is_body_row(row) ? k : md_first_parallel(sim, k);
         row->owned_count = 0;
         if (same < k) {
             md_copy_layout(row, md_row_at(sim, same));
@@ -17176,7 +17176,7 @@ MD_INLINE int md_visit_run(mdyn_sim *sim, int k, md_unit *x, md_unit *y, int two
     md_row *row = md_active_row(sim, k);
     const md_body_row *r = md_body_row_at(sim, row);
     do {
-        if (row->in_inequality) md_visit_sixes(sim, row, r, x, y, two, i);
+        md_visit_sixes(sim, row, r, x, y, two, i);
         row++;
         r++;
     } while (++k < count && r->sixes & MD_JOINED);
