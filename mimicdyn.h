@@ -2569,8 +2569,9 @@ MDYN_API int mdyn_set_body(mdyn_sim *sim, int body, const mdyn_body *replacement
    chooses the weights of damping anew, by M at the present pose; mdyn_init by M at q = 0.
    Errors, with nothing changed: MDYN_ERR_NOT_FINITE, MDYN_ERR_GRAVITY; MDYN_ERR_DT;
    MDYN_ERR_SOLVER and MDYN_ERR_CAPACITY_DANTZIG; of dt and settings also MDYN_ERR_STATE. O(1); dt
-   and settings O(b d + r). Settings by which couplings begin or cease to be eliminated plan the
-   solve anew, without warnings: MDYN_ERR_SINGULAR, _CAPACITY_ENTRIES; O(r^2 + r n + n c^2). */
+   and settings O(b d + r). Another scheme, and settings by which couplings begin or cease to be
+   eliminated, plan the solve anew, without warnings: MDYN_ERR_SINGULAR, _CAPACITY_ENTRIES;
+   O(r^2 + r n + n c^2). */
 MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity);
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt);
 MDYN_API int mdyn_set_solver(mdyn_sim *sim, const mdyn_solver *solver);
@@ -11502,10 +11503,13 @@ MD_INLINE md_num md_value_minus(const mdyn_sim *sim, mdyn_wide x)
 
 /* ---- bounds of force ---- */
 
-/* A spring and damper whose gains are both 0: it exerts no force. */
-MD_INLINE int md_softness_is_forceless(const mdyn_softness *s)
+/* A spring and damper that exerts no force: its gains are 0, or kd is and there is no C, unless
+   kp acts on the velocity (MDYN_EXPLICIT). */
+MD_STATIC int md_softness_is_forceless(const mdyn_sim *sim, const mdyn_softness *s,
+                                       int is_of_velocity)
 {
-    return s->kind == MDYN_KP_KD && md_wide_is_zero(s->a) && md_wide_is_zero(s->b);
+    return s->kind == MDYN_KP_KD && md_wide_is_zero(s->b)
+        && (md_wide_is_zero(s->a) || (is_of_velocity && md_uses_midpoint(sim)));
 }
 
 /* Whether the impulse of coupling i bounds that of another row: of its own loss row, if it has an
@@ -11527,7 +11531,7 @@ MD_STATIC int md_row_is_unbounded(const mdyn_sim *sim, const md_row *row)
     if (md_is_coupling_itself(row)) {
         const md_coupling_values *c = md_coupling_at(sim, row->index);
         const mdyn_softness softness = md_softness_of(c);
-        if (md_softness_is_forceless(&softness)) return 0;
+        if (md_softness_is_forceless(sim, &softness, md_is_of_velocity(c))) return 0;
         return md_coupling_is_equality(c) && md_wide_is_zero(c->effort) && !md_has_mu(c)
             && !sim->released[row->index] && !md_coupling_bounds_others(sim, row->index);
     }
@@ -12936,7 +12940,8 @@ MD_STATIC md_body_row *md_closure_row(mdyn_sim *sim, const mdyn_closure *c,
     r->spec.bias_acceleration = md_dot(n, arm ? &l->acc : &l->alpha);
 
     /* |force| <= effort; 0: no bound */
-    r->unbounded = (uint8_t)(md_is_zero(effort) && !md_softness_is_forceless(&c->softness));
+    r->unbounded = (uint8_t)(md_is_zero(effort)
+        && !md_softness_is_forceless(sim, &c->softness, 0));
     if (md_is_zero(effort)) return r;
     r->force_max = effort;
     r->force_min = md_neg(effort);
@@ -13122,7 +13127,7 @@ MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j,
     }
     has_no_bounds = md_wide_is_zero(user->force_min) && md_wide_is_zero(user->force_max);
     r->unbounded = (uint8_t)(has_no_bounds && !md_is_range(&r->spec)
-        && !md_softness_is_forceless(&user->softness));
+        && !md_softness_is_forceless(sim, &user->softness, user->level == MDYN_VELOCITY));
     if (has_no_bounds) return;
     if (md_has_lower(user->force_min)) r->force_min = md_of_wide(user->force_min);
     if (md_has_upper(user->force_max)) r->force_max = md_of_wide(user->force_max);
@@ -15791,8 +15796,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     md_order_rows(sim, n);
     md_find_last_uses(sim, n);
 
-    /* the layout; a redundant row has no pivot. One without a force has: a change of the scheme
-       or of its softness may give it one */
+    /* the layout; a redundant row has no pivot */
     sim->entries = sim->L_first[sim->dofs];
     sim->redundant_count = 0;
     sim->planned_count = (int16_t)n;
@@ -15801,7 +15805,7 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
         code = md_plan_row(sim, i);
         if (code != MDYN_OK || !md_is_unbounded(row)) continue;
         md_set_up_row(sim, sim->setup_order[i], MD_MODE_STEP, 1);
-        if (!(row->standing & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE))) {
+        if (row->in_equality) {
             sim->pivot_owner[row->pivot] = (md_place_if_any)sim->setup_order[i];
         } else {
             row->pivot = -1;
@@ -22752,8 +22756,9 @@ MD_STATIC int md_replace_solver(mdyn_sim *sim, const mdyn_solver *s)
     int code = MDYN_OK;
     md_take_settings(sim, s);
 
-    /* whether couplings are eliminated is part of the plan; an error restores plan and settings */
-    if (md_eliminates(sim) != eliminates) code = md_plan(sim);
+    /* whether couplings are eliminated, and whether dampers have a force, is part of the plan; an
+       error restores plan and settings */
+    if (md_eliminates(sim) != eliminates || old.scheme != sim->solver.scheme) code = md_plan(sim);
     if (code == MDYN_OK) code = md_check_dantzig_capacity(sim);
     if (code != MDYN_OK) {
         sim->solver = old;

@@ -258,6 +258,38 @@ static void test_damper_begins(void) {
     }
 }
 
+/* Dry friction of 0.1 brakes a shaft of inertia 1 that 1 N m turn; a damper to the world beside it
+   has no force but with MDYN_EXPLICIT, where it is dt kp. */
+static void test_damper_beside_friction(void) {
+    for (int n = 0; n < 4; n++) {
+        make_model();
+        memset(body, 0, sizeof body);
+        body[0].parent = MDYN_WORLD;
+        body[0].joint = MDYN_REVOLUTE;
+        body[0].armature = wide(1);
+        body[0].friction = wide(0.1);
+        memset(coupling, 0, sizeof coupling);
+        coupling[0].terms[0].coefficient = wide(2);
+        coupling[0].level = MDYN_VELOCITY;
+        coupling[0].softness.kind = MDYN_KP_KD;
+        coupling[0].softness.a = wide(2000);
+        model.body_count = model.coupling_count = 1;
+        model.solver.correction = n % 2 ? MDYN_BAUMGARTE : MDYN_CORRECTION_DEFAULT;
+        model.solver.scheme = n / 2 ? MDYN_EXPLICIT : MDYN_MIDPOINT;
+        mdyn_solver solver = model.solver;
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        for (int i = 0; i < 2; i++) {
+            const double h = of_wide(model.dt), gain = (n / 2) ^ i ? 4 * 2000 * h * h : 0;
+            sim.v[0] = real(0);
+            sim.tau[0] = real(1);
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            CHECK_NEAR(of_real(sim.v[0]), h * 0.9 / (1 + gain), 4 * check_epsilon);
+            solver.scheme = n / 2 ? MDYN_MIDPOINT : MDYN_EXPLICIT;
+            CHECK_EQUAL(mdyn_set_solver(&sim, &solver), MDYN_OK);
+        }
+    }
+}
+
 /* A joint left without inertia is refused, after the rows were changed already. */
 static void test_massless(void) {
     make_model();
@@ -1335,6 +1367,7 @@ int main(int argc, char **argv) {
     test_changes();
     test_refusals();
     test_damper_begins();
+    test_damper_beside_friction();
     test_massless();
     test_massless_in_motion();
     test_singular_pose();
