@@ -18457,18 +18457,18 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
             md_target_inequality(sim, md_active_row(sim, k), e, MD_BIAS_ALL);
 }
 
-/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where no rows
-   meet, which need no warm start. If it as a whole is worse than none, judged by the iteration's
+/* Gives the inequality rows the impulses row->warm_start; 0 without warm starts, and where no rows
+   meet, which need none. If these as a whole are worse than none, judged by the iteration's
    objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
    impulses that may be huge would leave their rounding. Rows that depend on equality rows get their
    impulses before the solve, as others may follow them, and once more after it, as they may follow
    others. */
-MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     md_cost cost = 0;
-    int k, n;
+    int k, n, warm;
     md_see_if_rows_meet(sim);
-    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet);
+    warm = (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet) && md_uses_warm_start(sim);
     n = warm && sim->active_rows_meet ? md_whitened_count(sim) : 0;
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
@@ -18489,14 +18489,14 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
 
 /* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
    rows their impulses. */
-MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     md_apply_Qt(sim);
     md_solve_equalities(sim, e, bias);
     md_save_free_motion(sim);
     if (md_equality_count(sim) == md_active_count(sim)) return;
     sim->free_motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
-    md_start_rows(sim, e, bias, warm);
+    md_start_rows(sim, e, bias);
 }
 
 /* Sets the private coordinates of the compliant equality rows in sim->du, which follow those of
@@ -18564,7 +18564,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
         md_overflow_reset(&sim->overflow, before);
         sim->iterations = iterations;
         md_restore_free_motion(sim, (md_scale)(coarse - e));
-        md_start_solve(sim, coarse, MD_BIAS_ALL, md_uses_warm_start(sim));
+        md_start_solve(sim, coarse, MD_BIAS_ALL);
         moved = md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL,
                                     md_first_iterations(sim));
         coarse = (md_scale)(coarse + MD_HEADROOM);
@@ -18574,7 +18574,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
 
     /* the motion without them: v and the impulses */
     md_restore_free_motion(sim, 0);
-    md_start_solve(sim, e, MD_BIAS_COMPLIANT, md_uses_warm_start(sim));
+    md_start_solve(sim, e, MD_BIAS_COMPLIANT);
     moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
                                 md_iterations_left(sim, iterations));
     for (k = 0; k < sim->dofs; k++)
@@ -18634,8 +18634,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
     md_copy_units(MD_SOLVE(sim)->free_du, MD_SOLVE(sim)->du, sim->dofs, 0);
-    if (!md_solves_twice(sim) || md_has_two_stages(sim))
-        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+    if (!md_solves_twice(sim) || md_has_two_stages(sim)) md_start_solve(sim, e, bias);
     md_solve_frictionless(sim, e, bias);
     if (!md_solves_twice(sim))
         *moved = md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
@@ -18678,7 +18677,7 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
         before = md_solve_with_relaxation(sim, e, &moved);
     } else {
         const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
-        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+        md_start_solve(sim, e, bias);
         if (is_step) md_solve_frictionless(sim, e, bias);
         moved = md_solve_active_set(sim, mode, e, bias, unbiased && md_position_error(sim)
                                                             ? md_first_iterations(sim)
