@@ -24495,9 +24495,8 @@ MD_STATIC int md_vec_in_range(const md_vec *a)
 /* A vector in the caller's type, rounded to nearest. */
 MD_STATIC void md_real3_of(mdyn_real3 *r, const md_vec *a)
 {
-    r->x = md_to_real(md_vec_get(a, 0));
-    r->y = md_to_real(md_vec_get(a, 1));
-    r->z = md_to_real(md_vec_get(a, 2));
+    int k;
+    for (k = 0; k < 3; k++) (&r->x)[k] = md_to_real(md_vec_get(a, k));
 }
 
 /* The rotation of a body's frame of the table in world axes: R Q^T, R that of the internal one. */
@@ -24505,12 +24504,21 @@ MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quat
 {
     md_mat R;
     md_num q[4];
+    int k;
     md_body_rotation(sim, body, &R);
     md_quaternion_of_mat(q, &R);
-    quaternion->w = md_to_real(q[0]);
-    quaternion->x = md_to_real(q[1]);
-    quaternion->y = md_to_real(q[2]);
-    quaternion->z = md_to_real(q[3]);
+    for (k = 0; k < 4; k++) (&quaternion->w)[k] = md_to_real(q[k]);
+}
+
+/* *m := the motion of a point that DoF k gives it by the velocity v, with `arm` from its joint's
+   origin to the point. */
+MD_STATIC void md_find_column(const mdyn_sim *sim, int k, md_num v, const md_vec *arm,
+                              md_motion *m)
+{
+    md_vec_zero(&m->ang);
+    md_vec_zero(&m->lin);
+    md_dof_add_motion(m, v, &sim->dof[k]);
+    md_vec_add_cross(&m->lin, &m->ang, arm);
 }
 
 /* J[6][n] of a point, angular rows first, world axes; columns of DoFs that are not between the
@@ -24526,10 +24534,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
     for (i = body; i >= 0; i = sim->link[i].parent) {
         for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
-            md_vec_zero(&column.ang);
-            md_vec_zero(&column.lin);
-            md_dof_add_motion(&column, MD_K(1), &sim->dof[k]);
-            md_vec_add_cross(&column.lin, &column.ang, arm);
+            md_find_column(sim, k, MD_K(1), arm, &column);
             for (j = 0; j < 3; j++) {
                 jacobian[j * n + k] = md_to_wide(md_vec_get(&column.ang, j));
                 jacobian[(3 + j) * n + k] = md_to_wide(md_vec_get(&column.lin, j));
@@ -24573,10 +24578,7 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
     for (i = body; a && i >= 0; i = sim->link[i].parent) {
         for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
-            md_vec_zero(&column.ang);
-            md_vec_zero(&column.lin);
-            md_dof_add_motion(&column, md_of_wide(a[k]), &sim->dof[k]);
-            md_vec_add_cross(&column.lin, &column.ang, &arm);
+            md_find_column(sim, k, md_of_wide(a[k]), &arm, &column);
             md_vec_add(&m->ang, &m->ang, &column.ang);
             md_vec_add(&m->lin, &m->lin, &column.lin);
         }
@@ -24608,7 +24610,6 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
     md_mat B, R;
     md_vec point, axis;
     mdyn_wide3 unused;
-    mdyn_wide turn[4];
     md_num q[4];
     int code;
     md_measure_gap(sim, c, &l);
@@ -24629,12 +24630,7 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
                             &point, &axis);
     if (code != MDYN_OK || c->kind != MDYN_CLOSE_WELD) return code;
     md_quaternion_of_mat(q, &R);
-    code = md_write_results(sim, turn, q, 4);
-    c->rotation.w = turn[0];
-    c->rotation.x = turn[1];
-    c->rotation.y = turn[2];
-    c->rotation.z = turn[3];
-    return code;
+    return md_write_results(sim, &c->rotation.w, q, 4);
 }
 
 /* ---- mass ---- */
