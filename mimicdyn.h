@@ -12564,15 +12564,13 @@ MD_STATIC int md_is_within_weld(const mdyn_sim *sim, const md_body_row *r)
 }
 
 /* The elements of J G of any row. Where bodies share a path, or followers a leader, several terms
-   add up in an element: it is looked at when all have. A contact within a weld loses its terms: in
-   a body that turns, the arms that do not would be those of two points. */
-MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, md_body_row *r,
+   add up in an element: it is looked at when all have. */
+MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r,
                                        md_jacobian_sums *sums)
 {
     md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
     const md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
     int e;
-    if (row->kind == MDYN_ROW_CONTACT && md_is_within_weld(sim, r)) r->term_count = 0;
     md_sum_row_jacobian(sim, row, r);
     md_reduce_row_jacobian(sim, r);
     for (e = row->first; e < row->end; e++) {
