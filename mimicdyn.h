@@ -19988,6 +19988,25 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     return md_warn_of_solve(sim);
 }
 
+/* Keeps the tails of a state whose q and v are in q_seen and v_seen. Those of v move with turning
+   joints alone. */
+MD_STATIC void md_keep_tails(mdyn_sim *sim)
+{
+    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
+    if (md_has_quaternions(sim))
+        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
+}
+
+/* q, v and their tails as they were then. */
+MD_STATIC void md_put_back(mdyn_sim *sim)
+{
+    md_copy(sim->q, sim->q_seen, sim->coordinates);
+    md_copy(sim->v, sim->v_seen, sim->dofs);
+    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
+    if (md_has_quaternions(sim))
+        md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
+}
+
 /* Moves q to the middle of the step and finds poses and bias force there: q + dt/2 v for joints of
    one coordinate, the half step of >>integrate for quaternions. q_seen and v_seen keep the start,
    and the tails of the start are saved, so that md_leave_middle restores every digit.
@@ -19997,9 +20016,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     int code;
     if (md_has_curved_ties(sim)) md_note_curved_ties(sim);
     md_open_momenta(sim);
-    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
-    if (md_has_quaternions(sim))
-        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
+    md_keep_tails(sim);
     md_drift_to_middle(sim);
     md_drift_quaternions(sim);
     sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
@@ -20008,17 +20025,13 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     return code;
 }
 
-/* Restores q, v and their tails to the start of a step that was refused. Without quaternions v has
-   not moved. Does nothing if the state was not moved to the middle. */
+/* Restores the start of a step that was refused. Does nothing if the state was not moved to the
+   middle. */
 MD_STATIC void md_leave_middle(mdyn_sim *sim)
 {
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP) return;
     sim->q_may_be_off = 1;
-    md_copy(sim->q, sim->q_seen, sim->coordinates);
-    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
-    if (!md_has_quaternions(sim)) return;
-    md_copy(sim->v, sim->v_seen, sim->dofs);
-    md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
+    md_put_back(sim);
 }
 
 /* Checks inputs and state, opens the contacts set for this step, and brings the poses to the place
@@ -24364,9 +24377,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     const int midpoint = md_uses_midpoint(sim);
     const md_num part = midpoint ? MD_K(0.5) : MD_K(1);
     int k;
-    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
-    if (md_has_quaternions(sim))
-        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
+    md_keep_tails(sim);
     for (k = 0; k < sim->dofs; k++) sim->v[k] = md_to_real(md_neg(md_of_real(sim->v[k])));
 
     /* the drift of a step, which is the same forwards and backwards */
@@ -24386,17 +24397,6 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
         if (sim->link[k].dofs >= 3)
             md_add_drift(sim, &sim->link[k], MD_TREE(sim)->bias_velocity + md_dof_of(sim, k),
                          sim->joint_force + md_dof_of(sim, k));
-}
-
-/* q, v and their tails as they were before md_return_to_middle. */
-MD_STATIC void md_return_to_end(mdyn_sim *sim)
-{
-    md_copy(sim->q, sim->q_seen, sim->coordinates);
-    md_copy(sim->v, sim->v_seen, sim->dofs);
-    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
-    if (md_has_quaternions(sim))
-        md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
-    sim->kinematics_stale = 1;
 }
 
 /* The wrenches of all bodies -= what rows on bodies exerted in the last step. */
@@ -24476,7 +24476,8 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
         }
     }
     if (!welded) *f = *MD_WRENCH(sim, body);
-    md_return_to_end(sim);
+    md_put_back(sim);
+    sim->kinematics_stale = 1;
 }
 
 /* ---- kinematics ---- */
