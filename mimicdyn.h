@@ -6618,6 +6618,19 @@ MD_NOINLINE void md_copy_scalars(md_num *MD_RESTRICT to, const md_num *MD_RESTRI
     for (k = 0; k < n; k++) to[k] = from[k];
 }
 
+/* x = 0 for n scalars; for n numbers of a block. */
+MD_NOINLINE void md_clear_scalars(md_num *x, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) x[k] = MD_K(0);
+}
+
+MD_NOINLINE void md_clear_units(md_unit *x, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) x[k] = MD_U(0);
+}
+
 /* to = from for n bytes that do not overlap. */
 MD_NOINLINE void md_copy_bytes(void *MD_RESTRICT to, const void *MD_RESTRICT from, size_t n)
 {
@@ -7593,12 +7606,11 @@ enum { MD_BY_DV, MD_BY_BOTH, MD_BY_NOTHING };
 /* Ends the extrapolation of velocities from earlier steps. */
 MD_INLINE void md_drop_last_dv(mdyn_sim *sim)
 {
-    int k;
     if (!MIMICDYN_TREE) return;
     md_forget_momentum(sim);
     sim->is_continued = 0;
     MD_TREE(sim)->extrapolate_by = MD_BY_DV;
-    for (k = 0; k < sim->dofs; k++) MD_TREE(sim)->middle_dv[k] = MD_K(0);
+    md_clear_scalars(MD_TREE(sim)->middle_dv, sim->dofs);
 }
 
 /* Checks q and v if they have changed since they were last seen. */
@@ -8134,7 +8146,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
     int i, k;
     sim->factored = MD_FACTOR_NONE;
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
-    for (k = 0; k < sim->dofs; k++) sim->inverse_diagonal[k] = MD_K(0);
+    md_clear_scalars(sim->inverse_diagonal, sim->dofs);
 
     /* I_A of each body alone */
     for (i = 0; i < sim->bodies; i++)
@@ -8319,7 +8331,7 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     md_subtract_wrenches(sim);
 
     /* md_rnea_backward subtracts: tau = armature a - (-S^T f) */
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    md_clear_scalars(sim->dv, sim->dofs);
     md_rnea_backward(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++) {
         const md_num own = !a ? MD_K(0) : md_mul(a[k], md_values_of_dof(sim, k)->armature);
@@ -9552,6 +9564,14 @@ MD_INLINE void md_sub_ancestors(mdyn_sim *sim, int k, md_unit s, md_unit *u)
     sim->overflow |= overflow;
 }
 
+/* Whether an attempt has to be repeated at a coarser scale: it overflowed, its input had not
+   (`before`), and there are tries left. */
+MD_INLINE int md_must_widen(const mdyn_sim *sim, md_overflow before, int *tries)
+{
+    return md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
+        && ++*tries < MD_MAX_RETRIES;
+}
+
 /* u = L^-T f for f = G^T f, in a block whose scale is returned; u and f do not overlap. In fixed
    point the solve is repeated at a coarser scale when a number overflows the block. Overwrites
    sim->dv. */
@@ -9577,7 +9597,7 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
             md_sub_ancestors(sim, k, u[k], u);
         }
         e = md_scale_after_overflow(e, sim->overflow);
-    } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, 0, &tries));
     return e;
 }
 
@@ -11733,14 +11753,14 @@ MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mod
    a step: -g dt/2, for it acts at its middle. O(terms) */
 MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
 {
-    int i, k;
+    int i;
     sim->has_off = 0;
     if (!md_tie_count(sim) || (!md_has_curved_ties(sim) && (mode == MD_MODE_ACCELERATION
         || (mode == MD_MODE_STEP && !sim->may_be_off)))) return;
 
     /* off_f = (C or C' - sum of c_k off_k)/c_f, followers after those that they follow */
     md_drop_bias_motions(sim);
-    for (k = 0; k < sim->dofs; k++) sim->off[k] = MD_K(0);
+    md_clear_scalars(sim->off, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
         md_num miss = md_tie_miss(sim, tie, mode);
@@ -11757,8 +11777,9 @@ MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
    few digits. O(terms) */
 MD_STATIC int md_place_followers(mdyn_sim *sim, md_num *dq, md_num *dv)
 {
-    int i, k, pass;
-    for (k = 0; k < sim->dofs; k++) dq[k] = dv[k] = MD_K(0);
+    int i, pass;
+    md_clear_scalars(dq, sim->dofs);
+    md_clear_scalars(dv, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++)
         for (pass = 0; pass < 2; pass++) {
             const md_tie *tie = &sim->tie[i];
@@ -13788,8 +13809,8 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         md_overflow_reset(&sim->overflow, 0);
         if (single) md_whiten_single_path(sim, first, J_k, e);
         else md_whiten_paths(sim, t, e);
-        if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
+        if (!md_must_widen(sim, 0, &tries)) break;
+        md_clear_units(MD_LASTING(sim)->row_x, sim->dofs);
         e = (md_scale)(e + MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13847,7 +13868,7 @@ MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_
 MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 {
     const md_overflow before = sim->overflow;
-    int p, k, tries = 0;
+    int p, tries = 0;
     md_body_row_jacobian(sim, r, row);
 
     /* on overflow again with a smaller scale of the row */
@@ -13855,8 +13876,8 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         md_overflow_reset(&sim->overflow, 0);
         if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
         else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
-        if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
+        if (!md_must_widen(sim, 0, &tries)) break;
+        md_clear_units(MD_LASTING(sim)->row_x, sim->dofs);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13944,16 +13965,6 @@ MD_ALWAYS_INLINE int md_equality_count(const mdyn_sim *sim)
 MD_ALWAYS_INLINE int md_active_count(const mdyn_sim *sim)
 {
     return MD_HAS(BOUNDED) ? sim->active_count : md_equality_count(sim);
-}
-
-/* ---- overflow of fixed-point blocks ---- */
-
-/* Whether an attempt has to be repeated at a coarser scale: it overflowed, its input had not
-   (`before`), and there are tries left. */
-MD_INLINE int md_must_widen(const mdyn_sim *sim, md_overflow before, int *tries)
-{
-    return md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
-        && ++*tries < MD_MAX_RETRIES;
 }
 
 /* ---- reflections ---- */
@@ -14916,9 +14927,8 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     sim->active_count = sim->equality_count = 0;
 
     /* bodies may have stood in their place */
-    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs; i++) MD_LASTING(sim)->row_J[i] = MD_U(0);
-    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs + sim->rows; i++)
-        MD_LASTING(sim)->row_x[i] = MD_U(0);
+    if (MD_STATES_IN_ROWS) md_clear_units(MD_LASTING(sim)->row_J, sim->dofs);
+    if (MD_STATES_IN_ROWS) md_clear_units(MD_LASTING(sim)->row_x, sim->dofs + sim->rows);
 
     MD_VECTOR(sim)->first = -1;
     sim->has_parallel = 0;
@@ -15536,8 +15546,8 @@ MD_STATIC int md_choose_independent(mdyn_sim *sim)
 /* sim->dv := the coordinates of all joints when the independent ones are 0. */
 MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
 {
-    int i, k;
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    int i;
+    md_clear_scalars(sim->dv, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
         const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
@@ -15569,7 +15579,7 @@ MD_STATIC int md_depends_on_later(mdyn_sim *sim, int i)
 {
     md_num *left = MD_LASTING(sim)->y_force, largest = MD_K(0);
     int k;
-    for (k = 0; k < sim->dofs; k++) left[k] = MD_K(0);
+    md_clear_scalars(left, sim->dofs);
     for (k = 0; k < MD_SOLVE(sim)->terms.count; k++)
         largest = md_max(largest, md_abs(MD_SOLVE(sim)->terms.factor[k]));
     md_add_terms(&MD_SOLVE(sim)->terms, MD_K(1), left);
@@ -15654,7 +15664,7 @@ MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
 MD_STATIC int md_leads_outweighed(mdyn_sim *sim)
 {
     int i, k;
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    md_clear_scalars(sim->dv, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const int f = sim->tie[i].dof;
         const md_num M = sim->mass.M[md_first_of_M(sim, f)];
@@ -15776,11 +15786,11 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     }
 
     /* workspaces are zero between calls */
-    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_J[k] = MD_U(0);
+    md_clear_units(MD_LASTING(sim)->row_J, sim->dofs);
+    md_clear_units(MD_LASTING(sim)->row_x, sim->dofs + sim->rows);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->pivot_owner[k] = -1;
-        MD_LASTING(sim)->row_x[k] = MD_U(0);
     }
     for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
@@ -17822,7 +17832,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 {
     int i, j, e;
-    for (e = 0; e < sim->dofs + sim->rows; e++) MD_SCRATCH(sim)[e] = MD_U(0);
+    md_clear_units(MD_SCRATCH(sim), sim->dofs + sim->rows);
     for (i = 0; i < s->n; i++) {
         const md_row *row = md_row_at(sim, sim->dantzig.row[i]);
         md_num *a = s->a + md_triangle_row(i);
@@ -18501,8 +18511,7 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
    the DoFs, to 0: the free motion has no part in them. */
 MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
 {
-    int k;
-    for (k = sim->dofs; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+    md_clear_units(MD_SOLVE(sim)->du + sim->dofs, sim->rows);
 }
 
 /* sim->du := the free motion sim->free_du, in a block larger by `coarsening`. */
@@ -18601,7 +18610,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     /* x = biases alone, through the equality rows, to velocities in dv */
     do {
         md_overflow_reset(&sim->overflow, 0);
-        for (k = 0; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+        md_clear_units(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
             row->u_lo = MD_U(0);
@@ -18611,7 +18620,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
         md_substitute_equalities(sim, e);
         md_unwhiten(sim, e);
         e = (md_scale)(e + MD_HEADROOM);
-    } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, 0, &tries));
 
     /* impulses and dv of the solve again. Least-squares steps have overwritten the impulses of the
        equality rows, of which the warm starts are copies. */
@@ -18733,7 +18742,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
                                  md_unit_ldexp(MD_SCRATCH(sim)[k], coarsest - e));
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
     }
-    for (; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+    md_clear_private_coordinates(sim);
     return e;
 }
 
@@ -18811,7 +18820,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     }
 
     /* du of the misses, without a free motion; dv += L^-1 Q du */
-    for (k = 0; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+    md_clear_units(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
@@ -18820,7 +18829,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         }
         (void)md_forward_substitute(sim);
         room += MD_HEADROOM;
-    } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, before, &tries));
     for (k = 0; k < md_equality_count(sim); k++)
         md_active_row(sim, k)->v_hi = md_active_row(sim, k)->v_lo;
     if (md_has_overflowed(sim->overflow)) return;
@@ -22060,7 +22069,7 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
-    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = MD_K(0);
+    md_clear_scalars(MD_LASTING(sim)->y_force, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
@@ -22135,11 +22144,11 @@ MD_OWN_FRAME int md_find_graver(const mdyn_sim *sim, int gravest, int *index)
 MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 {
     const md_count rows = sim->rows;
-    int k, mode, code, gravest = MDYN_OK, index = -1;
+    int mode, code, gravest = MDYN_OK, index = -1;
     if (!MIMICDYN_WARNINGS) return md_blame(sim, MDYN_OK, -1);
 
     for (mode = MD_MODE_POSITION; mode <= MD_MODE_VELOCITY; mode++) {
-        for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
+        md_clear_scalars(sim->joint_force, sim->dofs);
         sim->rows = sim->joint_row_count;
         code = md_solve_constraints(sim, (enum md_mode)mode);
         sim->rows = rows;
@@ -22924,10 +22933,10 @@ MD_STATIC int md_is_unsolved(const mdyn_sim *sim)
    mdyn_real, then solved for again and applied, so that an error changes nothing. */
 MD_STATIC int md_project_couplings(mdyn_sim *sim)
 {
-    int apply, k, velocity, unsolved = 0, code = md_prepare_dynamics(sim, MD_K(0));
+    int apply, velocity, unsolved = 0, code = md_prepare_dynamics(sim, MD_K(0));
     for (apply = 0; apply < 2; apply++)
         for (velocity = 0; velocity < 2 && code == MDYN_OK; velocity++) {
-            for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
+            md_clear_scalars(sim->joint_force, sim->dofs);
             code = md_solve_constraints(sim, velocity ? MD_MODE_VELOCITY : MD_MODE_POSITION);
             if (code != MDYN_OK) break;
             unsolved |= md_is_unsolved(sim);
@@ -22966,9 +22975,9 @@ MD_STATIC void md_restore_state(mdyn_sim *sim)
 /* Rows and M at the present q, then the solution of a mode for zero forces, in sim->dv. */
 MD_STATIC int md_solve_projection(mdyn_sim *sim, enum md_mode mode)
 {
-    int k, code = md_update_body_rows(sim, 0);
+    int code = md_update_body_rows(sim, 0);
     if (code == MDYN_OK) code = md_factor_LtL(sim, MD_K(0));
-    for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
+    md_clear_scalars(sim->joint_force, sim->dofs);
     return code == MDYN_OK ? md_solve_constraints(sim, mode) : code;
 }
 
@@ -23966,7 +23975,7 @@ MD_STATIC md_num md_impulse_of_step(const mdyn_sim *sim, int k)
     md_terms t;
     int i;
     if (!md_force_waits(sim, k)) return sim->row_result[k].impulse;
-    for (i = 0; i < sim->dofs; i++) miss[i] = MD_K(0);
+    md_clear_scalars(miss, sim->dofs);
     md_recover_tie_impulses(sim, miss, &t);
     for (i = 0; i < md_tie_count(sim) - 1; i++)
         if (sim->tie[i].coupling == k) break;
