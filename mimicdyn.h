@@ -5251,9 +5251,7 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 #endif
 
 /* ====================================================================================== // >>float
-   Arithmetic of MIMICDYN_SCALAR F32 and F64. This room and >>fixed define the same operations; a
-   build contains one of them. The rooms below call the operations by name: they contain no
-   operator and no #if on the scalar.
+   Arithmetic of MIMICDYN_SCALAR F32 and F64: the operations of >>fixed.
 
    Given:   IEEE 754 arithmetic of float or double, rounded to nearest, without contraction.
    Gives:   the operations on the types below, sqrt, sin and cos; no libm is called.
@@ -5297,12 +5295,8 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
    the order of their bits. MD_BITS_RSQRT and MD_RSQRT_STEPS: see md_rsqrt. MD_SPLIT cuts the digits
-   of a number in two halves: see md_sum_add_product.
-
-   What the solver assumes of the arithmetic. MD_RANK_TOLERANCE: a constraint row of unit length is
-   linearly dependent on earlier rows if they leave less than this of it. MD_CONSISTENCY_TOLERANCE:
-   two values that differ by less, relatively, are equal. MD_REFINES_EQUALITIES: equality rows need
-   no iterative refinement. */
+   of a number in two halves: see md_sum_add_product. What the solver assumes of the arithmetic,
+   from MD_EPSILON to MD_SNAPS_ENTRIES: see >>fixed. */
 #if MDYN_SCALAR == MDYN_SCALAR_F64
 typedef uint64_t md_bits;
 #define MD_BITS_MAGNITUDE 0x7FFFFFFFFFFFFFFFu /* all but the sign */
