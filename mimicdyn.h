@@ -6469,6 +6469,19 @@ MD_INLINE void md_vec_add_cross(md_vec *r, const md_vec *a, const md_vec *b)
     md_cross_add(r, r, a, b);
 }
 
+/* f = 0; m = 0 */
+MD_INLINE void md_force_zero(md_force *f)
+{
+    md_vec_zero(&f->ang);
+    md_vec_zero(&f->lin);
+}
+
+MD_INLINE void md_motion_zero(md_motion *m)
+{
+    md_vec_zero(&m->ang);
+    md_vec_zero(&m->lin);
+}
+
 /* to += the wrench f; `arm` leads from the origin of `to` to that of f. */
 MD_INLINE void md_force_add_shifted(md_force *to, const md_force *f, const md_vec *arm)
 {
@@ -7402,8 +7415,7 @@ MD_INLINE void md_find_up(const mdyn_sim *sim, md_vec *up)
 /* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
 MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
 {
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
+    md_motion_zero(m);
     if (link->joint == MDYN_REVOLUTE) /* nothing to add to */
         md_vec_scale(&m->ang, MD_TREE(sim)->bias_velocity[link->dof],
                      &MD_COLUMN(&sim->dof[link->dof])->axis);
@@ -7702,8 +7714,7 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
    recursions add their joint's part to it. */
 MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *parent, md_motion *m)
 {
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
+    md_motion_zero(m);
     if (parent) {
         *m = *parent;
         md_vec_add_cross(&m->lin, &m->ang, &MD_STATE(sim, i)->arm);
@@ -7936,8 +7947,7 @@ MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_vec_zero(&MD_WRENCH(sim, i)->ang);
-        md_vec_zero(&MD_WRENCH(sim, i)->lin);
+        md_force_zero(MD_WRENCH(sim, i));
     }
 }
 
@@ -7964,8 +7974,7 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
         if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i])) {
             md_subtract_wrench(sim, i, MD_WRENCH(sim, i));
         } else if (on >= 0) {
-            md_vec_zero(&f.ang);
-            md_vec_zero(&f.lin);
+            md_force_zero(&f);
             md_subtract_wrench(sim, i, &f);
             md_force_add_shifted(MD_WRENCH(sim, on), &f, md_arm_of(sim, i, &room));
         }
@@ -8007,8 +8016,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         MD_OPAQUE(f); /* or gcc finds its place anew for each use */
         if (md_link_is(link, MD_ROTOR) || md_is_welded(link)) {
-            md_vec_zero(&f->ang);
-            md_vec_zero(&f->lin);
+            md_force_zero(f);
             continue;
         }
 
@@ -8112,8 +8120,7 @@ MD_STATIC int md_aba_factor_alone(mdyn_sim *sim, const md_link *link, md_num dt)
     const md_num inertia = md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis);
     const md_num D = md_add(inertia, md_added_inertia(sim, link->dof, dt));
     md_force none;
-    md_vec_zero(&none.ang);
-    md_vec_zero(&none.lin);
+    md_force_zero(&none);
     if (!md_less(MD_K(1e-30), D)) return md_blame(sim, MDYN_ERR_SINGULAR, link->dof);
     md_aba_set_column(sim, link->dof, D, &none);
     return MDYN_OK;
@@ -8197,8 +8204,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_num *b)
     int i, k;
     for (i = 0; i < sim->bodies; i++) {
         if (md_is_welded(&sim->link[i])) continue;
-        md_vec_zero(&carry[sim->link[i].dof].wrench.ang);
-        md_vec_zero(&carry[sim->link[i].dof].wrench.lin);
+        md_force_zero(&carry[sim->link[i].dof].wrench);
     }
 
     for (i = sim->bodies - 1; i >= 0; i--) {
@@ -8300,8 +8306,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         md_force *f = MD_WRENCH(sim, i);
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_is_welded(link)) {
-            md_vec_zero(&f->ang);
-            md_vec_zero(&f->lin);
+            md_force_zero(f);
             continue;
         }
         md_find_bias_motion(sim, link, 0, &up, MD_STATE(sim, before),
@@ -13691,8 +13696,7 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
 {
     int i = md_body_of(sim, k);
     md_force p;
-    md_vec_zero(&p.ang);
-    md_vec_zero(&p.lin);
+    md_force_zero(&p);
     for (; k >= 0; k = md_parent_dof(sim, k)) {
         const md_dof *d = &sim->dof[k];
         md_num z;
@@ -24517,8 +24521,7 @@ MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quat
 MD_STATIC void md_find_column(const mdyn_sim *sim, int k, md_num v, const md_vec *arm,
                               md_motion *m)
 {
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
+    md_motion_zero(m);
     md_dof_add_motion(m, v, &sim->dof[k]);
     md_vec_add_cross(&m->lin, &m->ang, arm);
 }
@@ -24573,8 +24576,7 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
 {
     md_vec room;
     int i, k;
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
+    md_motion_zero(m);
 
     /* the column of each DoF on the way to the root; `arm` leads from its body to the point */
     for (i = body; a && i >= 0; i = sim->link[i].parent) {
