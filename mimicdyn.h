@@ -17254,9 +17254,7 @@ typedef struct md_direction { int32_t count, least; md_num squares, ratio; } md_
 /* Between rows row_x is 0: a row writes and reads its own coordinates alone. */
 MD_STATIC void md_clear_row_x(mdyn_sim *sim)
 {
-    const int n = md_whitened_count(sim);
-    int k;
-    for (k = 0; k < n; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
+    md_clear_units(MD_LASTING(sim)->row_x, md_whitened_count(sim));
 }
 
 /* A new direction begins here, at the impulses at hand: none of the changes before count. */
@@ -17810,18 +17808,6 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     return 1;
 }
 
-/* Sets the impulses of all inequality rows to 0, as md_start_solve has left them: not by
-   subtraction, which leaves the rounding of impulses that may be huge. */
-MD_STATIC void md_clear_impulses(mdyn_sim *sim)
-{
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (row->in_inequality) row->u_lambda = MD_U(0);
-    }
-    md_copy_units(MD_SOLVE(sim)->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
-}
-
 /* ---- the problem: i counts its rows, k those of the sim ---- */
 
 /* The lower triangle of A. Row i is spread out in sim->scratch, so that its product with each
@@ -18260,6 +18246,16 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
     return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most : left < 1 ? 1 : left;
 }
 
+/* Sets the impulses of all inequality rows to 0, and the first n numbers of sim->du to what they are
+   without: not by subtraction, which leaves the rounding of impulses that may be huge. */
+MD_STATIC void md_clear_impulses(mdyn_sim *sim, const md_unit *without, int n)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
+    md_copy_units(MD_SOLVE(sim)->du, without, n, 0);
+}
+
 #if MIMICDYN_MAX_DANTZIG > 0
 
 /* Solves the inequality rows by pivoting, if that is the method. Returns 0 if they are left to PGS.
@@ -18267,18 +18263,19 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
    impulses are kept; otherwise PGS solves it, starting at 0. */
 MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
 {
+    const int n = sim->dofs + sim->rows;
     md_unit motion;
     int solved, has_none = 0;
     if (!MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return 0;
-    md_clear_impulses(sim);
-    motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
+    md_clear_impulses(sim, sim->dantzig.free_du, n);
+    motion = md_units_max_abs(MD_SOLVE(sim)->du, n);
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
     if (MD_PIVOTING(sim)->unsolved < INT16_MAX) MD_PIVOTING(sim)->unsolved++;
     if (solved) return MD_PIVOTING(sim)->has_no_solution = 1;
 
-    md_clear_impulses(sim);
+    md_clear_impulses(sim, sim->dantzig.free_du, n);
     return 0;
 }
 
@@ -18465,10 +18462,9 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
 
 /* Gives the inequality rows the impulses row->warm_start; 0 without warm starts, and where no rows
    meet, which need none. If these as a whole are worse than none, judged by the iteration's
-   objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
-   impulses that may be huge would leave their rounding. Rows that depend on equality rows get their
-   impulses before the solve, as others may follow them, and once more after it, as they may follow
-   others. */
+   objective (md_warm_start_cost), all impulses become 0. Rows that depend on equality rows get
+   their impulses before the solve, as others may follow them, and once more after it, as they may
+   follow others. */
 MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     md_cost cost = 0;
@@ -18487,10 +18483,7 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
                            md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }
 
-    if (!md_cost_is_positive(cost)) return;
-    md_copy_units(MD_SOLVE(sim)->du, MD_SCRATCH(sim), n, 0);
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
+    if (md_cost_is_positive(cost)) md_clear_impulses(sim, MD_SCRATCH(sim), n);
 }
 
 /* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
