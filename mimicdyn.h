@@ -5252,9 +5252,7 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 #endif
 
 /* ====================================================================================== // >>float
-   Arithmetic of MIMICDYN_SCALAR F32 and F64. This room and >>fixed define the same operations; a
-   build contains one of them. The rooms below call the operations by name: they contain no
-   operator and no #if on the scalar.
+   Arithmetic of MIMICDYN_SCALAR F32 and F64: the operations of >>fixed.
 
    Given:   IEEE 754 arithmetic of float or double, rounded to nearest, without contraction.
    Gives:   the operations on the types below, sqrt, sin and cos; no libm is called.
@@ -5298,12 +5296,8 @@ MD_STATIC void md_sym_add_crosses(md_sym *A, const md_vec *r, const md_mat *P, c
 
 /* md_bits is the representation of an mdyn_real: sign, exponent, fraction. Positive numbers are in
    the order of their bits. MD_BITS_RSQRT and MD_RSQRT_STEPS: see md_rsqrt. MD_SPLIT cuts the digits
-   of a number in two halves: see md_sum_add_product.
-
-   What the solver assumes of the arithmetic. MD_RANK_TOLERANCE: a constraint row of unit length is
-   linearly dependent on earlier rows if they leave less than this of it. MD_CONSISTENCY_TOLERANCE:
-   two values that differ by less, relatively, are equal. MD_REFINES_EQUALITIES: equality rows need
-   no iterative refinement. */
+   of a number in two halves: see md_sum_add_product. What the solver assumes of the arithmetic,
+   from MD_EPSILON to MD_SNAPS_ENTRIES: see >>fixed. */
 #if MDYN_SCALAR == MDYN_SCALAR_F64
 typedef uint64_t md_bits;
 #define MD_BITS_MAGNITUDE 0x7FFFFFFFFFFFFFFFu /* all but the sign */
@@ -6476,6 +6470,19 @@ MD_INLINE void md_vec_add_cross(md_vec *r, const md_vec *a, const md_vec *b)
     md_cross_add(r, r, a, b);
 }
 
+/* f = 0; m = 0 */
+MD_INLINE void md_force_zero(md_force *f)
+{
+    md_vec_zero(&f->ang);
+    md_vec_zero(&f->lin);
+}
+
+MD_INLINE void md_motion_zero(md_motion *m)
+{
+    md_vec_zero(&m->ang);
+    md_vec_zero(&m->lin);
+}
+
 /* to += the wrench f; `arm` leads from the origin of `to` to that of f. */
 MD_INLINE void md_force_add_shifted(md_force *to, const md_force *f, const md_vec *arm)
 {
@@ -6617,6 +6624,19 @@ MD_NOINLINE void md_copy_scalars(md_num *MD_RESTRICT to, const md_num *MD_RESTRI
 {
     int k;
     for (k = 0; k < n; k++) to[k] = from[k];
+}
+
+/* x = 0 for n scalars; for n numbers of a block. */
+MD_NOINLINE void md_clear_scalars(md_num *x, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) x[k] = MD_K(0);
+}
+
+MD_NOINLINE void md_clear_units(md_unit *x, int n)
+{
+    int k;
+    for (k = 0; k < n; k++) x[k] = MD_U(0);
 }
 
 /* to = from for n bytes that do not overlap. */
@@ -7396,8 +7416,7 @@ MD_INLINE void md_find_up(const mdyn_sim *sim, md_vec *up)
 /* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
 MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
 {
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
+    md_motion_zero(m);
     if (link->joint == MDYN_REVOLUTE) /* nothing to add to */
         md_vec_scale(&m->ang, MD_TREE(sim)->bias_velocity[link->dof],
                      &MD_COLUMN(&sim->dof[link->dof])->axis);
@@ -7594,12 +7613,11 @@ enum { MD_BY_DV, MD_BY_BOTH, MD_BY_NOTHING };
 /* Ends the extrapolation of velocities from earlier steps. */
 MD_INLINE void md_drop_last_dv(mdyn_sim *sim)
 {
-    int k;
     if (!MIMICDYN_TREE) return;
     md_forget_momentum(sim);
     sim->is_continued = 0;
     MD_TREE(sim)->extrapolate_by = MD_BY_DV;
-    for (k = 0; k < sim->dofs; k++) MD_TREE(sim)->middle_dv[k] = MD_K(0);
+    md_clear_scalars(MD_TREE(sim)->middle_dv, sim->dofs);
 }
 
 /* Checks q and v if they have changed since they were last seen. */
@@ -7697,8 +7715,7 @@ MD_STATIC int md_point_arm(mdyn_sim *sim, int body, const mdyn_real3 *point, md_
    recursions add their joint's part to it. */
 MD_INLINE void md_carry_motion(const mdyn_sim *sim, int i, const md_motion *parent, md_motion *m)
 {
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
+    md_motion_zero(m);
     if (parent) {
         *m = *parent;
         md_vec_add_cross(&m->lin, &m->ang, &MD_STATE(sim, i)->arm);
@@ -7931,8 +7948,7 @@ MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < sim->bodies; i++) {
-        md_vec_zero(&MD_WRENCH(sim, i)->ang);
-        md_vec_zero(&MD_WRENCH(sim, i)->lin);
+        md_force_zero(MD_WRENCH(sim, i));
     }
 }
 
@@ -7959,8 +7975,7 @@ MD_STATIC void md_subtract_wrenches(mdyn_sim *sim)
         if (!MD_STAGES_OF_JOINTS || !md_is_welded(&sim->link[i])) {
             md_subtract_wrench(sim, i, MD_WRENCH(sim, i));
         } else if (on >= 0) {
-            md_vec_zero(&f.ang);
-            md_vec_zero(&f.lin);
+            md_force_zero(&f);
             md_subtract_wrench(sim, i, &f);
             md_force_add_shifted(MD_WRENCH(sim, on), &f, md_arm_of(sim, i, &room));
         }
@@ -8002,8 +8017,7 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         MD_OPAQUE(f); /* or gcc finds its place anew for each use */
         if (md_link_is(link, MD_ROTOR) || md_is_welded(link)) {
-            md_vec_zero(&f->ang);
-            md_vec_zero(&f->lin);
+            md_force_zero(f);
             continue;
         }
 
@@ -8107,8 +8121,7 @@ MD_STATIC int md_aba_factor_alone(mdyn_sim *sim, const md_link *link, md_num dt)
     const md_num inertia = md_sym_diagonal(&MD_BODY(link)->inertia, MD_BODY(link)->axis);
     const md_num D = md_add(inertia, md_added_inertia(sim, link->dof, dt));
     md_force none;
-    md_vec_zero(&none.ang);
-    md_vec_zero(&none.lin);
+    md_force_zero(&none);
     if (!md_less(MD_K(1e-30), D)) return md_blame(sim, MDYN_ERR_SINGULAR, link->dof);
     md_aba_set_column(sim, link->dof, D, &none);
     return MDYN_OK;
@@ -8135,7 +8148,7 @@ MD_STATIC int md_aba_factor(mdyn_sim *sim, md_num dt, const md_num *b)
     int i, k;
     sim->factored = MD_FACTOR_NONE;
     if (!MD_HAS_BODY_ROWS) md_drop_bias_motions(sim);
-    for (k = 0; k < sim->dofs; k++) sim->inverse_diagonal[k] = MD_K(0);
+    md_clear_scalars(sim->inverse_diagonal, sim->dofs);
 
     /* I_A of each body alone */
     for (i = 0; i < sim->bodies; i++)
@@ -8192,8 +8205,7 @@ MD_STATIC void md_aba_inward(mdyn_sim *sim, const md_num *b)
     int i, k;
     for (i = 0; i < sim->bodies; i++) {
         if (md_is_welded(&sim->link[i])) continue;
-        md_vec_zero(&carry[sim->link[i].dof].wrench.ang);
-        md_vec_zero(&carry[sim->link[i].dof].wrench.lin);
+        md_force_zero(&carry[sim->link[i].dof].wrench);
     }
 
     for (i = sim->bodies - 1; i >= 0; i--) {
@@ -8295,8 +8307,7 @@ MD_OWN_FRAME void md_rnea_outward(mdyn_sim *sim, const md_num *a)
         md_force *f = MD_WRENCH(sim, i);
         if (MD_STAGES_OF_JOINTS && md_is_welded(link)) continue;
         if (md_is_welded(link)) {
-            md_vec_zero(&f->ang);
-            md_vec_zero(&f->lin);
+            md_force_zero(f);
             continue;
         }
         md_find_bias_motion(sim, link, 0, &up, MD_STATE(sim, before),
@@ -8320,7 +8331,7 @@ MD_STATIC void md_find_rnea_forces(mdyn_sim *sim, const md_num *a)
     md_subtract_wrenches(sim);
 
     /* md_rnea_backward subtracts: tau = armature a - (-S^T f) */
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    md_clear_scalars(sim->dv, sim->dofs);
     md_rnea_backward(sim, sim->dv);
     for (k = 0; k < sim->dofs; k++) {
         const md_num own = !a ? MD_K(0) : md_mul(a[k], md_values_of_dof(sim, k)->armature);
@@ -9553,6 +9564,14 @@ MD_INLINE void md_sub_ancestors(mdyn_sim *sim, int k, md_unit s, md_unit *u)
     sim->overflow |= overflow;
 }
 
+/* Whether an attempt has to be repeated at a coarser scale: it overflowed, its input had not
+   (`before`), and there are tries left. */
+MD_INLINE int md_must_widen(const mdyn_sim *sim, md_overflow before, int *tries)
+{
+    return md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
+        && ++*tries < MD_MAX_RETRIES;
+}
+
 /* u = L^-T f for f = G^T f, in a block whose scale is returned; u and f do not overlap. In fixed
    point the solve is repeated at a coarser scale when a number overflows the block. Overwrites
    sim->dv. */
@@ -9578,7 +9597,7 @@ MD_OWN_FRAME md_scale md_solve_Lt(mdyn_sim *sim, const md_num *f, md_unit *u)
             md_sub_ancestors(sim, k, u[k], u);
         }
         e = md_scale_after_overflow(e, sim->overflow);
-    } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, 0, &tries));
     return e;
 }
 
@@ -11737,14 +11756,14 @@ MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mod
    a step: -g dt/2, for it acts at its middle. O(terms) */
 MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
 {
-    int i, k;
+    int i;
     sim->has_off = 0;
     if (!md_tie_count(sim) || (!md_has_curved_ties(sim) && (mode == MD_MODE_ACCELERATION
         || (mode == MD_MODE_STEP && !sim->may_be_off)))) return;
 
     /* off_f = (C or C' - sum of c_k off_k)/c_f, followers after those that they follow */
     md_drop_bias_motions(sim);
-    for (k = 0; k < sim->dofs; k++) sim->off[k] = MD_K(0);
+    md_clear_scalars(sim->off, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
         md_num miss = md_tie_miss(sim, tie, mode);
@@ -11761,8 +11780,9 @@ MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
    few digits. O(terms) */
 MD_STATIC int md_place_followers(mdyn_sim *sim, md_num *dq, md_num *dv)
 {
-    int i, k, pass;
-    for (k = 0; k < sim->dofs; k++) dq[k] = dv[k] = MD_K(0);
+    int i, pass;
+    md_clear_scalars(dq, sim->dofs);
+    md_clear_scalars(dv, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++)
         for (pass = 0; pass < 2; pass++) {
             const md_tie *tie = &sim->tie[i];
@@ -12568,15 +12588,13 @@ MD_STATIC int md_is_within_weld(const mdyn_sim *sim, const md_body_row *r)
 }
 
 /* The elements of J G of any row. Where bodies share a path, or followers a leader, several terms
-   add up in an element: it is looked at when all have. A contact within a weld loses its terms: in
-   a body that turns, the arms that do not would be those of two points. */
-MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, md_body_row *r,
+   add up in an element: it is looked at when all have. */
+MD_STATIC void md_general_row_jacobian(mdyn_sim *sim, const md_row *row, const md_body_row *r,
                                        md_jacobian_sums *sums)
 {
     md_num *J = MD_BODY_ROWS(sim)->row_jacobian;
     const md_num *size = MD_BODY_ROWS(sim)->row_jacobian_size;
     int e;
-    if (row->kind == MDYN_ROW_CONTACT && md_is_within_weld(sim, r)) r->term_count = 0;
     md_sum_row_jacobian(sim, row, r);
     md_reduce_row_jacobian(sim, r);
     for (e = row->first; e < row->end; e++) {
@@ -13683,8 +13701,7 @@ MD_STATIC void md_whiten_deep_path(mdyn_sim *sim, int k)
 {
     int i = md_body_of(sim, k);
     md_force p;
-    md_vec_zero(&p.ang);
-    md_vec_zero(&p.lin);
+    md_force_zero(&p);
     for (; k >= 0; k = md_parent_dof(sim, k)) {
         const md_dof *d = &sim->dof[k];
         md_num z;
@@ -13795,8 +13812,8 @@ MD_OWN_FRAME md_num md_whiten_joint_row(mdyn_sim *sim, const md_terms *joint)
         md_overflow_reset(&sim->overflow, 0);
         if (single) md_whiten_single_path(sim, first, J_k, e);
         else md_whiten_paths(sim, t, e);
-        if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
+        if (!md_must_widen(sim, 0, &tries)) break;
+        md_clear_units(MD_LASTING(sim)->row_x, sim->dofs);
         e = (md_scale)(e + MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13854,7 +13871,7 @@ MD_STATIC void md_whiten_general_row(mdyn_sim *sim, const md_row *row, const md_
 MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
 {
     const md_overflow before = sim->overflow;
-    int p, k, tries = 0;
+    int p, tries = 0;
     md_body_row_jacobian(sim, r, row);
 
     /* on overflow again with a smaller scale of the row */
@@ -13862,8 +13879,8 @@ MD_STATIC void md_whiten_body_row(mdyn_sim *sim, md_row *row, md_body_row *r)
         md_overflow_reset(&sim->overflow, 0);
         if (!r->is_on_single_bodies) md_whiten_general_row(sim, row, r);
         else for (p = 0; p < r->term_count; p++) md_whiten_single_body(sim, r, p, row->scale);
-        if (!md_has_overflowed(sim->overflow) || ++tries == MD_MAX_RETRIES) break;
-        for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
+        if (!md_must_widen(sim, 0, &tries)) break;
+        md_clear_units(MD_LASTING(sim)->row_x, sim->dofs);
         row->scale = md_ldexp(row->scale, -MD_HEADROOM);
     }
     sim->overflow |= before;
@@ -13951,16 +13968,6 @@ MD_ALWAYS_INLINE int md_equality_count(const mdyn_sim *sim)
 MD_ALWAYS_INLINE int md_active_count(const mdyn_sim *sim)
 {
     return MD_HAS(BOUNDED) ? sim->active_count : md_equality_count(sim);
-}
-
-/* ---- overflow of fixed-point blocks ---- */
-
-/* Whether an attempt has to be repeated at a coarser scale: it overflowed, its input had not
-   (`before`), and there are tries left. */
-MD_INLINE int md_must_widen(const mdyn_sim *sim, md_overflow before, int *tries)
-{
-    return md_has_overflowed(sim->overflow) && !md_has_overflowed(before)
-        && ++*tries < MD_MAX_RETRIES;
 }
 
 /* ---- reflections ---- */
@@ -14923,9 +14930,8 @@ MD_STATIC void md_clear_solve(mdyn_sim *sim)
     sim->active_count = sim->equality_count = 0;
 
     /* bodies may have stood in their place */
-    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs; i++) MD_LASTING(sim)->row_J[i] = MD_U(0);
-    for (i = 0; MD_STATES_IN_ROWS && i < sim->dofs + sim->rows; i++)
-        MD_LASTING(sim)->row_x[i] = MD_U(0);
+    if (MD_STATES_IN_ROWS) md_clear_units(MD_LASTING(sim)->row_J, sim->dofs);
+    if (MD_STATES_IN_ROWS) md_clear_units(MD_LASTING(sim)->row_x, sim->dofs + sim->rows);
 
     MD_VECTOR(sim)->first = -1;
     sim->has_parallel = 0;
@@ -15543,8 +15549,8 @@ MD_STATIC int md_choose_independent(mdyn_sim *sim)
 /* sim->dv := the coordinates of all joints when the independent ones are 0. */
 MD_STATIC void md_find_gamma_at_0(mdyn_sim *sim)
 {
-    int i, k;
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    int i;
+    md_clear_scalars(sim->dv, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
         const md_coupling_values *c = md_coupling_at(sim, tie->coupling);
@@ -15576,7 +15582,7 @@ MD_STATIC int md_depends_on_later(mdyn_sim *sim, int i)
 {
     md_num *left = MD_LASTING(sim)->y_force, largest = MD_K(0);
     int k;
-    for (k = 0; k < sim->dofs; k++) left[k] = MD_K(0);
+    md_clear_scalars(left, sim->dofs);
     for (k = 0; k < MD_SOLVE(sim)->terms.count; k++)
         largest = md_max(largest, md_abs(MD_SOLVE(sim)->terms.factor[k]));
     md_add_terms(&MD_SOLVE(sim)->terms, MD_K(1), left);
@@ -15661,7 +15667,7 @@ MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
 MD_STATIC int md_leads_outweighed(mdyn_sim *sim)
 {
     int i, k;
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = MD_K(0);
+    md_clear_scalars(sim->dv, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const int f = sim->tie[i].dof;
         const md_num M = sim->mass.M[md_first_of_M(sim, f)];
@@ -15783,11 +15789,11 @@ MD_STATIC int md_plan_rows(mdyn_sim *sim)
     }
 
     /* workspaces are zero between calls */
-    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->row_J[k] = MD_U(0);
+    md_clear_units(MD_LASTING(sim)->row_J, sim->dofs);
+    md_clear_units(MD_LASTING(sim)->row_x, sim->dofs + sim->rows);
     for (k = 0; k < sim->dofs + sim->rows; k++) {
         sim->mark[k] = 0;
         sim->pivot_owner[k] = -1;
-        MD_LASTING(sim)->row_x[k] = MD_U(0);
     }
     for (k = 0; k < n; k++) md_row_at(sim, k)->in_equality = 0;
 
@@ -17252,9 +17258,7 @@ typedef struct md_direction { int32_t count, least; md_num squares, ratio; } md_
 /* Between rows row_x is 0: a row writes and reads its own coordinates alone. */
 MD_STATIC void md_clear_row_x(mdyn_sim *sim)
 {
-    const int n = md_whitened_count(sim);
-    int k;
-    for (k = 0; k < n; k++) MD_LASTING(sim)->row_x[k] = MD_U(0);
+    md_clear_units(MD_LASTING(sim)->row_x, md_whitened_count(sim));
 }
 
 /* A new direction begins here, at the impulses at hand: none of the changes before count. */
@@ -17808,18 +17812,6 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     return 1;
 }
 
-/* Sets the impulses of all inequality rows to 0, as md_start_solve has left them: not by
-   subtraction, which leaves the rounding of impulses that may be huge. */
-MD_STATIC void md_clear_impulses(mdyn_sim *sim)
-{
-    int k;
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
-        md_row *row = md_active_row(sim, k);
-        if (row->in_inequality) row->u_lambda = MD_U(0);
-    }
-    md_copy_units(MD_SOLVE(sim)->du, sim->dantzig.free_du, sim->dofs + sim->rows, 0);
-}
-
 /* ---- the problem: i counts its rows, k those of the sim ---- */
 
 /* The lower triangle of A. Row i is spread out in sim->scratch, so that its product with each
@@ -17828,7 +17820,7 @@ MD_STATIC void md_clear_impulses(mdyn_sim *sim)
 MD_STATIC void md_dantzig_matrix(mdyn_sim *sim, md_lcp_work *s)
 {
     int i, j, e;
-    for (e = 0; e < sim->dofs + sim->rows; e++) MD_SCRATCH(sim)[e] = MD_U(0);
+    md_clear_units(MD_SCRATCH(sim), sim->dofs + sim->rows);
     for (i = 0; i < s->n; i++) {
         const md_row *row = md_row_at(sim, sim->dantzig.row[i]);
         md_num *a = s->a + md_triangle_row(i);
@@ -18258,6 +18250,16 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
     return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most : left < 1 ? 1 : left;
 }
 
+/* Sets the impulses of all inequality rows to 0, and the first n numbers of sim->du to what they are
+   without: not by subtraction, which leaves the rounding of impulses that may be huge. */
+MD_STATIC void md_clear_impulses(mdyn_sim *sim, const md_unit *without, int n)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
+        if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
+    md_copy_units(MD_SOLVE(sim)->du, without, n, 0);
+}
+
 #if MIMICDYN_MAX_DANTZIG > 0
 
 /* Solves the inequality rows by pivoting, if that is the method. Returns 0 if they are left to PGS.
@@ -18265,18 +18267,19 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
    impulses are kept; otherwise PGS solves it, starting at 0. */
 MD_STATIC int md_solve_by_pivoting(mdyn_sim *sim, md_scale e)
 {
+    const int n = sim->dofs + sim->rows;
     md_unit motion;
     int solved, has_none = 0;
     if (!MD_SETTING_IS(sim, method, MDYN_DANTZIG)) return 0;
-    md_clear_impulses(sim);
-    motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
+    md_clear_impulses(sim, sim->dantzig.free_du, n);
+    motion = md_units_max_abs(MD_SOLVE(sim)->du, n);
 
     solved = md_solve_dantzig(sim, e, &has_none) && md_verify_impulses(sim, e, motion, &has_none);
     if (solved && !has_none) return 1;
     if (MD_PIVOTING(sim)->unsolved < INT16_MAX) MD_PIVOTING(sim)->unsolved++;
     if (solved) return MD_PIVOTING(sim)->has_no_solution = 1;
 
-    md_clear_impulses(sim);
+    md_clear_impulses(sim, sim->dantzig.free_du, n);
     return 0;
 }
 
@@ -18461,18 +18464,17 @@ MD_OWN_FRAME void md_restore_bias(mdyn_sim *sim, md_scale e)
             md_target_inequality(sim, md_active_row(sim, k), e, MD_BIAS_ALL);
 }
 
-/* Gives the inequality rows the impulses row->warm_start if `warm`, else 0, as also where no rows
-   meet, which need no warm start. If it as a whole is worse than none, judged by the iteration's
-   objective (md_warm_start_cost), all impulses become 0; sim->du is put back then, for to subtract
-   impulses that may be huge would leave their rounding. Rows that depend on equality rows get their
-   impulses before the solve, as others may follow them, and once more after it, as they may follow
-   others. */
-MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+/* Gives the inequality rows the impulses row->warm_start; 0 without warm starts, and where no rows
+   meet, which need none. If these as a whole are worse than none, judged by the iteration's
+   objective (md_warm_start_cost), all impulses become 0. Rows that depend on equality rows get
+   their impulses before the solve, as others may follow them, and once more after it, as they may
+   follow others. */
+MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     md_cost cost = 0;
-    int k, n;
+    int k, n, warm;
     md_see_if_rows_meet(sim);
-    warm = MIMICDYN_WARM && warm && (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet);
+    warm = (MD_HAS_CONSTANT_ROWS || sim->active_rows_meet) && md_uses_warm_start(sim);
     n = warm && sim->active_rows_meet ? md_whitened_count(sim) : 0;
     md_copy_units(MD_SCRATCH(sim), MD_SOLVE(sim)->du, n, 0);
     for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
@@ -18485,30 +18487,26 @@ MD_OWN_FRAME void md_start_rows(mdyn_sim *sim, md_scale e, enum md_bias_mode bia
                            md_start_row(sim, row, e, bias, warm ? row->warm_start : MD_K(0)));
     }
 
-    if (!md_cost_is_positive(cost)) return;
-    md_copy_units(MD_SOLVE(sim)->du, MD_SCRATCH(sim), n, 0);
-    for (k = md_equality_count(sim); k < md_active_count(sim); k++)
-        if (md_active_row(sim, k)->in_inequality) md_active_row(sim, k)->u_lambda = MD_U(0);
+    if (md_cost_is_positive(cost)) md_clear_impulses(sim, MD_SCRATCH(sim), n);
 }
 
 /* Starts a solve on the free motion sim->du: satisfies the equality rows, and gives the inequality
    rows their impulses. */
-MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias, int warm)
+MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
 {
     md_apply_Qt(sim);
     md_solve_equalities(sim, e, bias);
     md_save_free_motion(sim);
     if (md_equality_count(sim) == md_active_count(sim)) return;
     sim->free_motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
-    md_start_rows(sim, e, bias, warm);
+    md_start_rows(sim, e, bias);
 }
 
 /* Sets the private coordinates of the compliant equality rows in sim->du, which follow those of
    the DoFs, to 0: the free motion has no part in them. */
 MD_INLINE void md_clear_private_coordinates(mdyn_sim *sim)
 {
-    int k;
-    for (k = sim->dofs; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+    md_clear_units(MD_SOLVE(sim)->du + sim->dofs, sim->rows);
 }
 
 /* sim->du := the free motion sim->free_du, in a block larger by `coarsening`. */
@@ -18568,7 +18566,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
         md_overflow_reset(&sim->overflow, before);
         sim->iterations = iterations;
         md_restore_free_motion(sim, (md_scale)(coarse - e));
-        md_start_solve(sim, coarse, MD_BIAS_ALL, md_uses_warm_start(sim));
+        md_start_solve(sim, coarse, MD_BIAS_ALL);
         moved = md_solve_active_set(sim, MD_MODE_STEP, coarse, MD_BIAS_ALL,
                                     md_first_iterations(sim));
         coarse = (md_scale)(coarse + MD_HEADROOM);
@@ -18578,7 +18576,7 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
 
     /* the motion without them: v and the impulses */
     md_restore_free_motion(sim, 0);
-    md_start_solve(sim, e, MD_BIAS_COMPLIANT, md_uses_warm_start(sim));
+    md_start_solve(sim, e, MD_BIAS_COMPLIANT);
     moved = md_solve_active_set(sim, MD_MODE_STEP, e, MD_BIAS_COMPLIANT,
                                 md_iterations_left(sim, iterations));
     for (k = 0; k < sim->dofs; k++)
@@ -18607,7 +18605,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
     /* x = biases alone, through the equality rows, to velocities in dv */
     do {
         md_overflow_reset(&sim->overflow, 0);
-        for (k = 0; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+        md_clear_units(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
             row->u_lo = MD_U(0);
@@ -18617,7 +18615,7 @@ MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
         md_substitute_equalities(sim, e);
         md_unwhiten(sim, e);
         e = (md_scale)(e + MD_HEADROOM);
-    } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, 0, &tries));
 
     /* impulses and dv of the solve again. Least-squares steps have overwritten the impulses of the
        equality rows, of which the warm starts are copies. */
@@ -18638,8 +18636,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
     md_copy_units(MD_SOLVE(sim)->free_du, MD_SOLVE(sim)->du, sim->dofs, 0);
-    if (!md_solves_twice(sim) || md_has_two_stages(sim))
-        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+    if (!md_solves_twice(sim) || md_has_two_stages(sim)) md_start_solve(sim, e, bias);
     md_solve_frictionless(sim, e, bias);
     if (!md_solves_twice(sim))
         *moved = md_solve_active_set(sim, MD_MODE_STEP, e, bias, md_most_iterations(sim));
@@ -18682,7 +18679,7 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
         before = md_solve_with_relaxation(sim, e, &moved);
     } else {
         const enum md_bias_mode bias = unbiased ? MD_BIAS_NONE : MD_BIAS_ALL;
-        md_start_solve(sim, e, bias, md_uses_warm_start(sim));
+        md_start_solve(sim, e, bias);
         if (is_step) md_solve_frictionless(sim, e, bias);
         moved = md_solve_active_set(sim, mode, e, bias, unbiased && md_position_error(sim)
                                                             ? md_first_iterations(sim)
@@ -18740,7 +18737,7 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
                                  md_unit_ldexp(MD_SCRATCH(sim)[k], coarsest - e));
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[k]);
     }
-    for (; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+    md_clear_private_coordinates(sim);
     return e;
 }
 
@@ -18818,7 +18815,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     }
 
     /* du of the misses, without a free motion; dv += L^-1 Q du */
-    for (k = 0; k < sim->dofs + sim->rows; k++) MD_SOLVE(sim)->du[k] = MD_U(0);
+    md_clear_units(MD_SOLVE(sim)->du, sim->dofs + sim->rows);
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
@@ -18827,7 +18824,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         }
         (void)md_forward_substitute(sim);
         room += MD_HEADROOM;
-    } while (md_has_overflowed(sim->overflow) && ++tries < MD_MAX_RETRIES);
+    } while (md_must_widen(sim, before, &tries));
     for (k = 0; k < md_equality_count(sim); k++)
         md_active_row(sim, k)->v_hi = md_active_row(sim, k)->v_lo;
     if (md_has_overflowed(sim->overflow)) return;
@@ -19995,6 +19992,25 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     return md_warn_of_solve(sim);
 }
 
+/* Keeps the tails of a state whose q and v are in q_seen and v_seen. Those of v move with turning
+   joints alone. */
+MD_STATIC void md_keep_tails(mdyn_sim *sim)
+{
+    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
+    if (md_has_quaternions(sim))
+        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
+}
+
+/* q, v and their tails as they were then. */
+MD_STATIC void md_put_back(mdyn_sim *sim)
+{
+    md_copy(sim->q, sim->q_seen, sim->coordinates);
+    md_copy(sim->v, sim->v_seen, sim->dofs);
+    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
+    if (md_has_quaternions(sim))
+        md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
+}
+
 /* Moves q to the middle of the step and finds poses and bias force there: q + dt/2 v for joints of
    one coordinate, the half step of >>integrate for quaternions. q_seen and v_seen keep the start,
    and the tails of the start are saved, so that md_leave_middle restores every digit.
@@ -20004,9 +20020,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     int code;
     if (md_has_curved_ties(sim)) md_note_curved_ties(sim);
     md_open_momenta(sim);
-    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
-    if (md_has_quaternions(sim))
-        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
+    md_keep_tails(sim);
     md_drift_to_middle(sim);
     md_drift_quaternions(sim);
     sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
@@ -20015,17 +20029,13 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     return code;
 }
 
-/* Restores q, v and their tails to the start of a step that was refused. Without quaternions v has
-   not moved. Does nothing if the state was not moved to the middle. */
+/* Restores the start of a step that was refused. Does nothing if the state was not moved to the
+   middle. */
 MD_STATIC void md_leave_middle(mdyn_sim *sim)
 {
     if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP) return;
     sim->q_may_be_off = 1;
-    md_copy(sim->q, sim->q_seen, sim->coordinates);
-    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
-    if (!md_has_quaternions(sim)) return;
-    md_copy(sim->v, sim->v_seen, sim->dofs);
-    md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
+    md_put_back(sim);
 }
 
 /* Checks inputs and state, opens the contacts set for this step, and brings the poses to the place
@@ -22054,7 +22064,7 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
-    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = MD_K(0);
+    md_clear_scalars(MD_LASTING(sim)->y_force, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
         /* tied to one without bounds */
@@ -22129,11 +22139,11 @@ MD_OWN_FRAME int md_find_graver(const mdyn_sim *sim, int gravest, int *index)
 MD_OWN_FRAME int md_warn_couplings(mdyn_sim *sim)
 {
     const md_count rows = sim->rows;
-    int k, mode, code, gravest = MDYN_OK, index = -1;
+    int mode, code, gravest = MDYN_OK, index = -1;
     if (!MIMICDYN_WARNINGS) return md_blame(sim, MDYN_OK, -1);
 
     for (mode = MD_MODE_POSITION; mode <= MD_MODE_VELOCITY; mode++) {
-        for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
+        md_clear_scalars(sim->joint_force, sim->dofs);
         sim->rows = sim->joint_row_count;
         code = md_solve_constraints(sim, (enum md_mode)mode);
         sim->rows = rows;
@@ -22919,10 +22929,10 @@ MD_STATIC int md_is_unsolved(const mdyn_sim *sim)
    mdyn_real, then solved for again and applied, so that an error changes nothing. */
 MD_STATIC int md_project_couplings(mdyn_sim *sim)
 {
-    int apply, k, velocity, unsolved = 0, code = md_prepare_dynamics(sim, MD_K(0));
+    int apply, velocity, unsolved = 0, code = md_prepare_dynamics(sim, MD_K(0));
     for (apply = 0; apply < 2; apply++)
         for (velocity = 0; velocity < 2 && code == MDYN_OK; velocity++) {
-            for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
+            md_clear_scalars(sim->joint_force, sim->dofs);
             code = md_solve_constraints(sim, velocity ? MD_MODE_VELOCITY : MD_MODE_POSITION);
             if (code != MDYN_OK) break;
             unsolved |= md_is_unsolved(sim);
@@ -22961,9 +22971,9 @@ MD_STATIC void md_restore_state(mdyn_sim *sim)
 /* Rows and M at the present q, then the solution of a mode for zero forces, in sim->dv. */
 MD_STATIC int md_solve_projection(mdyn_sim *sim, enum md_mode mode)
 {
-    int k, code = md_update_body_rows(sim, 0);
+    int code = md_update_body_rows(sim, 0);
     if (code == MDYN_OK) code = md_factor_LtL(sim, MD_K(0));
-    for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = MD_K(0);
+    md_clear_scalars(sim->joint_force, sim->dofs);
     return code == MDYN_OK ? md_solve_constraints(sim, mode) : code;
 }
 
@@ -23961,7 +23971,7 @@ MD_STATIC md_num md_impulse_of_step(const mdyn_sim *sim, int k)
     md_terms t;
     int i;
     if (!md_force_waits(sim, k)) return sim->row_result[k].impulse;
-    for (i = 0; i < sim->dofs; i++) miss[i] = MD_K(0);
+    md_clear_scalars(miss, sim->dofs);
     md_recover_tie_impulses(sim, miss, &t);
     for (i = 0; i < md_tie_count(sim) - 1; i++)
         if (sim->tie[i].coupling == k) break;
@@ -24372,9 +24382,7 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
     const int midpoint = md_uses_midpoint(sim);
     const md_num part = midpoint ? MD_K(0.5) : MD_K(1);
     int k;
-    md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
-    if (md_has_quaternions(sim))
-        md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
+    md_keep_tails(sim);
     for (k = 0; k < sim->dofs; k++) sim->v[k] = md_to_real(md_neg(md_of_real(sim->v[k])));
 
     /* the drift of a step, which is the same forwards and backwards */
@@ -24394,17 +24402,6 @@ MD_STATIC void md_return_to_middle(mdyn_sim *sim)
         if (sim->link[k].dofs >= 3)
             md_add_drift(sim, &sim->link[k], MD_TREE(sim)->bias_velocity + md_dof_of(sim, k),
                          sim->joint_force + md_dof_of(sim, k));
-}
-
-/* q, v and their tails as they were before md_return_to_middle. */
-MD_STATIC void md_return_to_end(mdyn_sim *sim)
-{
-    md_copy(sim->q, sim->q_seen, sim->coordinates);
-    md_copy(sim->v, sim->v_seen, sim->dofs);
-    md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
-    if (md_has_quaternions(sim))
-        md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
-    sim->kinematics_stale = 1;
 }
 
 /* The wrenches of all bodies -= what rows on bodies exerted in the last step. */
@@ -24484,7 +24481,8 @@ MD_STATIC void md_find_joint_wrench(mdyn_sim *sim, int body, md_force *f)
         }
     }
     if (!welded) *f = *MD_WRENCH(sim, body);
-    md_return_to_end(sim);
+    md_put_back(sim);
+    sim->kinematics_stale = 1;
 }
 
 /* ---- kinematics ---- */
@@ -24501,9 +24499,8 @@ MD_STATIC int md_vec_in_range(const md_vec *a)
 /* A vector in the caller's type, rounded to nearest. */
 MD_STATIC void md_real3_of(mdyn_real3 *r, const md_vec *a)
 {
-    r->x = md_to_real(md_vec_get(a, 0));
-    r->y = md_to_real(md_vec_get(a, 1));
-    r->z = md_to_real(md_vec_get(a, 2));
+    int k;
+    for (k = 0; k < 3; k++) (&r->x)[k] = md_to_real(md_vec_get(a, k));
 }
 
 /* The rotation of a body's frame of the table in world axes: R Q^T, R that of the internal one. */
@@ -24511,12 +24508,20 @@ MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quat
 {
     md_mat R;
     md_num q[4];
+    int k;
     md_body_rotation(sim, body, &R);
     md_quaternion_of_mat(q, &R);
-    quaternion->w = md_to_real(q[0]);
-    quaternion->x = md_to_real(q[1]);
-    quaternion->y = md_to_real(q[2]);
-    quaternion->z = md_to_real(q[3]);
+    for (k = 0; k < 4; k++) (&quaternion->w)[k] = md_to_real(q[k]);
+}
+
+/* *m := the motion of a point that DoF k gives it by the velocity v, with `arm` from its joint's
+   origin to the point. */
+MD_STATIC void md_find_column(const mdyn_sim *sim, int k, md_num v, const md_vec *arm,
+                              md_motion *m)
+{
+    md_motion_zero(m);
+    md_dof_add_motion(m, v, &sim->dof[k]);
+    md_vec_add_cross(&m->lin, &m->ang, arm);
 }
 
 /* J[6][n] of a point, angular rows first, world axes; columns of DoFs that are not between the
@@ -24532,10 +24537,7 @@ MD_STATIC void md_write_jacobian(const mdyn_sim *sim, int body, md_vec *arm, mdy
     for (i = body; i >= 0; i = sim->link[i].parent) {
         for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
-            md_vec_zero(&column.ang);
-            md_vec_zero(&column.lin);
-            md_dof_add_motion(&column, MD_K(1), &sim->dof[k]);
-            md_vec_add_cross(&column.lin, &column.ang, arm);
+            md_find_column(sim, k, MD_K(1), arm, &column);
             for (j = 0; j < 3; j++) {
                 jacobian[j * n + k] = md_to_wide(md_vec_get(&column.ang, j));
                 jacobian[(3 + j) * n + k] = md_to_wide(md_vec_get(&column.lin, j));
@@ -24572,17 +24574,13 @@ MD_STATIC void md_find_point_motion(const mdyn_sim *sim, int body, md_vec arm, c
 {
     md_vec room;
     int i, k;
-    md_vec_zero(&m->ang);
-    md_vec_zero(&m->lin);
+    md_motion_zero(m);
 
     /* the column of each DoF on the way to the root; `arm` leads from its body to the point */
     for (i = body; a && i >= 0; i = sim->link[i].parent) {
         for (k = md_dof_of(sim, i); k < md_dof_of(sim, i) + sim->link[i].dofs; k++) {
             md_motion column;
-            md_vec_zero(&column.ang);
-            md_vec_zero(&column.lin);
-            md_dof_add_motion(&column, md_of_wide(a[k]), &sim->dof[k]);
-            md_vec_add_cross(&column.lin, &column.ang, &arm);
+            md_find_column(sim, k, md_of_wide(a[k]), &arm, &column);
             md_vec_add(&m->ang, &m->ang, &column.ang);
             md_vec_add(&m->lin, &m->lin, &column.lin);
         }
@@ -24614,7 +24612,6 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
     md_mat B, R;
     md_vec point, axis;
     mdyn_wide3 unused;
-    mdyn_wide turn[4];
     md_num q[4];
     int code;
     md_measure_gap(sim, c, &l);
@@ -24635,12 +24632,7 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
                             &point, &axis);
     if (code != MDYN_OK || c->kind != MDYN_CLOSE_WELD) return code;
     md_quaternion_of_mat(q, &R);
-    code = md_write_results(sim, turn, q, 4);
-    c->rotation.w = turn[0];
-    c->rotation.x = turn[1];
-    c->rotation.y = turn[2];
-    c->rotation.z = turn[3];
-    return code;
+    return md_write_results(sim, &c->rotation.w, q, 4);
 }
 
 /* ---- mass ---- */

@@ -446,6 +446,32 @@ static void test_weights(void) {
     expect(2, 0, 0, 0, 0, 0, 0.5 * g, 100);
 }
 
+/* The same while the weight is pressed off the rod with 100 N, at 0.1 beside and above its origin:
+   the weld holds it. Nothing moves, and no other joint has a part in it. */
+static void test_contact_within_a_weld(void) {
+    const double g = 9.81;
+    static const mdyn_model model = MDYN_MODEL(hanging, 3, NULL, 0, MDYN_V3(0, 0, -9.81), 0.001);
+    mdyn_contact c;
+    memset(&c, 0, sizeof c);
+    c.b = 1;
+    c.point.x = real(0.1);
+    c.point.z = real(0.6);
+    c.normal.x = real(1);
+    c.depth = real(0.01);
+    c.mu = wide(0.5);
+    c.softness.kind = MDYN_KP_KD;
+    c.softness.a = wide(1e4);
+    c.softness.b = wide(10);
+    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+    sim.tau[0] = real(-0.05 * g);
+    CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_NEAR(of_real(sim.v[0]), 0, 1e-6);
+    expect(0, 0, -0.05 * g, 0, 0, 0, 5.5 * g, 200);
+    expect(1, 0, -0.05 * g + 10, 0, 100, 0, 3.5 * g, 200);
+    expect(2, 0, 0, 0, 0, 0, 0.5 * g, 200);
+}
+
 /* A wheel of which the rotor is a part, on a motor: moment I a about the axis, of which tau gives
    the rotor's share too; its weight on the bearing. Two wheels that mesh: the coupling is part of
    what goes through each joint. */
@@ -566,6 +592,7 @@ int main(int argc, char **argv) {
     test_rows_on_joints();
     test_rows_on_bodies();
     test_weights();
+    test_contact_within_a_weld();
     test_wheels();
     test_spin();
     test_refusals();
