@@ -18246,8 +18246,8 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
     return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most : left < 1 ? 1 : left;
 }
 
-/* Sets the impulses of all inequality rows to 0, and the first n numbers of sim->du to what they are
-   without: not by subtraction, which leaves the rounding of impulses that may be huge. */
+/* Sets the impulses of all inequality rows to 0, and the first n numbers of sim->du to what they
+   are without: not by subtraction, which leaves the rounding of impulses that may be huge. */
 MD_STATIC void md_clear_impulses(mdyn_sim *sim, const md_unit *without, int n)
 {
     int k;
