@@ -18250,8 +18250,8 @@ MD_INLINE int32_t md_iterations_left(const mdyn_sim *sim, int32_t before)
     return MD_SETTING_IS(sim, method, MDYN_DANTZIG) ? most : left < 1 ? 1 : left;
 }
 
-/* Sets the impulses of all inequality rows to 0, and the first n numbers of sim->du to what they are
-   without: not by subtraction, which leaves the rounding of impulses that may be huge. */
+/* Sets the impulses of all inequality rows to 0, and the first n numbers of sim->du to what they
+   are without: not by subtraction, which leaves the rounding of impulses that may be huge. */
 MD_STATIC void md_clear_impulses(mdyn_sim *sim, const md_unit *without, int n)
 {
     int k;
@@ -24499,8 +24499,9 @@ MD_STATIC int md_vec_in_range(const md_vec *a)
 /* A vector in the caller's type, rounded to nearest. */
 MD_STATIC void md_real3_of(mdyn_real3 *r, const md_vec *a)
 {
-    int k;
-    for (k = 0; k < 3; k++) (&r->x)[k] = md_to_real(md_vec_get(a, k));
+    r->x = md_to_real(md_vec_get(a, 0));
+    r->y = md_to_real(md_vec_get(a, 1));
+    r->z = md_to_real(md_vec_get(a, 2));
 }
 
 /* The rotation of a body's frame of the table in world axes: R Q^T, R that of the internal one. */
@@ -24508,10 +24509,12 @@ MD_STATIC void md_write_rotation(const mdyn_sim *sim, int body, mdyn_real4 *quat
 {
     md_mat R;
     md_num q[4];
-    int k;
     md_body_rotation(sim, body, &R);
     md_quaternion_of_mat(q, &R);
-    for (k = 0; k < 4; k++) (&quaternion->w)[k] = md_to_real(q[k]);
+    quaternion->w = md_to_real(q[0]);
+    quaternion->x = md_to_real(q[1]);
+    quaternion->y = md_to_real(q[2]);
+    quaternion->z = md_to_real(q[3]);
 }
 
 /* *m := the motion of a point that DoF k gives it by the velocity v, with `arm` from its joint's
@@ -24612,6 +24615,7 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
     md_mat B, R;
     md_vec point, axis;
     mdyn_wide3 unused;
+    mdyn_wide turn[4];
     md_num q[4];
     int code;
     md_measure_gap(sim, c, &l);
@@ -24632,7 +24636,12 @@ MD_STATIC int md_write_closed(mdyn_sim *sim, mdyn_closure *c)
                             &point, &axis);
     if (code != MDYN_OK || c->kind != MDYN_CLOSE_WELD) return code;
     md_quaternion_of_mat(q, &R);
-    return md_write_results(sim, &c->rotation.w, q, 4);
+    code = md_write_results(sim, turn, q, 4);
+    c->rotation.w = turn[0];
+    c->rotation.x = turn[1];
+    c->rotation.y = turn[2];
+    c->rotation.z = turn[3];
+    return code;
 }
 
 /* ---- mass ---- */
