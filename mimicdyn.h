@@ -11736,8 +11736,8 @@ MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
 enum { MD_OFF_VELOCITY = 1, MD_OFF_POSITION = 2, MD_OFF_ACCELERATION = 3 }; /* what `off` is of */
 
 /* By how much C' of a tie's coupling misses what it shall be in a mode: C, C', the rate of C' at
-   no accelerations of the independent joints. A step acts at its middle: C' + J' v dt/2 there is C'
-   at the end. */
+   no accelerations of the independent joints. A step acts at its middle: C' there, and J' v times
+   the time from there to the end of the first substep, is C' at that end. */
 MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mode mode)
 {
     md_num miss;
@@ -11745,15 +11745,40 @@ MD_STATIC md_num md_tie_miss(const mdyn_sim *sim, const md_tie *tie, enum md_mod
     if (mode == MD_MODE_POSITION) return md_evaluate_tie(sim, tie).error;
     miss = md_evaluate_tie(sim, tie).velocity;
     if (MD_HAS_CURVES && mode == MD_MODE_STEP)
-        miss = md_add(miss, md_mul(md_mul(MD_K(0.5), sim->dt),
+        miss = md_add(miss, md_mul(md_sub(sim->h, md_mul(MD_K(0.5), sim->dt)),
                                    md_sum_bends(sim, tie->coupling, MD_BEND_RATE)));
     return miss;
+}
+
+/* off_f of the follower of tie i, whose C or C' misses by `miss`, from `off` of those that it
+   follows: off_f = (miss - sum of c_k off_k)/c_f. */
+MD_INLINE md_num md_off_of_tie(mdyn_sim *sim, int i, md_num miss, const md_num *off)
+{
+    miss = md_sub(miss, md_terms_dot(md_find_tie_terms(sim, &sim->tie[i]), off));
+    return md_mul(miss, sim->tie_inverse[i]);
+}
+
+/* Between substeps: adds to sim->off of the followers -g n h, g = G' y', which it leaves in
+   sim->error_displacement; there it is 0 of the other DoFs. O(terms) */
+MD_STATIC void md_turn_off(mdyn_sim *sim, int n)
+{
+    const md_num time = md_mul(sim->h, md_of_int(n));
+    md_num *turn = MD_LASTING(sim)->error_displacement;
+    int i, k;
+    for (k = 0; k < sim->dofs; k++) turn[k] = MD_K(0);
+    for (i = 0; i < md_tie_count(sim); i++) {
+        const md_tie *tie = &sim->tie[i];
+        const md_num miss = md_mul(time, md_sum_bends(sim, tie->coupling, MD_BEND_RATE));
+        turn[tie->dof] = md_off_of_tie(sim, i, miss, turn);
+        sim->off[tie->dof] = md_add(sim->off[tie->dof], turn[tie->dof]);
+    }
+    sim->has_off = MD_OFF_VELOCITY;
 }
 
 /* sim->off := how far each follower is from the value that the independent joints give it: in q for
    MD_MODE_POSITION, in v for MD_MODE_VELOCITY and for a step that does not begin where the last one
    ended; in MD_MODE_ACCELERATION -g = -G' y', which is 0 for linear couplings. With curves also in
-   a step: -g dt/2, for it acts at its middle. O(terms) */
+   a step: -g h, which is that of its first substep (md_turn_off). O(terms) */
 MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
 {
     int i;
@@ -11761,15 +11786,12 @@ MD_OWN_FRAME void md_find_off(mdyn_sim *sim, enum md_mode mode)
     if (!md_tie_count(sim) || (!md_has_curved_ties(sim) && (mode == MD_MODE_ACCELERATION
         || (mode == MD_MODE_STEP && !sim->may_be_off)))) return;
 
-    /* off_f = (C or C' - sum of c_k off_k)/c_f, followers after those that they follow */
     md_drop_bias_motions(sim);
     md_clear_scalars(sim->off, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
-        md_num miss = md_tie_miss(sim, tie, mode);
-        miss = md_sub(miss, md_terms_dot(md_find_tie_terms(sim, tie), sim->off));
-        sim->off[tie->dof] = md_mul(miss, sim->tie_inverse[i]);
-        if (!md_is_zero(miss))
+        sim->off[tie->dof] = md_off_of_tie(sim, i, md_tie_miss(sim, tie, mode), sim->off);
+        if (!md_is_zero(sim->off[tie->dof]))
             sim->has_off = mode == MD_MODE_POSITION ? MD_OFF_POSITION : MD_OFF_VELOCITY;
     }
 }
@@ -18744,9 +18766,11 @@ MD_OWN_FRAME md_scale md_begin_substep(mdyn_sim *sim, md_scale e, int room)
 /* Ends a substep: adds up impulses and flags, and sets the targets of the next one from C at the
    displacement so far. With `restart` it goes back to the first substep, for a repetition in a
    coarser block: sums and displacement become 0, and the warm start is again that of the last
-   step. */
+   step. With curves, rows get what J' v of eliminated couplings adds to `off` of the followers
+   (md_turn_off). */
 MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
 {
+    const int turns = md_has_curved_ties(sim) && sim->substep > 0, n = restart ? -sim->substep : 1;
     int i;
     if (restart) {
         sim->unconverged = 0;
@@ -18755,6 +18779,7 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
     } else {
         md_add_displacement(sim, sim->h);
     }
+    if (turns) md_turn_off(sim, n);
 
     /* impulses and flags so far, then the targets at the new place */
     for (i = 0; i < md_active_count(sim); i++) {
@@ -18768,6 +18793,9 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         /* the targets of a single substep stay */
         if (!MIMICDYN_SETTINGS) continue;
         if (!md_is_body_row(row)) md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+        if (turns)
+            row->velocity_given = md_sub(row->velocity_given, md_jacobian_dot(sim, row,
+                MD_LASTING(sim)->error_displacement));
         md_evaluate_row(sim, row);
         md_set_targets(sim, row, MD_MODE_STEP);
     }
@@ -18995,8 +19023,9 @@ MD_STATIC void md_add_opposed_impulses(const mdyn_sim *sim, md_num *to, md_terms
 }
 
 /* sim->y_force := G^T of the impulse of the free motion, in a step over a substep: of
-   sim->joint_force, what rows give to it, and with `off` what brings v of the followers to G y'. */
-MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off)
+   sim->joint_force, what rows give to it, and what takes `off` from v of the followers, unless it
+   is NULL. */
+MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, const md_num *off)
 {
     const int is_step = mode == MD_MODE_STEP;
     const md_num h = is_step ? sim->h : MD_K(1);
@@ -19013,7 +19042,7 @@ MD_OWN_FRAME void md_find_free_impulse(mdyn_sim *sim, enum md_mode mode, int off
             md_add_row_force(sim, row, row->lambda_given, y, &MD_SOLVE(sim)->terms);
     }
     if (md_is_opposed(sim)) md_add_opposed_impulses(sim, y, &MD_SOLVE(sim)->terms);
-    if (off && sim->has_off) md_add_mass_product(sim, md_first_follower(sim), sim->off, y, 0);
+    if (off && sim->has_off) md_add_mass_product(sim, md_first_follower(sim), off, y, 0);
     md_reduce_force(sim, y);
 }
 
@@ -19147,7 +19176,7 @@ MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room,
     const int substeps = mode == MD_MODE_STEP ? md_substeps(sim) : 1;
     md_scale e;
     int substep;
-    md_find_free_impulse(sim, mode, 1);
+    md_find_free_impulse(sim, mode, sim->off);
     e = md_find_free_motion(sim, mode, room, least);
 
     sim->iterations = 0;
@@ -19161,7 +19190,9 @@ MD_STATIC md_scale md_solve_in_block(mdyn_sim *sim, enum md_mode mode, int room,
         if (md_has_overflowed(sim->overflow)) return e; /* without a dv, to be repeated */
         sim->substep = (md_count)substep;
         md_end_substep(sim, 0);
-        if (substep == 1 && sim->has_off) md_find_free_impulse(sim, mode, 0);
+        if (substep == 1 && sim->has_off)
+            md_find_free_impulse(sim, mode, md_has_curved_ties(sim)
+                                            ? MD_LASTING(sim)->error_displacement : NULL);
         e = md_begin_substep(sim, e, room);
     }
     md_solve_pass(sim, mode, e);

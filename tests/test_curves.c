@@ -580,6 +580,58 @@ static void test_rotors(void) {
     CHECK_NEAR(worst, 0, ENERGY);
 }
 
+/* Rotors on the curve, the follower driven towards 0, by Runge and Kutta: with s = 2 cos q_1,
+      (1 + s^2) q_1'' + s s' q_1'^2 = -s (kp q_2 + kd s q_1') */
+static double driven_rotor(double q, double v, double kp, double kd, double time) {
+    static const double weight[] = { 1, 2, 2, 1 }, part[] = { 0, 0.5, 0.5, 1 };
+    const double dt = time / 1000;
+    for (int step = 0; step < 1000; step++) {
+        double kq = 0, kv = 0, dq = 0, dv = 0;
+        for (int stage = 0; stage < 4; stage++) {
+            const double at = q + part[stage] * dt * kq, rate = v + part[stage] * dt * kv;
+            const double s = 2 * cos(at), f = 2 * sin(at);
+            kq = rate;
+            kv = s * (f * rate * rate - kp * f - kd * s * rate) / (1 + s * s);
+            dq += dt / 6 * weight[stage] * kq;
+            dv += dt / 6 * weight[stage] * kv;
+        }
+        q += dq;
+        v += dv;
+    }
+    return q;
+}
+
+/* Substeps are of second order too: each has its share of J' v of an eliminated coupling, and rows
+   on the follower see it. The drive with an effort is a row with a bound. */
+static void test_substeps(void) {
+    for (int form = 0; form < 8; form++) {
+        const double kp = form & 1 ? 20 : 0, kd = form & 1 ? 1.5 : 0;
+        const int steps = form & 2 ? 128 : 64;
+        const double dt = 1.0 / steps;
+        mdyn_body bodies[2] = { rotors[0], rotors[1] };
+        mdyn_model m = planar2g;
+        bodies[1].drive_kp = wide(kp);
+        bodies[1].drive_kd = wide(kd);
+        bodies[1].effort = wide(form & 4 ? 1000 : 0);
+        follows[0].softness = as_it_is;
+        m.bodies = bodies;
+        m.curves = curves;
+        m.curve_count = CURVES;
+        m.dt = wide(dt);
+        m.solver.method = MDYN_TGS;
+        m.solver.iterations = 10;
+        CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+        CHECK_EQUAL(mdyn_independent_dofs(&sim), 1);
+        sim.q[0] = real(0.5);
+        sim.v[0] = real(0.75);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_FOLLOWERS), MDYN_OK);
+        for (int step = 0; step < steps; step++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        CHECK_NEAR(of_real(sim.q[0]), driven_rotor(0.5, 0.75, kp, kd, 1), dt * dt);
+    }
+}
+
 /* FDgq for a program that integrates by itself: planar2g by the classical Runge-Kutta method of q
    and v, with gs of T. */
 static void test_runge_kutta(void) {
@@ -1493,7 +1545,7 @@ int main(int argc, char **argv) {
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
         test_polycoef, test_on_request, test_ranges_side_by_side, test_monotone_ranges,
-        test_rotors, test_asked_within, test_level_within, test_report_without_value,
+        test_rotors, test_substeps, test_asked_within, test_level_within, test_report_without_value,
         test_vanishing_ratio, test_callback
     };
     check_begin(argc, argv);
