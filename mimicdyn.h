@@ -11764,8 +11764,8 @@ MD_STATIC void md_turn_off(mdyn_sim *sim, int n)
 {
     const md_num time = md_mul(sim->h, md_of_int(n));
     md_num *turn = MD_LASTING(sim)->error_displacement;
-    int i, k;
-    for (k = 0; k < sim->dofs; k++) turn[k] = MD_K(0);
+    int i;
+    md_clear_scalars(turn, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
         const md_num miss = md_mul(time, md_sum_bends(sim, tie->coupling, MD_BEND_RATE));
