@@ -14200,7 +14200,8 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
    one that is relative to the length of row j. J of a body row is a sum, so its rounding is
    relative to its summands (md_body_row_max_length2). In fixed point the absolute one is 1024
    roundings of a body row: the reflections of four loops on a free wrist add up 285
-   (test_gripper.c). It is 4 of others, which need no more where R_jj is not small. */
+   (test_gripper.c). It is 4 of others, which need no more where R_jj is not small; the gap of a
+   loop counts for them all the same. */
 MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row, md_num owned)
 {
     const md_num relative = MD_K(16 * MD_EPSILON / MD_RANK_TOLERANCE);
@@ -14214,12 +14215,13 @@ MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row,
     for (e = row->first; e < row->first + row->owned_count; e++) {
         const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
         md_num x = md_of_unit(sim->shared.entry[e], 0);
-        if (!owner->in_equality) continue;
-        if (!is_body_row && md_less(md_abs(owner->inverse_rest), MD_K(32))) continue;
+        const int is_rounded = is_body_row || !md_less(md_abs(owner->inverse_rest), MD_K(32));
+        if (!owner->in_equality || !(is_rounded || md_is_body_row(owner))) continue;
         x = md_mul(x, owner->inverse_rest);
         x = md_mul(x, x);
-        sum = md_add(sum, md_mul(x, md_sum2(rounding, rounding, md_mul(relative, relative),
-                                            owner->length)));
+        if (is_rounded)
+            sum = md_add(sum, md_mul(x, md_sum2(rounding, rounding, md_mul(relative, relative),
+                                                owner->length)));
         if (md_is_body_row(owner)) sum = md_add(sum, md_mul(x, md_open_length2(sim, owner)));
     }
     return sum;
