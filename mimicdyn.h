@@ -21369,10 +21369,11 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num 
     return locking;
 }
 
-/* The range of the coordinate of DoF `dof`. */
+/* The range of the coordinate of DoF `dof`; one that is empty by rounding alone is a position. */
 MD_STATIC void md_find_joint_range(mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     (void)md_find_tied_range(sim, dof, md_find_intervals(sim), lower, upper);
+    if (md_less(*upper, *lower) && !md_range_is_empty(*lower, *upper)) *upper = *lower;
 }
 
 /* Whether DoF `dof` is a leader: a term of a rigid coupling of two joints, and the first term of

@@ -128,12 +128,40 @@ static void test_range_of_couplings(void) {
     range_is(0, -NO_END, NO_END);
 }
 
+/* a q_0 + b q_1 = 0.5 with limits that meet in one position, to which numbers round from both sides:
+   a range has its lower end above the upper one only where it is empty, and mdyn_range says so. */
+static void test_ranges_of_one_position(void) {
+    for (int i = 0; i < 500; i++) {
+        double a = (1 + random_int(8)) / 3.0, b = (1 + random_int(8)) / 7.0;
+        double at = random_in(-1, 1);
+        mdyn_wide lower, upper;
+        mdyn_coupling tie = MDYN_GEAR(0, 1, 1, 1, 0);
+        blocks(2, 0x1p-8);
+        tie.terms[0].coefficient = wide(a);
+        tie.terms[1].coefficient = wide(b);
+        tie.offset = wide(-0.5);
+        mech.body[0].lower = wide(at - 0.5);
+        mech.body[0].upper = wide(at);
+        mech.body[1].lower = wide((0.5 - a * at) / b - 0.75);
+        mech.body[1].upper = wide((0.5 - a * at) / b); /* q_0 >= at */
+        couple(tie);
+        if (init_explicit(&sim, &mech.model) == MDYN_WARN_EMPTY_RANGE) {
+            continue;
+        }
+        for (int k = 0; k < 2; k++) {
+            const int code = mdyn_range(&sim, k, &lower, &upper);
+            CHECK_EQUAL(code == MDYN_WARN_EMPTY_RANGE, mdyn_compare(lower, upper) > 0);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct {
         uint64_t seed;
         void (*run)(void);
     } tests[] = {
-        { 17, test_range }, { 18, test_range_of_chains }, { 19, test_range_of_couplings }
+        { 17, test_range }, { 18, test_range_of_chains }, { 19, test_range_of_couplings },
+        { 20, test_ranges_of_one_position }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
