@@ -8079,9 +8079,9 @@ MD_STATIC md_num md_sym_trace(const md_sym *a)
     return md_add(md_add(md_sym_diagonal(a, 0), md_sym_diagonal(a, 1)), md_sym_diagonal(a, 2));
 }
 
-/* The rounding of S^T I_A S: that of the elements of I_A that it is made of, with `taken`, what
-   other DoFs have taken from the trace of its angular part. Of the linear part, a mass in all
-   directions, they leave some. */
+/* The rounding of S^T I_A S: eight times that of the elements of I_A that it is made of, with
+   `taken`, what other DoFs have taken from the trace of its angular part. Of the linear part, a
+   mass in all directions, they leave some. */
 MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d, md_num taken)
 {
     md_num size = md_dof_is_linear(d) ? MD_K(0) : md_add(taken, md_sym_trace(&in->angular));
@@ -8089,7 +8089,7 @@ MD_STATIC md_num md_aba_rounding(const md_articulated *in, const md_dof *d, md_n
         const md_num pitch = md_dof_is_linear(d) ? MD_K(1) : MD_COLUMN(d)->pitch;
         size = md_add(size, md_mul(md_mul(pitch, pitch), md_sym_trace(&in->linear)));
     }
-    return md_add(md_mul(MD_K(MD_EPSILON), size), MD_K(1e-30));
+    return md_add(md_mul(MD_K(8 * MD_EPSILON), size), MD_K(1e-30));
 }
 
 /* L_kk = sqrt(D) and W = U/sqrt(D) of DoF k. Until then inverse_diagonal has in its place what the
@@ -15925,6 +15925,52 @@ MD_STATIC int md_check_what_it_has(mdyn_sim *sim, int32_t has)
     return MDYN_OK;
 }
 
+/* The rounding of M_kk, in the units of row k of L: eight times that of the elements which it is a
+   sum of, the inertia about the origin and the mass of all that the DoF moves. Of a hinge on the
+   world along an axis of its body that carries no joint it is one element. */
+MD_STATIC md_num md_mass_rounding(const mdyn_sim *sim, int k)
+{
+    const md_dof *d = &sim->dof[k];
+    const md_link *link = &sim->link[d->body];
+    const md_composite *in = &MD_STAGE(sim, d->body)->momentum.composite;
+    const md_num pitch = md_dof_is_helical(d) ? MD_COLUMN(d)->pitch : MD_K(1);
+    md_num size = sim->mass.M[md_first_of_M(sim, k)];
+    if (!md_has_constant_inertia(link) || md_link_is(link, MD_OBLIQUE)) {
+        if (!md_dof_is_linear(d)) size = md_add(size, md_sym_trace(&in->second_moment));
+        if (!md_dof_is_angular(d)) size = md_add(size, md_mul(md_mul(pitch, pitch), in->mass));
+    }
+    return md_mul(MD_K(8 * MD_EPSILON), md_ldexp(size, -2 * md_dof_scale(d)));
+}
+
+/* After md_factor_LtL without ties: MDYN_ERR_SINGULAR if L_kk^2 of a DoF, what the DoFs behind it
+   leave of its inertia, is not above the rounding of M. It is x^T M x with x_k = 1, to which the
+   DoFs behind k respond by x_i; an error of M_ii counts x_i^2 times. Deep trees are asked by
+   md_aba_factor alone. Overwrites sim->dv. O(n^2 + non-zeros of L, times their depth) */
+MD_OWN_FRAME int md_check_rank(mdyn_sim *sim)
+{
+    md_num *x = sim->dv;
+    int i, j, k;
+    if (!MIMICDYN_TREE || md_is_deep(sim)) return MDYN_OK;
+    md_composite_inertias(sim); /* the factor may have written where they were */
+    for (k = sim->dofs - 1; k >= 0; k--) {
+        const int end = sim->has_constant_mass ? k + 1 : sim->dofs;
+        md_num rounding = md_mass_rounding(sim, k);
+        x[k] = MD_K(1);
+        for (i = k + 1; i < end; i++) {
+            const md_unit *row = sim->shared.entry + sim->L_first[i];
+            x[i] = MD_K(0);
+            for (j = md_parent_y(sim, i); j >= k; j = md_parent_y(sim, j))
+                x[i] = md_sub(x[i], md_mul(md_of_unit(*++row, 0), x[j]));
+            if (md_is_zero(x[i])) continue;
+            x[i] = md_mul(x[i], sim->inverse_diagonal[i]);
+            rounding = md_add(rounding, md_mul(md_mul(x[i], x[i]), md_mass_rounding(sim, i)));
+        }
+        if (!md_less(rounding, md_of_unit(sim->shared.entry[sim->L_first[k]], 0)))
+            return md_blame(sim, MDYN_ERR_SINGULAR, k);
+    }
+    return MDYN_OK;
+}
+
 /* Decides which couplings are eliminated, lays out L, and plans the joint rows, at the present
    poses. M itself must be positive definite. No coupling is eliminated if M_y is singular to
    rounding, or has more numbers than M and the couplings' rows together. Returns MDYN_OK,
@@ -15939,6 +15985,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
     md_clear_ties(sim);
     code = md_plan_factor(sim);
     if (code == MDYN_OK) code = md_factor_LtL(sim, MD_K(0));
+    if (code == MDYN_OK) code = md_check_rank(sim);
     if (code != MDYN_OK) return code;
     if (md_is_deep(sim)) md_crba(sim, MD_K(0)); /* L by articulated bodies is made without M */
 

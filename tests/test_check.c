@@ -1033,6 +1033,86 @@ static void test_lost_inertia(void) {
     }
 }
 
+/* A direction and place of a body that no number of the table is aligned with. */
+static void place_anywhere(mdyn_body *b, int parent, mdyn_joint joint) {
+    memset(b, 0, sizeof *b);
+    b->parent = (int16_t)parent;
+    b->joint = joint;
+    double x[10];
+    for (int k = 0; k < 10; k++) {
+        x[k] = random_in(0.1, 1) * (random_int(2) ? 1 : -1);
+    }
+    b->axis = wide3(x[0], x[1], x[2]);
+    b->position = wide3(x[3], x[4], x[5]);
+    b->rotation.w = wide(x[6]);
+    b->rotation.x = wide(x[7]);
+    b->rotation.y = wide(x[8]);
+    b->rotation.z = wide(x[9]);
+}
+
+/* A rod of 1 kg along n, whose inertia about n is `thin` of that across it. */
+static void make_rod(mdyn_body *b, const double *n, double thin) {
+    const double l = n[0] * n[0] + n[1] * n[1] + n[2] * n[2], x = 1 - thin;
+    b->mass = wide(1);
+    b->com = wide3(n[0], n[1], n[2]);
+    b->inertia.xx = wide(l - x * n[0] * n[0]);
+    b->inertia.yy = wide(l - x * n[1] * n[1]);
+    b->inertia.zz = wide(l - x * n[2] * n[2]);
+    b->inertia.xy = wide(-x * n[0] * n[1]);
+    b->inertia.xz = wide(-x * n[0] * n[2]);
+    b->inertia.yz = wide(-x * n[1] * n[2]);
+    b->inertia_as_given = 1; /* its triangle is flat, to rounding */
+}
+
+/* What no pose gives an inertia is refused however it lies in its frames, where rounding alone
+   makes M regular: a point mass on a ball joint, or on three hinges through a point; a thin rod on
+   a ball joint at its end or on a hinge along it; two points that float; a slider on a massless
+   body that floats; a ball joint in the axis of a massless hinge. Rods that are a little thicker
+   are accepted. */
+static void test_no_inertia_anywhere(void) {
+    enum { KINDS = 7 };
+    random_seed(7);
+    for (int trial = 0; trial < 50 * KINDS; trial++) {
+        const int kind = trial % KINDS, three = kind == 1, ball = kind == 0 || kind == 2;
+        chain_model(1 + 2 * three + (kind >= 4));
+        for (int i = 0; i < model.body_count; i++) {
+            place_anywhere(&body[i], i - 1, ball ? MDYN_SPHERICAL : MDYN_REVOLUTE);
+            if (three && i > 0) {
+                body[i].position = wide3(0, 0, 0);
+            }
+        }
+        mdyn_body *last = &body[model.body_count - 1];
+        const double n[3] = { random_in(0.1, 1), random_in(-1, 1), random_in(-1, 1) };
+        last->mass = wide(1);
+        last->com = wide3(n[0], n[1], n[2]);
+        if (kind == 2 || kind == 3) {
+            make_rod(last, n, 0);
+            last->axis = wide3(n[0], n[1], n[2]);
+        }
+        if (kind == 4 || kind == 5) {
+            body[0].joint = MDYN_FREE;
+            body[0].mass = wide(kind == 4);
+            body[0].com = wide3(n[1], 1, n[2]);
+            last->joint = kind == 4 ? MDYN_FIXED : MDYN_PRISMATIC;
+        }
+        if (kind >= 5) {
+            last->inertia.xx = last->inertia.yy = last->inertia.zz = wide(0.1);
+        }
+        if (kind == 6) {
+            last->joint = MDYN_SPHERICAL;
+            last->com = wide3(0, 0, 0);
+            body[0].axis = last->position = wide3(n[0], n[1], n[2]);
+        }
+        if (!CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_MASSLESS)) {
+            CHECK_NOTE("kind %d, trial %d\n", kind, trial);
+        }
+        if (kind == 2 || kind == 3) {
+            make_rod(last, n, BY_SCALAR(1e-11, 1e-4, 1e-5));
+            CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        }
+    }
+}
+
 /* The codes of mdyn_lcp_dantzig and mdyn_lcp_pgs; tests/test_lcp.c has more of each. */
 static void test_lcp_codes(void) {
     static mdyn_wide A[4], b[2], lo[2], hi[2], x[2];
@@ -1125,7 +1205,7 @@ int main(int argc, char **argv) {
         test_contradictory, test_empty_range, test_not_ready, test_null, test_indices,
         test_set_coupling, test_set_coupling_warns, test_bad_inputs, test_bad_arguments,
         test_overflow, test_results_overflow, test_singular, test_lost_inertia,
-        test_lcp_codes, test_texts
+        test_no_inertia_anywhere, test_lcp_codes, test_texts
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
