@@ -15950,7 +15950,6 @@ MD_OWN_FRAME int md_check_rank(mdyn_sim *sim)
 {
     md_num *x = sim->dv;
     int i, j, k;
-    if (!MIMICDYN_TREE || md_is_deep(sim)) return MDYN_OK;
     md_composite_inertias(sim); /* the factor may have written where they were */
     for (k = sim->dofs - 1; k >= 0; k--) {
         const int end = sim->has_constant_mass ? k + 1 : sim->dofs;
@@ -15985,7 +15984,7 @@ MD_STATIC int md_plan(mdyn_sim *sim)
     md_clear_ties(sim);
     code = md_plan_factor(sim);
     if (code == MDYN_OK) code = md_factor_LtL(sim, MD_K(0));
-    if (code == MDYN_OK) code = md_check_rank(sim);
+    if (MIMICDYN_TREE && code == MDYN_OK && !md_is_deep(sim)) code = md_check_rank(sim);
     if (code != MDYN_OK) return code;
     if (md_is_deep(sim)) md_crba(sim, MD_K(0)); /* L by articulated bodies is made without M */
 
