@@ -3261,6 +3261,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
    linearly dependent on earlier rows if they leave less than this of it. MD_CONSISTENCY_TOLERANCE:
    two values that differ by less, relatively, are equal. */
 #define MD_EPSILON 9.313225746154785e-10 /* resolution of an md_unit, 2^-30 */
+#define MD_MASS_ROUNDING (8 * MD_EPSILON) /* of M, of what its elements are sums of */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
 #define MD_REFINES_EQUALITIES 1 /* one step of iterative refinement of the equality rows */
@@ -5309,6 +5310,7 @@ typedef uint64_t md_bits;
 #define MD_SPLIT 134217729.0 /* 2^27 + 1 */
 #define MD_BITS_MANTISSA 0xFFFFFFFFFFFFFu /* all but the sign and the exponent */
 #define MD_EPSILON 2.220446049250313e-16
+#define MD_MASS_ROUNDING (4 * MD_EPSILON)
 #define MD_RANK_TOLERANCE 1e-11
 #define MD_CONSISTENCY_TOLERANCE 1e-9
 #else
@@ -5322,6 +5324,7 @@ typedef uint32_t md_bits;
 #define MD_SPLIT 4097.0f /* 2^12 + 1 */
 #define MD_BITS_MANTISSA 0x7FFFFFu
 #define MD_EPSILON 1.1920929e-7f
+#define MD_MASS_ROUNDING (4 * MD_EPSILON)
 #define MD_RANK_TOLERANCE 2e-5f
 #define MD_CONSISTENCY_TOLERANCE 1e-4f
 #endif
@@ -15925,21 +15928,22 @@ MD_STATIC int md_check_what_it_has(mdyn_sim *sim, int32_t has)
     return MDYN_OK;
 }
 
-/* The rounding of M_kk, in the units of row k of L: eight times that of the elements which it is a
-   sum of, the inertia about the origin and the mass of all that the DoF moves. Of a hinge on the
-   world along an axis of its body that carries no joint it is one element. */
+/* The rounding of M_kk, in the units of row k of L: that of the elements which it is a
+   sum of: of a hinge the inertia about the origin of all that it moves, of a screw the mass too. Of
+   a hinge on the world along an axis of its body that carries no joint it is one element. */
 MD_STATIC md_num md_mass_rounding(const mdyn_sim *sim, int k)
 {
     const md_dof *d = &sim->dof[k];
     const md_link *link = &sim->link[d->body];
     const md_composite *in = &MD_STAGE(sim, d->body)->momentum.composite;
-    const md_num pitch = md_dof_is_helical(d) ? MD_COLUMN(d)->pitch : MD_K(1);
+    const md_num pitch = md_dof_is_helical(d) ? MD_COLUMN(d)->pitch : MD_K(0);
     md_num size = sim->mass.M[md_first_of_M(sim, k)];
-    if (!md_has_constant_inertia(link) || md_link_is(link, MD_OBLIQUE)) {
-        if (!md_dof_is_linear(d)) size = md_add(size, md_sym_trace(&in->second_moment));
-        if (!md_dof_is_angular(d)) size = md_add(size, md_mul(md_mul(pitch, pitch), in->mass));
+    if (!md_dof_is_linear(d)
+        && (!md_has_constant_inertia(link) || md_link_is(link, MD_OBLIQUE))) {
+        size = md_add(size, md_sym_trace(&in->second_moment));
+        size = md_add(size, md_mul(md_mul(pitch, pitch), in->mass));
     }
-    return md_mul(MD_K(8 * MD_EPSILON), md_ldexp(size, -2 * md_dof_scale(d)));
+    return md_mul(MD_K(MD_MASS_ROUNDING), md_ldexp(size, -2 * md_dof_scale(d)));
 }
 
 /* After md_factor_LtL without ties: MDYN_ERR_SINGULAR if L_kk^2 of a DoF, what the DoFs behind it
