@@ -128,8 +128,9 @@ static void test_range_of_couplings(void) {
     range_is(0, -NO_END, NO_END);
 }
 
-/* a q_0 + b q_1 = 0.5 with limits that meet in one position, to which numbers round from both sides:
-   a range has its lower end above the upper one only where it is empty, and mdyn_range says so. */
+/* a q_0 + b q_1 = 0.5 with limits that meet in one position, to which numbers round from both
+   sides: a range has its lower end above the upper one only where mdyn_range says that it is
+   empty. */
 static void test_ranges_of_one_position(void) {
     for (int i = 0; i < 500; i++) {
         double a = (1 + random_int(8)) / 3.0, b = (1 + random_int(8)) / 7.0;
