@@ -7951,9 +7951,7 @@ MD_INLINE int md_wrench_is_zero(const mdyn_wrench *w) { return md_wrench_bits(w)
 MD_STATIC void md_clear_wrenches(mdyn_sim *sim)
 {
     int i;
-    for (i = 0; i < sim->bodies; i++) {
-        md_force_zero(MD_WRENCH(sim, i));
-    }
+    for (i = 0; i < sim->bodies; i++) md_force_zero(MD_WRENCH(sim, i));
 }
 
 /* *f -= the external wrench on body i. */
