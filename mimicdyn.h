@@ -2127,8 +2127,9 @@ typedef struct mdyn_sim {
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
     mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of the states */
     md_tail q_tail[MDYN_MAX_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];   /* digits beyond q, v */
-    /* in a midpoint step, whose start q_seen has: those of q, then, with quaternions, of v */
-    md_tail tail_start[MDYN_MAX_COORDINATES + (MIMICDYN_QUATERNIONS ? MIMICDYN_MAX_DOFS : 0)];
+    /* in a midpoint step, whose start q_seen has: those of q, then, if v may have to return, of v */
+    md_tail tail_start[MDYN_MAX_COORDINATES
+        + (MIMICDYN_QUATERNIONS || MIMICDYN_MAX_CURVES > 0 ? MIMICDYN_MAX_DOFS : 0)];
 #if MD_FLOATING_TREES
     MD_MOMENTUM_MEMBERS
 #endif
@@ -11717,8 +11718,8 @@ MD_INLINE const md_terms *md_find_tie_terms(mdyn_sim *sim, const md_tie *tie)
     return &MD_SOLVE(sim)->terms;
 }
 
-/* Of a tie's coupling: C less its target, by q and its tails, and C'. */
-typedef struct md_tie_values { md_num error, velocity; } md_tie_values;
+/* Of a tie's coupling: C less its target, by q and its tails, and C'. A curve may have no value. */
+typedef struct md_tie_values { md_num error, velocity; int is_known; } md_tie_values;
 
 /* C and C' of the coupling that was eliminated for a follower, from all its joints: 0 but for
    what the last step or a call left. */
@@ -11729,7 +11730,7 @@ MD_STATIC md_tie_values md_evaluate_tie(const mdyn_sim *sim, const md_tie *tie)
     md_terms t;
     md_sum C;
     md_find_row_terms(sim, row, &t);
-    (void)md_sum_position(sim, row, &t, &C);
+    values.is_known = md_sum_position(sim, row, &t, &C);
     values.error = md_sum_minus(&C, md_coupling_at(sim, tie->coupling)->lower);
     values.velocity = md_row_velocity(sim, row, &t);
     return values;
@@ -11847,17 +11848,21 @@ MD_STATIC md_num md_tie_rounding(mdyn_sim *sim, const md_tie *tie)
 }
 
 /* C of ties with curves at the start of a step. The step may leave the curve by the error of its
-   order, so that C at its end does not tell whether it held. */
-MD_STATIC void md_note_curved_ties(mdyn_sim *sim)
+   order, so that C at its end does not tell whether it held. MDYN_ERR_NOT_FINITE (index: coupling)
+   if it has no value. */
+MD_STATIC int md_note_curved_ties(mdyn_sim *sim)
 {
     int i;
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
         md_num *error = &MD_CURVES(sim)->tie_error[i];
+        md_tie_values miss;
         if (!md_tie_is_curved(sim, i)) continue;
-        *error = md_evaluate_tie(sim, tie).error;
-        if (!md_less(md_tie_rounding(sim, tie), md_abs(*error))) *error = MD_K(0);
+        miss = md_evaluate_tie(sim, tie);
+        if (!miss.is_known) return md_blame(sim, MDYN_ERR_NOT_FINITE, tie->coupling);
+        *error = md_less(md_tie_rounding(sim, tie), md_abs(miss.error)) ? miss.error : MD_K(0);
     }
+    return MDYN_OK;
 }
 
 /* q of the follower of tie i on a curve: C = 0, or 0.8 of what it was at the start of the step. */
@@ -11929,20 +11934,21 @@ MD_INLINE void md_drift_to_middle(mdyn_sim *sim)
 
 /* q and v of the follower of tie i by what C and C' miss. On curves v stays as the solve gave it,
    G v to second order of dt. To move the follower alone would cost energy of first order of dt; the
-   next solve moves all joints by their mass (md_find_off). Returns whether C was not 0 before the
-   step: the step then corrects the part erp of it. A correction that would leave the range of q is
-   omitted. */
-MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
+   next solve moves all joints by their mass (md_find_off). *off := 1 if C was not 0 before the step:
+   the step then corrects the part erp of it. A correction that would leave the range of q is omitted;
+   on a curve, where it may be most of the way, it is MDYN_ERR_OVERFLOW (index: coordinate). There C
+   may have no value: MDYN_ERR_NOT_FINITE (index: coupling). */
+MD_STATIC int md_lead_back(mdyn_sim *sim, int i, int *off)
 {
     const md_tie *tie = &sim->tie[i];
     const int c = md_coordinate_of_dof(sim, tie->dof), curved = md_tie_is_curved(sim, i);
     const md_tie_values miss = md_evaluate_tie(sim, tie);
     md_num back = md_neg(md_mul(miss.error, sim->tie_inverse[i]));
-    int was_off = 0;
+    if (!miss.is_known) return md_blame(sim, MDYN_ERR_NOT_FINITE, tie->coupling);
     if (!curved)
         md_accumulate(&sim->v[tie->dof], &sim->v_tail[tie->dof],
                       md_neg(md_mul(miss.velocity, sim->tie_inverse[i])));
-    if (md_is_zero(miss.error)) return 0;
+    if (md_is_zero(miss.error)) return MDYN_OK;
 
     /* what is more than rounding, as after a change of q, goes back in parts */
     if (curved) {
@@ -11950,23 +11956,25 @@ MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
     } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(miss.error))
         && md_less(md_tie_rounding(sim, tie), md_abs(miss.error))) {
         back = md_mul(MD_K(0.2), back);
-        was_off = 1;
+        *off = 1;
     }
     if (md_stays_in_range(sim->q[c], back)) md_accumulate(&sim->q[c], &sim->q_tail[c], back);
-    return was_off;
+    else if (curved) return md_blame(sim, MDYN_ERR_OVERFLOW, c);
+    return MDYN_OK;
 }
 
 /* v and q of the followers after v and q of all joints have moved: v := G v of the independent
-   joints, and C = 0, to all digits. O(terms) */
-MD_OWN_FRAME void md_follow(mdyn_sim *sim)
+   joints, and C = 0, to all digits. Returns the code of md_lead_back. O(terms) */
+MD_OWN_FRAME int md_follow(mdyn_sim *sim)
 {
     const int leads = !sim->q_may_be_off;
-    int i, off = 0;
-    for (i = 0; i < md_tie_count(sim); i++) {
+    int i, off = 0, code = MDYN_OK;
+    for (i = 0; i < md_tie_count(sim) && code == MDYN_OK; i++) {
         if (leads && sim->tie[i].leader >= 0) md_set_follower(sim, i);
-        else off |= md_lead_back(sim, i);
+        else code = md_lead_back(sim, i, &off);
     }
     sim->q_may_be_off = (uint8_t)off;
+    return code;
 }
 
 /* ---- position bias ----
@@ -20030,7 +20038,8 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 
 /* Moves the state by the solve's result: v by sim->dv; q by dt v', or from the middle of the step
    by dt/2 v', and by sim->displacement. MDYN_ERR_OVERFLOW before anything moves, or later if turned
-   axes or the momentum of a tree lead out of range; the next step then does not extrapolate.
+   axes, the momentum of a tree or a curve lead out of range, or MDYN_ERR_NOT_FINITE where a curve
+   has no value; the next step then does not extrapolate.
    Reports the rows; returns a warning if a row misses its target, pivoting left a problem
    unsolved, or a DoF has too few digits. */
 MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
@@ -20054,14 +20063,14 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (!midpoint) md_integrate_quaternions(sim, sim->off);
     else if (sim->has_displacement) md_integrate_quaternions(sim, MD_DISPLACEMENT(sim));
     if (midpoint) md_drift_quaternions(sim);
-    md_follow(sim);
+    code = md_follow(sim);
 
     if (MD_FLOATING_TREES && floating) md_close_momenta(sim);
 
     /* A body that turns far within the step can leave the range although v + dv did not: I w keeps
        its length, w does not. The state is marked as that of the middle, so that md_close_step
        restores the start; the momenta of this step are dropped. */
-    code = midpoint && md_has_quaternions(sim) ? md_check_drift(sim) : MDYN_OK;
+    if (code == MDYN_OK && midpoint && md_has_quaternions(sim)) code = md_check_drift(sim);
     if (code != MDYN_OK) {
         md_drop_last_dv(sim);
         sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
@@ -20078,12 +20087,18 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     return md_warn_of_solve(sim);
 }
 
-/* Keeps the tails of a state whose q and v are in q_seen and v_seen. Those of v move with turning
-   joints alone. */
+/* Whether v may have to return to the start of the step: it has moved when a turned axis, or a
+   follower on a curve, is found to leave the range. */
+MD_INLINE int md_v_may_return(const mdyn_sim *sim)
+{
+    return md_has_quaternions(sim) || md_has_curved_ties(sim);
+}
+
+/* Keeps the tails of a state whose q and v are in q_seen and v_seen. */
 MD_STATIC void md_keep_tails(mdyn_sim *sim)
 {
     md_copy_tails(sim->tail_start, sim->q_tail, sim->coordinates);
-    if (md_has_quaternions(sim))
+    if (md_v_may_return(sim))
         md_copy_tails(sim->tail_start + sim->coordinates, sim->v_tail, sim->dofs);
 }
 
@@ -20093,18 +20108,18 @@ MD_STATIC void md_put_back(mdyn_sim *sim)
     md_copy(sim->q, sim->q_seen, sim->coordinates);
     md_copy(sim->v, sim->v_seen, sim->dofs);
     md_copy_tails(sim->q_tail, sim->tail_start, sim->coordinates);
-    if (md_has_quaternions(sim))
+    if (md_v_may_return(sim))
         md_copy_tails(sim->v_tail, sim->tail_start + sim->coordinates, sim->dofs);
 }
 
 /* Moves q to the middle of the step and finds poses and bias force there: q + dt/2 v for joints of
    one coordinate, the half step of >>integrate for quaternions. q_seen and v_seen keep the start,
    and the tails of the start are saved, so that md_leave_middle restores every digit.
-   MDYN_ERR_OVERFLOW if q or v leaves its range. */
+   MDYN_ERR_OVERFLOW if q or v leaves its range; MDYN_ERR_NOT_FINITE for a curve without a value. */
 MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
 {
-    int code;
-    if (md_has_curved_ties(sim)) md_note_curved_ties(sim);
+    int code = md_has_curved_ties(sim) ? md_note_curved_ties(sim) : MDYN_OK;
+    if (code != MDYN_OK) return code;
     md_open_momenta(sim);
     md_keep_tails(sim);
     md_drift_to_middle(sim);

@@ -632,6 +632,66 @@ static void test_substeps(void) {
     }
 }
 
+static mdyn_real no_number(void) {
+    const uint64_t bits = EXPECT_SCALAR == MDYN_SCALAR_F64 ? 0x7FF8000000000000u
+                                                           : 0x8000000000000000u;
+    const uint32_t bits_of_float = 0x7FC00000u;
+    mdyn_real x;
+    memcpy(&x, sizeof x == 4 ? (const void *)&bits_of_float : &bits, sizeof x);
+    return x;
+}
+
+/* 0 up to 0, then 1e7 q^3, up to the end where user_data says so. */
+static void cliff(mdyn_real q, mdyn_curve_point *p, void *user) {
+    const double end = *(const double *)user, x = fmax(of_real(q), 0);
+    p->value = x < end ? real(1e7 * x * x * x) : no_number();
+    p->slope = wide(3e7 * x * x);
+    p->curvature = wide(6e7 * x);
+}
+
+/* A step from -2 to 0.99 on a curve that is level at its middle, and at its end of a value of which
+   twice is beyond 2^23, or without a value, is refused with the follower's coordinate or the
+   coupling; the state, all digits of it, is that before. */
+static void test_beyond_range(void) {
+    for (int form = 0; form < 4; form++) {
+        double end = form & 1 ? 0.5 : 2;
+        mdyn_curve steep;
+        mdyn_coupling c = follows[0];
+        mdyn_model m = planar2g;
+        memset(&steep, 0, sizeof steep);
+        steep.kind = MDYN_CURVE_FUNCTION;
+        steep.function = cliff;
+        steep.user_data = &end;
+        c.terms[1].coefficient = wide(-2);
+        c.terms[1].curve = 1;
+        c.softness = as_it_is;
+        m.bodies = rotors;
+        m.couplings = &c;
+        m.curves = &steep;
+        m.curve_count = 1;
+        m.dt = wide(0x1p-5);
+        CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+        CHECK_EQUAL(mdyn_independent_dofs(&sim), 1);
+        sim.q[0] = real(form & 2 ? -5.2 : -2.2);
+        sim.v[0] = real(96);
+        sim.tau[0] = real(1e-3 / 3);
+        if (form & 2) CHECK_EQUAL(mdyn_step(&sim), MDYN_OK); /* now there are digits beyond v */
+        mdyn_sim kept = sim, twin = sim;
+        CHECK_EQUAL(mdyn_step(&sim), form & 1 ? MDYN_ERR_NOT_FINITE : MDYN_ERR_OVERFLOW);
+        CHECK_EQUAL(sim.culprit.index, form & 1 ? 0 : 1);
+        CHECK(memcmp(sim.q, kept.q, sizeof sim.q) == 0 && memcmp(sim.v, kept.v, sizeof sim.v) == 0);
+        CHECK(memcmp(sim.q_tail, kept.q_tail, sizeof sim.q_tail) == 0);
+        CHECK(memcmp(sim.v_tail, kept.v_tail, sizeof sim.v_tail) == 0);
+        sim.v[0] = twin.v[0] = real(1); /* and so is the next step */
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&twin), MDYN_OK);
+        CHECK(memcmp(sim.q, twin.q, sizeof sim.q) == 0 && memcmp(sim.v, twin.v, sizeof sim.v) == 0);
+        sim.q[0] = real(0.6);
+        sim.v[0] = real(-32);
+        if (form & 1) CHECK_EQUAL(mdyn_step(&sim), MDYN_ERR_NOT_FINITE);
+    }
+}
+
 /* FDgq for a program that integrates by itself: planar2g by the classical Runge-Kutta method of q
    and v, with gs of T. */
 static void test_runge_kutta(void) {
@@ -1545,8 +1605,8 @@ int main(int argc, char **argv) {
         test_planar2g, test_runge_kutta, test_save, test_refused, test_level_places,
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
         test_polycoef, test_on_request, test_ranges_side_by_side, test_monotone_ranges,
-        test_rotors, test_substeps, test_asked_within, test_level_within, test_report_without_value,
-        test_vanishing_ratio, test_callback
+        test_rotors, test_substeps, test_beyond_range, test_asked_within, test_level_within,
+        test_report_without_value, test_vanishing_ratio, test_callback
     };
     check_begin(argc, argv);
     fill_tables();
