@@ -82,8 +82,7 @@ fuzz: $(SCALARS:%=fuzz-%)
 FUZZ_TIME  = 60
 FUZZ_SEED  = 0
 FUZZ_RUNS  =
-# (static: of calls that a harness does not make, nothing is compiled)
-FUZZ_FLAGS = -DMIMICDYN_STATIC=1 -g1 -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
+FUZZ_FLAGS = -g1 -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
              -fsanitize=fuzzer,address,undefined,float-cast-overflow
 $(SCALARS:%=fuzz-%): fuzz-%: build/fuzz_model-% build/fuzz_lcp-% build/fuzz_motion-% \
         build/fuzz_restore-% build/fuzz_curves-% build/fuzz_rotors-%
@@ -178,24 +177,30 @@ build/playground-%.hashes: $(PLAYGROUND) $(HEADERS) Makefile | build
 build/playground.html: $(HASHED) $(PAGE) Makefile
 	@python3 -B examples/playground/build.py $@ $(HASHED)
 
+# Four harnesses share an implementation (tests/knobs_few.h). That of the others is static: of calls
+# that a harness does not make, nothing is compiled.
 define FUZZ_BUILD
 	@command -v $(CLANG) >/dev/null 2>&1 || \
 	    { echo "fuzzing needs clang and its libFuzzer; there is no $(CLANG) here"; exit 1; }
-	$(CLANG) -std=c99 $(FUZZ_FLAGS) $(WARNINGS) $(call DEFINE,$*) -I. $< -lm -o $@ || { echo \
+	$(CLANG) -std=c99 $(FUZZ_FLAGS) $(WARNINGS) $(call DEFINE,$*) -I. $(1) -o $@ || { echo \
 	    "if libclang_rt is what is missing: clang's runtime, Debian's libclang-rt-dev"; exit 1; }
 endef
-build/fuzz_model-%: fuzz/fuzz_model.c $(HEADERS) Makefile | build
-	$(FUZZ_BUILD)
-build/fuzz_motion-%: fuzz/fuzz_motion.c fuzz/bytes.h fuzz/rigid.h $(HEADERS) Makefile | build
-	$(FUZZ_BUILD)
-build/fuzz_restore-%: fuzz/fuzz_restore.c $(HEADERS) Makefile | build
-	$(FUZZ_BUILD)
-build/fuzz_curves-%: fuzz/fuzz_curves.c fuzz/bytes.h fuzz/rigid.h $(HEADERS) Makefile | build
-	$(FUZZ_BUILD)
+FUZZ_FEW = $< build/fuzz_few-$*.o -DTEST_SHARES_IMPLEMENTATION=1 -lm
+.PRECIOUS: build/fuzz_few-%.o
+build/fuzz_few-%.o: tests/implementation.c $(HEADERS) Makefile | build
+	$(call FUZZ_BUILD,-c $< -DTEST_FEW=1)
+build/fuzz_model-%: fuzz/fuzz_model.c build/fuzz_few-%.o
+	$(call FUZZ_BUILD,$(FUZZ_FEW))
+build/fuzz_motion-%: fuzz/fuzz_motion.c fuzz/bytes.h fuzz/rigid.h build/fuzz_few-%.o
+	$(call FUZZ_BUILD,$(FUZZ_FEW))
+build/fuzz_restore-%: fuzz/fuzz_restore.c build/fuzz_few-%.o
+	$(call FUZZ_BUILD,$(FUZZ_FEW))
+build/fuzz_curves-%: fuzz/fuzz_curves.c fuzz/bytes.h fuzz/rigid.h build/fuzz_few-%.o
+	$(call FUZZ_BUILD,$(FUZZ_FEW))
 build/fuzz_rotors-%: fuzz/fuzz_rotors.c fuzz/bytes.h $(HEADERS) Makefile | build
-	$(FUZZ_BUILD)
+	$(call FUZZ_BUILD,$< -DMIMICDYN_STATIC=1 -lm)
 build/fuzz_lcp-%: fuzz/fuzz_lcp.c $(HEADERS) Makefile | build
-	$(FUZZ_BUILD)
+	$(call FUZZ_BUILD,$< -DMIMICDYN_STATIC=1 -lm)
 
 # ---- fuzz_motion without a fuzzer: planted faults, many mechanisms ----
 

@@ -11,17 +11,12 @@
       momentum   M (v' - v) = dt (tau - C) + J^T lambda, with the impulses that are reported
       energy     of a force-free chain whose couplings are all eliminated */
 #ifndef PLATFORMIO /* which would compile it into the firmware */
-#define MIMICDYN_MAX_BODIES 5
-#define MIMICDYN_MAX_COUPLINGS 3
-#define MIMICDYN_MAX_TERMS 3
-#define MIMICDYN_MAX_CURVES 6
-#define MIMICDYN_IMPLEMENTATION
-#include "mimicdyn.h"
+#include "tests/knobs_few.h"
 #include "tests/check.h"
 #include "fuzz/bytes.h"
 #include "fuzz/rigid.h"
 
-enum { COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, KNOTS = 6, STEPS = 20 };
+enum { BODIES = 5, COUPLINGS = 3, TERMS = 3, KNOTS = 6, STEPS = 20 };
 
 /*                       F64   F32  FIXED */
 TOLERANCE(MOMENTUM,     1e-9, 1e-3, 1e-5); /* parts of the terms of a sum */
@@ -32,7 +27,7 @@ TOLERANCE(PLACE,       1e-13, 3e-6, 1e-8); /* parts of the coordinates in C */
 TOLERANCE(SPEED,       1e-11, 1e-4, 1e-6); /* parts of the velocities in J v */
 TOLERANCE(ENERGY,       0.01, 0.01, 0.01); /* of 20 short steps */
 
-static mdyn_body bodies[MIMICDYN_MAX_BODIES];
+static mdyn_body bodies[BODIES];
 static mdyn_coupling couplings[COUPLINGS];
 static mdyn_curve curves[3];
 static mdyn_knot knots[KNOTS];
@@ -103,7 +98,7 @@ static void take_curves(input *in) {
 
 static void take_mechanism(input *in, int free_of_force) {
     static const mdyn_joint joints[] = { MDYN_REVOLUTE, MDYN_PRISMATIC, MDYN_HELICAL };
-    const int n = 2 + (int)take(in, MIMICDYN_MAX_BODIES - 1);
+    const int n = 2 + (int)take(in, BODIES - 1);
     memset(&model, 0, sizeof model);
     memset(bodies, 0, sizeof bodies);
     memset(couplings, 0, sizeof couplings);

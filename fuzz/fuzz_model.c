@@ -9,22 +9,13 @@
    other every number may be anything. All is done twice, with two sims that began as different
    garbage: what is read before it was written shows as a difference. */
 #ifndef PLATFORMIO /* which would compile it into the firmware */
-#define MIMICDYN_MAX_BODIES 7
-#define MIMICDYN_MAX_DOFS 14
-#define MIMICDYN_MAX_COUPLINGS 6
-#define MIMICDYN_MAX_BODY_ROWS 9
-#define MIMICDYN_MAX_CONTACTS 3
-#define MIMICDYN_MAX_ROWS 38
-#define MIMICDYN_MAX_ENTRIES 480
-#define MIMICDYN_MAX_DANTZIG 38
-#define MIMICDYN_IMPLEMENTATION
-#include "mimicdyn.h"
+#include "tests/knobs_few.h"
 #include "tests/check.h"
 
 enum {
     BODIES = MIMICDYN_MAX_BODIES, DOFS = MIMICDYN_MAX_DOFS, COORDINATES = MDYN_MAX_COORDINATES,
     COUPLINGS = MIMICDYN_MAX_COUPLINGS, TERMS = MIMICDYN_MAX_TERMS, CALLS = 60,
-    CLOSURES = 3, OWN_ROWS = 4, CONTACTS = MIMICDYN_MAX_CONTACTS
+    CLOSURES = 3, OWN_ROWS = 4, CONTACTS = 3
 };
 
 /* What the checks allow; FUZZ_MEASURE below prints what they see. */

@@ -20,17 +20,7 @@
    velocity that the last step leads to, v and v' in the axes that bodies have there; see
    evaluate_scheme. */
 #ifndef PLATFORMIO /* which would compile it into the firmware */
-#define MIMICDYN_MAX_BODIES 4
-#define MIMICDYN_MAX_DOFS 8
-#define MIMICDYN_MAX_COUPLINGS 3
-#define MIMICDYN_MAX_TERMS 3
-#define MIMICDYN_MAX_BODY_ROWS 7
-#define MIMICDYN_MAX_CONTACTS 2
-#define MIMICDYN_MAX_ROWS 28
-#define MIMICDYN_MAX_ENTRIES 120
-#define MIMICDYN_MAX_DANTZIG 28
-#define MIMICDYN_IMPLEMENTATION
-#include "mimicdyn.h"
+#include "tests/knobs_few.h"
 #include "tests/check.h"
 #include "tests/sims.h"
 #include "fuzz/bytes.h"
@@ -39,8 +29,7 @@
 #include <time.h>
 
 enum {
-    BODIES = MIMICDYN_MAX_BODIES, DOFS = MIMICDYN_MAX_DOFS, COUPLINGS = MIMICDYN_MAX_COUPLINGS,
-    TERMS = MIMICDYN_MAX_TERMS, CONTACTS = MIMICDYN_MAX_CONTACTS, USER_ROWS = 2,
+    BODIES = 4, DOFS = MIMICDYN_MAX_DOFS, COUPLINGS = 3, TERMS = 3, CONTACTS = 2, USER_ROWS = 2,
     ROWS = MIMICDYN_MAX_ROWS + COUPLINGS
 };
 #ifndef FUZZ_STEPS
@@ -1996,7 +1985,7 @@ static void spoil_model(input *in, specimen *s)
     case 3: spoil(in, &m->solver.tolerance, 1 << NEGATIVE | 1 << NO_NUMBER); break;
     case 4: spoil(in, &m->solver.deadband, 1 << NEGATIVE | 1 << NO_NUMBER); break;
     case 5: m->solver.method = (mdyn_method)7; break;
-    case 6: m->body_count = take_int(in, 0, 1) ? 0 : BODIES + 1; break;
+    case 6: m->body_count = take_int(in, 0, 1) ? 0 : MIMICDYN_MAX_BODIES + 1; break;
     default: m->bodies = NULL; break;
     }
 }

@@ -9,13 +9,7 @@
    bytes; else triples of them (place, place, value) overwrite those of a good sim. With MENDED the
    CRC is made right again, so that what is behind it is reached. */
 #ifndef PLATFORMIO /* which would compile it into the firmware */
-#define MIMICDYN_MAX_BODIES 4
-#define MIMICDYN_MAX_DOFS 12
-#define MIMICDYN_MAX_BODY_ROWS 4
-#define MIMICDYN_MAX_CONTACTS 1
-#define MIMICDYN_MAX_DANTZIG 20
-#define MIMICDYN_IMPLEMENTATION
-#include "mimicdyn.h"
+#include "tests/knobs_few.h"
 #include "tests/check.h"
 
 #define REQUIRE(condition) ((condition) ? (void)0 : broken(__LINE__, #condition))

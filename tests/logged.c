@@ -5,13 +5,7 @@
 
    Exit: 0 it was written (refused: every model was refused), 1 it was not, 2 usage. */
 
-#define MIMICDYN_MAX_BODIES 3
-#define MIMICDYN_MAX_DOFS 6
-#define MIMICDYN_MAX_CURVES 3
-#define MIMICDYN_MAX_BODY_ROWS 8
-#define MIMICDYN_MAX_CONTACTS 4
-#define MIMICDYN_IMPLEMENTATION
-#include "mimicdyn.h"
+#include "tests/knobs_few.h"
 #include "examples/check.h"
 #include "examples/log.h"
 #include "examples/box.h"

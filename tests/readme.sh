@@ -8,6 +8,7 @@
 . "$(dirname "$0")/common.sh"
 cc=$1
 scratch=$2
+quick=$(quick "$cc")
 root=${3:-.}
 mkdir -p "$scratch"
 
@@ -53,7 +54,7 @@ for scalar in F32 F64 FIXED; do
     shown=1
     [ $scalar != FIXED ] || shown=0
     # shellcheck disable=SC2086 # warnings are words
-    "$cc" -std=c99 $warnings -DSHOWN=$shown -DMIMICDYN_SCALAR=$scalar -I"$root" \
+    "$cc" -std=c99 $warnings $quick -DSHOWN=$shown -DMIMICDYN_SCALAR=$scalar -I"$root" \
         "$scratch/readme.c" -lm -o "$program" ||
         { fail "its program or its problem does not compile, $scalar"; continue; }
     has_scalar "$program" $scalar
@@ -85,7 +86,8 @@ gantry() { # gantry COMPILER FLAGS...
         { fail "the gantry does not compile: $*"; return; }
     "$scratch/readme-gantry" || fail "the gantry moves otherwise: $*"
 }
-gantry "$cc" -std=c99
+# shellcheck disable=SC2086 # flags are words
+gantry "$cc" $quick -std=c99
 if command -v g++ >/dev/null 2>&1; then gantry g++ -x c++ -std=c++11; fi
 
 # Codes by the list of codes, the other names anywhere in the header, macros of it also with the

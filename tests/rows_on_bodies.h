@@ -511,10 +511,11 @@ static inline void tell_outcomes(const char *what, const outcomes *o) {
 /* ---- random rows ---- */
 
 static inline void random_parts(mdyn_user_row *r) {
-    int parts = 1 + random_int(3);
-    for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+    const int parts = 1 + random_int(3);
+    for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) r->terms[k].body = MDYN_WORLD;
+    for (int k = 0; k < 4; k++) { /* the same numbers for any MIMICDYN_MAX_TERMS */
         mdyn_body_term *p = &r->terms[k];
-        p->body = (int16_t)(k < parts ? random_int(mech.model.body_count + 1) - 1 : MDYN_WORLD);
+        if (k < parts) p->body = (int16_t)(random_int(mech.model.body_count + 1) - 1);
         p->axes = (mdyn_axes)random_int(3);
         p->angular = random_vector(1);
         p->linear = random_vector(1);

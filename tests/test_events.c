@@ -3,7 +3,7 @@
    go on or are forgotten. After each step the impulses and velocities that the sim reports have to
    meet the conditions of every row, worked out in long double from the tables (truth_step.h). A row
    that is left out, or that has something left from another step, does not. */
-#include "knobs.h"
+#include "knobs_few.h"
 #include "check.h"
 #include "explicit.h"
 #include "sims.h"

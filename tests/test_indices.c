@@ -2,11 +2,7 @@
    that the model does not have.
 
    The truth: where joints of 1, 0, 3 and 6 DoF stand in the arrays, counted by hand. */
-#define MIMICDYN_MAX_BODIES 6
-#define MIMICDYN_MAX_DOFS 14
-#define MIMICDYN_MAX_CONTACTS 1
-#define MIMICDYN_IMPLEMENTATION
-#include "../mimicdyn.h"
+#include "knobs_few.h"
 #include "check.h"
 
 enum { WHEEL, PLATE, BALL, SHIP, TAIL, BODIES };

@@ -1,11 +1,7 @@
 /* Forces of couplings in a build for couplings of many terms, as optimized as programs are: gcc 12
    at -O2 took a function that writes for one that only reads, and left out its calls, in FIXED for
    eight terms alone. */
-#define MIMICDYN_STATIC 1
-#define MIMICDYN_MAX_BODIES 4
-#define MIMICDYN_MAX_TERMS 8
-#define MIMICDYN_IMPLEMENTATION
-#include "../mimicdyn.h"
+#include "knobs.h"
 #include "check.h"
 
 /*                    F64    F32  FIXED */

@@ -3,7 +3,7 @@
    kinds of rows and methods. Bytes that do not fit are refused by the code that says why; of bytes
    with any bit changed none is taken for a sim, and one with a right CRC neither crashes nor
    hangs. */
-#include "knobs.h"
+#include "knobs_few.h"
 #include "check.h"
 #include "truth.h"
 

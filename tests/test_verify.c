@@ -1,12 +1,6 @@
 /* mdyn_verify: of sims with one private bit flipped, those that it passes neither crash nor hang;
    what is constant is always told; and no call or step of a sound sim is. Run under sanitizers. */
-#define MIMICDYN_MAX_BODIES 6
-#define MIMICDYN_MAX_DOFS 14
-#define MIMICDYN_MAX_BODY_ROWS 8
-#define MIMICDYN_MAX_CONTACTS 2
-#define MIMICDYN_MAX_DANTZIG 32
-#define MIMICDYN_IMPLEMENTATION
-#include "../mimicdyn.h"
+#include "knobs_few.h"
 #include "check.h"
 #include "sims.h"
 
