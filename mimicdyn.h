@@ -23230,7 +23230,7 @@ MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
         const mdyn_culprit culprit = sim->culprit;
         ring = md_project_followers(sim, MDYN_FOLLOWERS, 0);
         code = ring;
-        if (ring == MDYN_WARN_CONTRADICTION || ring == MDYN_ERR_OVERFLOW) {
+        if (ring != MDYN_OK) {
             sim->culprit = culprit;
             code = md_project_followers(sim, MDYN_INDEPENDENT, 0);
         }
