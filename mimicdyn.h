@@ -2486,7 +2486,8 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
    sim.report.entries tells the number in use, and `dantzig`, 0 unless the method is MDYN_DANTZIG.
    Contacts are taken as MIMICDYN_MAX_CONTACTS.
    Returns MDYN_OK if these fit this build, otherwise the code of the first knob that is too small,
-   as mdyn_init does, which may accept fewer entries. Errors, and nothing is written:
+   as mdyn_init does, which counts no contacts and may accept fewer of these two. Errors, and
+   nothing is written:
    MDYN_ERR_NULL, MDYN_ERR_PARENT, MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX
    for no body, or a count below 0 or above 4096 (curves: 255).
    O(rows couplings d (rows + bodies)) */
@@ -23245,7 +23246,7 @@ MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
         const mdyn_culprit culprit = sim->culprit;
         ring = md_project_followers(sim, MDYN_FOLLOWERS, 0);
         code = ring;
-        if (ring == MDYN_WARN_CONTRADICTION || ring == MDYN_ERR_OVERFLOW) {
+        if (ring != MDYN_OK) {
             sim->culprit = culprit;
             code = md_project_followers(sim, MDYN_INDEPENDENT, 0);
         }

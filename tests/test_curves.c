@@ -1598,6 +1598,41 @@ static void test_polycoef(void) {
     }
 }
 
+/* ---- a ring, around which passes lead away ---- */
+
+/* q_1 = 2 q_2 + q_0, q_2 = 3 q_1 + q_1^3: putting each right by its first joint in turn leaves the
+   range of the curve. From any q_0, and again where all holds, it is settled as other rings are. */
+static void test_settled_ring(void) {
+    static const mdyn_body wheels[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS, MDYN_ROTOR(1),
+                  "base"),
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS, MDYN_ROTOR(1),
+                  "first"),
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 0, 1), MDYN_AT(0, 0, 0), MDYN_NO_MASS, MDYN_ROTOR(1),
+                  "second"),
+    };
+    static const mdyn_curve cubic[] = { MDYN_POLYNOMIAL(0, 0, 3, 0, 1, 0) };
+    static const mdyn_coupling ring[] = { MDYN_GEAR3(1, 1, 2, -2, 0, -1, 0),
+                                          MDYN_FOLLOWS(2, 1, 0) };
+    mdyn_model m = MDYN_MODEL(wheels, 3, ring, 2, MDYN_V3(0, 0, 0), 0.001);
+    m.curves = cubic;
+    m.curve_count = 1;
+    for (int n = 0; n < 20; n++) {
+        const double from = random_in(-1, 1);
+        CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+        sim.q[0] = sim.v[0] = real(from);
+        for (int k = 0; k < 2; k++) {
+            const double before = of_real(sim.q[0]);
+            CHECK_EQUAL(mdyn_settle(&sim), MDYN_OK);
+            const double x = of_real(sim.q[1]), v = of_real(sim.v[1]), y = 3 * x + x * x * x;
+            CHECK_NEAR(of_real(sim.q[2]), y, 100 * PLACE);
+            CHECK_NEAR(of_real(sim.q[0]), x - 2 * y, 100 * PLACE);
+            CHECK_NEAR(of_real(sim.v[0]), v - 2 * (3 + 3 * x * x) * v, 100 * SPEED);
+            CHECK_NEAR(of_real(sim.q[0]), k ? before : from, k ? 100 * PLACE : 0.1);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_values, test_spline, test_refused_curves, test_rows, test_default, test_row_form,
@@ -1606,7 +1641,7 @@ int main(int argc, char **argv) {
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
         test_polycoef, test_on_request, test_ranges_side_by_side, test_monotone_ranges,
         test_rotors, test_substeps, test_beyond_range, test_asked_within, test_level_within,
-        test_report_without_value, test_vanishing_ratio, test_callback
+        test_report_without_value, test_vanishing_ratio, test_callback, test_settled_ring
     };
     check_begin(argc, argv);
     fill_tables();
