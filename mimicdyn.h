@@ -14271,10 +14271,9 @@ MD_STATIC uint8_t md_find_sixes(const mdyn_sim *sim, int k)
 }
 
 /* Turns row k, in sim->row_x, by the reflections of the rows before it, from the entry `reflected`
-   on: the values at their pivots become its entries, the rest stays in sim->row_x. Leaves in
-   row->inverse_rest the squared length within the span of earlier rows, for md_qr_pivot or
-   md_project_out. */
-MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int reflected)
+   on: the values at their pivots become its entries, the rest stays in sim->row_x. Returns the
+   squared length within the span of earlier rows. */
+MD_OWN_FRAME md_num md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int reflected)
 {
     md_row *row = md_row_at(sim, k);
     const int is_turned = direct || md_equality_count(sim) > 0;
@@ -14283,9 +14282,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     row->owned_count = (md_place)(end - first);
     if (!md_is_zero(cfm2)) MD_LASTING(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
-
-    row->inverse_rest = md_uncertain_length2(sim, row,
-                                             md_squares_value(md_store_entries(sim, first, end)));
+    return md_uncertain_length2(sim, row, md_squares_value(md_store_entries(sim, first, end)));
 }
 
 /* Whether J G of a row on bodies is no more than rounding: its impulse, however large, moves
@@ -14364,10 +14361,11 @@ MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
 MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
 {
     md_row *row = md_row_at(sim, k);
+    md_num owned = MD_K(0);
     row->owned_count = 0;
-    row->inverse_rest = MD_K(0);
-    if (md_equality_count(sim) > 0 || md_is_body_row(row)) md_orthogonalize_row(sim, k, 0, free);
-    md_project_out(sim, row, row->inverse_rest, free);
+    if (md_equality_count(sim) > 0 || md_is_body_row(row))
+        owned = md_orthogonalize_row(sim, k, 0, free);
+    md_project_out(sim, row, owned, free);
 }
 
 /* Compliance and bounds of a row; `free` as in md_set_compliance. Returns 0 if it exerts no
@@ -14419,8 +14417,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
 
     if (direct) {
-        md_orthogonalize_row(sim, k, 1, free);
-        is_independent = md_qr_pivot(sim, row, row->inverse_rest);
+        is_independent = md_qr_pivot(sim, row, md_orthogonalize_row(sim, k, 1, free));
     } else {
         if (is_new && !is_drive) md_find_vector(sim, k, free);
         is_independent = md_scale_inequality(sim, row);
