@@ -2084,7 +2084,8 @@ typedef struct mdyn_sim {
     uint8_t unconverged, was_unconverged; /* iterations ended early: in this step, in the last */
     uint8_t step_misses;                  /* a row misses its target in this step */
     uint8_t opposed;                      /* this solve repeats one: md_give_opposed_impulses */
-    uint8_t kinematics_stale;             /* a call changed q or v; MD_KINEMATICS_OF_STEP */
+    uint8_t kinematics_stale;             /* poses and velocities of bodies are not those of q, v */
+    uint8_t is_in_middle;                 /* q is that of the middle of the step that is taken */
 
     /* Constants, as those from `model` on: >>build. */
     md_count bodies, dofs, coordinates, couplings, drives;
@@ -7189,8 +7190,6 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    does with welded bodies, unless wrenches are on bodies.
    Source: Featherstone 2008, table 5.1, in world axes. Cost: O(bodies), if q or v changed. */
 
-enum { MD_KINEMATICS_OF_STEP = 2 }; /* kinematics_stale in a step: q is that of its middle */
-
 /* Whether a body turns about an axis that stands still; whether its M_kk is constant too, because
    it carries no other joint. */
 MD_INLINE int md_is_world_hinge(const md_link *link)
@@ -7207,7 +7206,7 @@ MD_INLINE int md_has_constant_inertia(const md_link *link)
    rotors. */
 MD_INLINE int md_leaves_out_rotors(const mdyn_sim *sim)
 {
-    return sim->kinematics_stale == MD_KINEMATICS_OF_STEP && sim->rows == sim->joint_row_count;
+    return sim->is_in_middle && sim->rows == sim->joint_row_count;
 }
 
 MD_INLINE int md_leaves_out_bodies(const mdyn_sim *sim)
@@ -7543,13 +7542,13 @@ MD_OWN_FRAME void md_add_drift_motion(const mdyn_sim *sim, const md_link *link,
    makes the kinematics stale. */
 MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
 {
-    if (!sim->kinematics_stale) sim->kinematics_stale = 1;
+    sim->kinematics_stale = 1;
 }
 
 /* The states of all bodies and all bias motions from q and v. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 {
-    const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
+    const int turns = sim->is_in_middle;
     const int no_rotors = md_leaves_out_rotors(sim);
     md_turn turn = MD_NO_TURN;
     md_vec up;
@@ -7659,7 +7658,7 @@ MD_STATIC int md_check_state(mdyn_sim *sim)
 MD_STATIC int md_refresh_kinematics(mdyn_sim *sim)
 {
     int code;
-    if (sim->kinematics_stale == MD_KINEMATICS_OF_STEP) return MDYN_OK;
+    if (sim->is_in_middle) return MDYN_OK;
     code = md_check_state(sim);
     if (code != MDYN_OK || !sim->kinematics_stale) return code;
     md_update_kinematics(sim);
@@ -8006,7 +8005,7 @@ MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_
    the hinge but do not turn the body. */
 MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 {
-    const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
+    const int turns = sim->is_in_middle;
     md_vec up;
     int i;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
@@ -8883,7 +8882,7 @@ MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
    have no bias force and take the v of its start, an error of third order in C. */
 MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 {
-    if (sim->kinematics_stale == MD_KINEMATICS_OF_STEP && !md_leaves_out_bodies(sim))
+    if (sim->is_in_middle && !md_leaves_out_bodies(sim))
         return MD_TREE(sim)->bias_velocity[k];
     return md_of_real(sim->v[k]);
 }
@@ -11662,8 +11661,7 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
         if (MD_HAS(VELOCITY)) s->target_velocity = md_of_wide(c->target_velocity);
         if (md_coupling_is_curved(sim, i))
             s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
-        if (md_is_of_velocity(c) && md_has_quaternions(sim)
-            && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+        if (md_is_of_velocity(c) && md_has_quaternions(sim) && sim->is_in_middle)
             s->bias_acceleration = md_find_coupling_turn(sim, c);
     } else if (MD_ROW_IS(row, DRIVE)) {
         s->target_velocity = md_of_real(sim->target_velocity[i]);
@@ -12370,8 +12368,7 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     const md_num gamma = s->bias_acceleration;
     md_num half, middle, turn;
     *error = MD_K(0);
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !md_row_is_hard(sim, row))
-        return MD_K(0);
+    if (!sim->is_in_middle || !md_row_is_hard(sim, row)) return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
     half = md_mul(MD_K(0.5), sim->h);
@@ -12665,7 +12662,7 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
         MD_VALUE(sim)->displacement = md_body_row_dot(sim, row, MD_DISPLACEMENT(sim));
 
     /* the depth of a contact is that of the start of the step */
-    if (row->kind == MDYN_ROW_CONTACT && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+    if (row->kind == MDYN_ROW_CONTACT && sim->is_in_middle)
         MD_VALUE(sim)->displacement = md_add(MD_VALUE(sim)->displacement,
             md_mul(md_mul(MD_K(0.5), sim->dt), row->Jv));
 }
@@ -12695,8 +12692,8 @@ MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
 MD_STATIC md_num md_measure_curvature(const mdyn_sim *sim, const md_row *row)
 {
     const md_body_row *r = md_body_row_at(sim, row);
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
-        || row->last_step != sim->step_count) return MD_K(0);
+    if (!sim->is_in_middle || !sim->is_continued || row->last_step != sim->step_count)
+        return MD_K(0);
     return md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
 }
 
@@ -14905,8 +14902,7 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
     const md_num back = md_mul(MD_K(0.5), md_sub(sim->h, sim->dt));
     int k;
     sim->has_error_displacement = 0;
-    sim->has_displacement = (uint8_t)(sim->kinematics_stale == MD_KINEMATICS_OF_STEP
-                                      && md_substeps(sim) > 1);
+    sim->has_displacement = (uint8_t)(sim->is_in_middle && md_substeps(sim) > 1);
     for (k = 0; sim->has_displacement && k < sim->dofs; k++)
         MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
@@ -19384,8 +19380,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
             md_find_constrained_accelerations gives accelerations; the state stays as it is.
    Writes:  q, v, their tails, what was seen of them and what is left for the next step (last_dv,
             middle_dv, extrapolate_by, is_continued, has_impact, may_be_off, q_may_be_off,
-            momentum, was_unconverged); row_result and last_... of rows, report, culprit,
-            step_count, released (couplings that break), and the workspaces of all rooms above. On
+            momentum, was_unconverged), is_in_middle; row_result and last_... of rows, report,
+            culprit, step_count, released (couplings that break), and the workspaces of all rooms above. On
             an error the state is that before the call.
    Cost:    that of the dynamics, O(b d + n d^2), and of the solve.
 
@@ -19969,8 +19965,7 @@ MD_STATIC int md_tree_is_displaced(const mdyn_sim *sim, int i)
 MD_OWN_FRAME void md_close_momenta(mdyn_sim *sim)
 {
     int i;
-    /* the poses of the step are outdated */
-    sim->kinematics_stale = 1;
+    sim->is_in_middle = 0; /* the poses of the step are outdated */
     md_update_kinematics(sim);
     md_find_momenta(sim);
     for (i = 0; i < sim->bodies; i++) {
@@ -20061,7 +20056,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     code = midpoint && md_has_quaternions(sim) ? md_check_drift(sim) : MDYN_OK;
     if (code != MDYN_OK) {
         md_drop_last_dv(sim);
-        sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
+        sim->is_in_middle = 1;
         return code;
     }
     md_copy(sim->q_seen, sim->q, sim->coordinates);
@@ -20106,7 +20101,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     md_keep_tails(sim);
     md_drift_to_middle(sim);
     md_drift_quaternions(sim);
-    sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
+    sim->kinematics_stale = sim->is_in_middle = 1;
     code = md_check_drift(sim);
     if (code == MDYN_OK) md_extrapolate_bias(sim);
     return code;
@@ -20116,7 +20111,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
    middle. */
 MD_STATIC void md_leave_middle(mdyn_sim *sim)
 {
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP) return;
+    if (!sim->is_in_middle) return;
     sim->q_may_be_off = 1;
     md_put_back(sim);
 }
@@ -20158,6 +20153,7 @@ MD_INLINE int md_close_step(mdyn_sim *sim, int code)
 {
     if (code < 0) md_leave_middle(sim);
     if (code >= 0 || md_uses_midpoint(sim)) sim->kinematics_stale = 1;
+    sim->is_in_middle = 0;
     sim->has_displacement = sim->has_error_displacement = 0;
     return code;
 }
