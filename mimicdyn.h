@@ -7886,12 +7886,6 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
                                      &MD_STATE(sim, i)->arm);
 }
 
-/* Whether DoF k is that of a rotor. */
-MD_INLINE int md_turns_rotor(const mdyn_sim *sim, int k)
-{
-    return !MIMICDYN_TREE || md_link_is(&sim->link[md_body_of(sim, k)], MD_ROTOR);
-}
-
 /* sim->mass.M := M + dt damping: row k from sim->M_first[k] on, its diagonal first, then those of
    the ancestors of k from the nearest to the root. */
 MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
@@ -7899,7 +7893,8 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     md_num *to = sim->mass.M;
     int i, j, k = 0;
     sim->factored = MD_FACTOR_NONE;
-    while (k < sim->dofs && md_turns_rotor(sim, k)) k++;
+    while (k < sim->dofs
+           && (!MIMICDYN_TREE || md_link_is(&sim->link[md_body_of(sim, k)], MD_ROTOR))) k++;
     sim->has_constant_mass = k == sim->dofs;
     if (!MIMICDYN_TREE) {
         for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
@@ -11327,12 +11322,6 @@ MD_INLINE int md_is_coupling_itself(const md_row *row)
     return (MD_HAS(COUPLING) || MD_HAS(ELIMINATED)) && row->kind == MDYN_ROW_COUPLING;
 }
 
-/* Whether a row is the loss of a coupling. */
-MD_INLINE int md_row_is_loss(const md_row *row)
-{
-    return MIMICDYN_LOSSES && row->kind == MDYN_ROW_LOSS;
-}
-
 /* Whether a row is that of a coupling with curves, or of its loss. */
 MD_INLINE int md_row_is_curved(const mdyn_sim *sim, const md_row *row)
 {
@@ -11858,13 +11847,6 @@ MD_STATIC void md_note_curved_ties(mdyn_sim *sim)
     }
 }
 
-/* q of the follower of tie i on a curve: C = 0, or 0.8 of what it was at the start of the step. */
-MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
-{
-    return md_mul(md_sub(md_mul(MD_K(0.8), MD_CURVES(sim)->tie_error[i]), error),
-                  sim->tie_inverse[i]);
-}
-
 /* The leader of tie i, and its ratio. It has one if C is q of the follower, or -q, and the term of
    one other joint. */
 MD_STATIC int md_find_leader(const mdyn_sim *sim, int i, mdyn_wide *ratio)
@@ -11942,9 +11924,11 @@ MD_STATIC int md_lead_back(mdyn_sim *sim, int i)
                       md_neg(md_mul(miss.velocity, sim->tie_inverse[i])));
     if (md_is_zero(miss.error)) return 0;
 
-    /* what is more than rounding, as after a change of q, goes back in parts */
+    /* what is more than rounding, as after a change of q, goes back in parts: on a curve to 0.8 of
+       what it was at the start of the step */
     if (curved) {
-        back = md_curved_correction(sim, i, miss.error);
+        const md_num stays = md_mul(MD_K(0.8), MD_CURVES(sim)->tie_error[i]);
+        back = md_mul(md_sub(stays, miss.error), sim->tie_inverse[i]);
     } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(miss.error))
         && md_less(md_tie_rounding(sim, tie), md_abs(miss.error))) {
         back = md_mul(MD_K(0.2), back);
@@ -14030,15 +14014,10 @@ MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_u
    them and has no force. */
 enum { MD_STANDING = 1, MD_STANDS_IN = 2, MD_STANDS_REDUNDANT = 4, MD_STANDS_IDLE = 8 };
 
-/* Whether a row with a force depends on earlier equality rows; whether it contradicts them. */
+/* Whether a row with a force depends on earlier equality rows. */
 MD_INLINE int md_row_is_redundant(const md_row *row)
 {
     return MD_HAS(REDUNDANT) && row->standing & MD_STANDS_REDUNDANT;
-}
-
-MD_INLINE int md_row_is_contradictory(const md_row *row)
-{
-    return MD_HAS(REDUNDANT) && row->flags & MDYN_ROW_CONTRADICTORY;
 }
 
 /* The Householder reflection that turns w = sim->row_x, at the pivot p and at `count` entries from
@@ -15005,7 +14984,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
         return 1;
     }
     if (md_row_is_eliminated(sim, row)) return 1;
-    if (md_row_is_released(sim, row) || (md_row_is_loss(row)
+    if (md_row_is_released(sim, row) || (MIMICDYN_LOSSES && row->kind == MDYN_ROW_LOSS
         && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->has_inactive = 1;
 
     if (engages && md_row_activates(sim, row)) {
@@ -18868,8 +18847,8 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
 
     /* deficit = scale (target - J v - J dv - cfm lambda); with inconsistent rows the target is
        that of their least-squares compromise */
-    for (k = 0; k < md_equality_count(sim); k++)
-        shifted |= md_row_is_contradictory(md_active_row(sim, k));
+    for (k = 0; MD_HAS(REDUNDANT) && k < md_equality_count(sim); k++)
+        shifted |= md_active_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
     for (k = 0; k < md_equality_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_equality) continue;
