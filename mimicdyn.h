@@ -12627,9 +12627,9 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     r->max_length2 = sums.largest2;
     row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
     if (md_has_curved_ties(sim)) {
-        /* not by `off`, which has more than velocities */
-        md_copy_in(MD_LASTING(sim)->y_force, sim->v, sim->dofs);
-        row->Jv = md_body_row_dot(sim, row, MD_LASTING(sim)->y_force);
+        md_num *v = MD_LASTING(sim)->y_force; /* not by `off`, which has more than velocities */
+        md_copy_in(v, sim->v, sim->dofs);
+        row->Jv = md_body_row_dot(sim, row, v);
     } else if (sim->has_off == MD_OFF_VELOCITY) {
         row->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->off));
     }
@@ -14462,6 +14462,14 @@ MD_INLINE md_unit md_scaled_target(const md_row *row, md_num velocity, md_scale 
     return md_unit_of(md_mul(row->scale, md_sub(velocity, row->velocity_given)), e);
 }
 
+/* An equality row has one target, v_lo and u_lo. In the place of the other one stand: du at its
+   pivot without the rows or, of a redundant row, the violations that it keeps; what a refinement
+   finds missing, or its impulse before. v_hi is v_lo again when that ends. */
+#define MD_FREE_DU(row) ((row)->u_hi)
+#define MD_KEPT(row) ((row)->u_hi)
+#define MD_DEFICIT(row) ((row)->v_hi)
+#define MD_LAMBDA_BEFORE(row) ((row)->v_hi)
+
 /* ---- solution for the velocities ---- */
 
 /* sim->du at the pivots by R^T du = u_lo, first row first. Returns whether a row is redundant. */
@@ -14516,7 +14524,7 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
    own unit of C'. The redundant row k is the sum of a_j times row j and has the violation m; s is
    the scale of a row. With S = s_k^2 + sum (a_j s_j)^2
       row k keeps the violation m s_k^2/S,   the targets u_lo of the rows j shift by m a_j s_j^2/S.
-   row->u_hi of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
+   MD_KEPT of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
    row first, in sim->scratch at the pivots; stored as lambda of the rows. Returns |m s_k^2/S|. */
 MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
 {
@@ -14550,11 +14558,11 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
 
     /* distributes the violation that exceeds what row k keeps already */
     row = md_active_row(sim, k);
-    violation = md_unit_sub(violation, row->u_hi);
+    violation = md_unit_sub(violation, MD_KEPT(row));
     for (j = 0; j <= k; j++) {
         row = md_active_row(sim, j);
         weight = md_div(md_mul(row->scale, row->scale), size);
-        if (j == k) row->u_hi = md_unit_add(row->u_hi, md_unit_mul_num(violation, weight));
+        if (j == k) MD_KEPT(row) = md_unit_add(MD_KEPT(row), md_unit_mul_num(violation, weight));
         else if (row->in_equality)
             row->u_lo = md_unit_add(row->u_lo, md_unit_mul_num(
                 violation, md_mul(weight, row->impulse.lambda)));
@@ -14562,7 +14570,7 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
     return md_unit_abs(md_unit_mul_num(violation, weight));
 }
 
-/* sim->du = Q^T sim->du. row->u_hi keeps the free du at each pivot, for the impulses. */
+/* sim->du = Q^T sim->du. MD_FREE_DU keeps the free du at each pivot, for the impulses. */
 MD_STATIC void md_apply_Qt(mdyn_sim *sim)
 {
     int k;
@@ -14571,7 +14579,7 @@ MD_STATIC void md_apply_Qt(mdyn_sim *sim)
         if (!row->in_equality) continue;
         md_apply_lone_reflection(sim, row, MD_SOLVE(sim)->du);
         md_apply_shared_reflection(sim, row, MD_SOLVE(sim)->du);
-        row->u_hi = MD_SOLVE(sim)->du[row->pivot];
+        MD_FREE_DU(row) = MD_SOLVE(sim)->du[row->pivot];
     }
 }
 
@@ -14587,7 +14595,7 @@ MD_OWN_FRAME void md_substitute_equalities(mdyn_sim *sim, md_scale e)
     for (k = 0; k < md_equality_count(sim); k++) {
         row = md_active_row(sim, k);
         if (!md_row_is_redundant(row)) continue;
-        row->u_hi = MD_U(0);
+        MD_KEPT(row) = MD_U(0);
         if (md_is_inconsistent(sim, row, e, &violation)) row->flags |= MDYN_ROW_CONTRADICTORY;
         contradictory |= row->flags & MDYN_ROW_CONTRADICTORY;
     }
@@ -14676,7 +14684,7 @@ MD_INLINE md_num md_dependent_impulse(const md_row *row)
 }
 
 /* The impulses of the equality rows, R lambda = y, where y is the change of du at the pivots (from
-   row->u_hi) less what the inequality rows' impulses contribute there. They may be far larger than
+   MD_FREE_DU) less what the inequality rows' impulses contribute there. They may be far larger than
    the velocities, so they have a block of their own, of scale e + room. */
 MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 {
@@ -14700,7 +14708,7 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
                 row->impulse.lambda = row->warm_start = MD_K(0);
                 if (!row->in_equality) continue;
                 row->impulse.lambda = row->lambda_given;
-                d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
+                d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], MD_FREE_DU(row));
                 MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(d, -room);
                 continue;
             }
@@ -14716,19 +14724,19 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
     } while (md_must_widen(sim, before, &tries));
 }
 
-/* Adds to the impulses of the equality rows those that made sim->du from rest, in units of 2^e.
-   Keeps the old ones in row->v_hi meanwhile. */
+/* Adds to the impulses of the equality rows those that made sim->du from rest, in units of
+   2^e. */
 MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     int k, room = 0, tries = 0;
     for (k = 0; k < md_equality_count(sim); k++)
-        md_active_row(sim, k)->v_hi = md_active_row(sim, k)->impulse.lambda;
+        MD_LAMBDA_BEFORE(md_active_row(sim, k)) = md_active_row(sim, k)->impulse.lambda;
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            row->impulse.lambda = row->v_hi;
+            row->impulse.lambda = MD_LAMBDA_BEFORE(row);
             if (row->in_equality)
                 MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
         }
@@ -15439,23 +15447,27 @@ MD_STATIC int md_is_on_curves(const mdyn_sim *sim, int i)
     return 0;
 }
 
-/* Marks in sim->last_use the joint that coupling i prefers as its follower: its first one. If that
-   one is taken by another coupling, or its share is below half of the largest: the joint of the
-   largest share that is not taken. */
+/* Of each DoF 1 + the coupling that prefers it as its follower; 0: none. Of md_tear, which comes
+   before there are last uses. */
+#define MD_PREFERRED_BY(sim) ((sim)->last_use)
+
+/* Notes the joint that coupling i prefers as its follower: its first one. If that one is taken by
+   another coupling, or its share is below half of the largest: the joint of the largest share that
+   is not taken. */
 MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i, int by_share)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
     int k, best = -1;
     md_find_straight_terms(sim, md_row_at(sim, i), &MD_SOLVE(sim)->terms);
     for (k = 0; k < t->count; k++) {
-        if (sim->last_use[t->dof[k]] || !md_is_straight_in(sim, i, t->dof[k])) continue;
+        if (MD_PREFERRED_BY(sim)[t->dof[k]] || !md_is_straight_in(sim, i, t->dof[k])) continue;
         if (k == 0 && md_may_follow(sim, t, 0, MD_K(0.25), by_share)) {
             best = 0;
             break;
         }
         if (best < 0 || md_less(md_term_weight(sim, t, best), md_term_weight(sim, t, k))) best = k;
     }
-    if (best >= 0) sim->last_use[t->dof[best]] = (md_place_if_any)(i + 1);
+    if (best >= 0) MD_PREFERRED_BY(sim)[t->dof[best]] = (md_place_if_any)(i + 1);
 }
 
 /* Eliminates coupling i, whose terms are in sim->terms, with the joint of term k as the follower.
@@ -15536,7 +15548,7 @@ MD_STATIC int md_choose_independent(mdyn_sim *sim)
 
     /* more than any number of uses for a joint that no open coupling prefers */
     for (k = 0; k < sim->dofs; k++) {
-        const int prefers = sim->last_use[k] - 1;
+        const int prefers = MD_PREFERRED_BY(sim)[k] - 1;
         if (sim->mark[k] || !uses[k]) continue;
         if (prefers < 0 || sim->eliminated[prefers] != MD_ELIMINATION_OPEN)
             uses[k] = (int16_t)(uses[k] + 8192);
@@ -15646,7 +15658,7 @@ MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
-    for (k = 0; k < sim->dofs; k++) sim->last_use[k] = 0;
+    for (k = 0; k < sim->dofs; k++) MD_PREFERRED_BY(sim)[k] = 0;
     for (i = 0; i < sim->couplings; i++) {
         if (!md_is_eliminable(sim, i)) continue;
         sim->eliminated[i] = MD_ELIMINATION_OPEN;
@@ -15666,19 +15678,20 @@ MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
    root of that. Overwrites sim->dv. O(numbers in G) */
 MD_STATIC int md_leads_outweighed(mdyn_sim *sim)
 {
+    md_num *carried = sim->dv;
     int i, k;
-    md_clear_scalars(sim->dv, sim->dofs);
+    md_clear_scalars(carried, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const int f = sim->tie[i].dof;
         const md_num M = sim->mass.M[md_first_of_M(sim, f)];
         for (k = sim->G_first[f]; k < sim->G_end[f]; k++) {
-            md_num *sum = &sim->dv[sim->G_y[k]];
+            md_num *sum = &carried[sim->G_y[k]];
             *sum = md_add(*sum, md_mul(M, md_mul(sim->G[k], sim->G[k])));
         }
     }
     for (k = 0; k < sim->dofs; k++) {
         const md_num M = sim->mass.M[md_first_of_M(sim, k)];
-        if (md_less(md_mul(MD_K(MD_OUTWEIGHED), M), sim->dv[k])) return 1;
+        if (md_less(md_mul(MD_K(MD_OUTWEIGHED), M), carried[k])) return 1;
     }
     return 0;
 }
@@ -18834,15 +18847,14 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
    from a solve in a block of exponent `coarse`; what it misses of the targets is solved for in a
    block of its own, whose exponent is far smaller. Impulses stay: their errors are relative, while
    those of dv are parts of the largest du over L_kk; but not those of rows of which others leave
-   less than 1/8, which are large and cancel. Overwrites sim->y_force; row->v_hi holds what a row
-   misses, and is v_lo again at the end. */
+   less than 1/8, which are large and cancel. Overwrites sim->y_force. */
 MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     const md_overflow before = sim->overflow;
     md_scale e = MD_MIN_SCALE;
+    md_num *minus_dv = MD_LASTING(sim)->y_force, low, deficit;
     md_terms *t = &MD_SOLVE(sim)->terms;
-    md_num low, deficit;
     int k, j, shifted = 0, nearly_dependent = 0, room = 0, tries = 0;
 
     /* deficit = scale (target - J v - J dv - cfm lambda); with inconsistent rows the target is
@@ -18864,7 +18876,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         if (shifted)
             deficit = md_add(deficit, md_of_unit(md_unit_sub(row->u_lo,
                 md_scaled_target(row, low, coarse)), coarse));
-        row->v_hi = deficit;
+        MD_DEFICIT(row) = deficit;
         nearly_dependent |= md_less(MD_K(8), md_abs(row->inverse_rest));
         e = md_scale_to_hold(e, md_mul(deficit, row->inverse_rest), 0);
     }
@@ -18875,7 +18887,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            if (row->in_equality) row->u_lo = md_unit_of(row->v_hi, e + room);
+            if (row->in_equality) row->u_lo = md_unit_of(MD_DEFICIT(row), e + room);
         }
         (void)md_forward_substitute(sim);
         room += MD_HEADROOM;
@@ -18885,10 +18897,9 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     if (md_has_overflowed(sim->overflow)) return;
     e = (md_scale)(e + room - MD_HEADROOM);
     if (nearly_dependent) md_add_equality_impulses(sim, e);
-    /* not memmove */
-    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = md_neg(sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) minus_dv[k] = md_neg(sim->dv[k]); /* not memmove */
     md_unwhiten(sim, e);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], MD_LASTING(sim)->y_force[k]);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], minus_dv[k]);
 }
 
 /* A unit of du that is more of a dv counts as coarse: dv is refined, and it is told. */
@@ -19121,10 +19132,13 @@ MD_OWN_FRAME void md_recover_tie_impulses(const mdyn_sim *sim, md_num *miss, md_
     }
 }
 
-/* sim->y_force of each follower := lambda of its coupling, or 0 if that waits to be asked for. */
+/* Of each follower lambda of its coupling, from the solve to the report of a step. */
+#define MD_TIE_LAMBDA(sim) (MD_LASTING(sim)->y_force)
+
+/* Finds them; 0 if they wait to be asked for. */
 MD_INLINE void md_find_tie_impulses(mdyn_sim *sim)
 {
-    md_num *lambda = MD_LASTING(sim)->y_force;
+    md_num *lambda = MD_TIE_LAMBDA(sim);
     int i;
     if (!md_lets_forces_wait(sim)) md_recover_tie_impulses(sim, lambda, &MD_SOLVE(sim)->terms);
     else for (i = 0; i < md_tie_count(sim); i++) lambda[sim->tie[i].dof] = MD_K(0);
@@ -19360,8 +19374,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
    Writes:  q, v, their tails, what was seen of them and what is left for the next step (last_dv,
             middle_dv, extrapolate_by, is_continued, has_impact, may_be_off, q_may_be_off,
             momentum, was_unconverged), is_in_middle; row_result and last_... of rows, report,
-            culprit, step_count, released (couplings that break), and the workspaces of all rooms above. On
-            an error the state is that before the call.
+            culprit, step_count, released (couplings that break), and the workspaces of all rooms
+            above. On an error the state is that before the call.
    Cost:    that of the dynamics, O(b d + n d^2), and of the solve.
 
    MDYN_MIDPOINT   q to the middle, q_m = q (+) dt/2 v; M, C and J there; then
@@ -19525,7 +19539,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
             md_find_step_terms(sim, row, &t);
             o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = MD_LASTING(sim)->y_force[sim->tie[i].dof];
+        o->impulse = o->warm_start = MD_TIE_LAMBDA(sim)[sim->tie[i].dof];
     }
 }
 
@@ -20163,17 +20177,16 @@ MD_STATIC int md_update_present_rows(mdyn_sim *sim)
     return md_has_body_rows(sim) ? md_update_body_rows(sim, 0) : MDYN_OK;
 }
 
-/* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq in `joint_force` and dv in `dv` that
-   bring followers back. */
-MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T)
+/* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq and dv that bring followers back. */
+MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T, const md_num *dq, const md_num *dv)
 {
     const md_num rate = md_inverse(T);
     int k;
     md_find_off(sim, MD_MODE_ACCELERATION);
     for (k = 0; k < sim->dofs && !sim->has_off; k++) sim->off[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num dq = md_mul(rate, sim->joint_force[k]), dv = sim->dv[k];
-        sim->off[k] = md_sub(sim->off[k], md_mul(rate, md_add(md_add(dv, dv), dq)));
+        const md_num back = md_add(md_add(dv[k], dv[k]), md_mul(rate, dq[k]));
+        sim->off[k] = md_sub(sim->off[k], md_mul(rate, back));
     }
     sim->has_off = (uint8_t)(md_tie_count(sim) ? MD_OFF_ACCELERATION : 0);
 }
@@ -20192,6 +20205,7 @@ MD_STATIC void md_see_state(mdyn_sim *sim)
 MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
 {
     struct { mdyn_real q, v; md_tail q_tail, v_tail; } start[MIMICDYN_MAX_COUPLINGS];
+    md_num *dq = sim->joint_force, *dv = sim->dv; /* of the followers, onto their couplings */
     const int ties = md_tie_count(sim);
     int i, code = md_check_state(sim);
     if (code != MDYN_OK) return code;
@@ -20204,11 +20218,11 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
     }
 
     /* M, C and rows in the state in which the couplings hold */
-    code = md_place_followers(sim, sim->joint_force, sim->dv);
+    code = md_place_followers(sim, dq, dv);
     md_see_state(sim);
     if (code == MDYN_OK) code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_update_curves(sim);
-    if (code == MDYN_OK) md_find_stabilizing_off(sim, T);
+    if (code == MDYN_OK) md_find_stabilizing_off(sim, T, dq, dv);
     if (code == MDYN_OK) code = md_update_present_rows(sim);
     if (code == MDYN_OK) code = md_find_constrained_accelerations(sim);
 
@@ -20889,8 +20903,7 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    Given:   the limits of the bodies and the rigid couplings (hard, of positions, without a bound on
             their force) of a sim that is built.
    Gives:   lower and upper of one coordinate, lower > upper if nothing is left.
-   Writes:  sim->mark, 0 on return; sim->joint_force and sim->dv as arrays of x and z; y_force;
-            sim->reduced as arrays of lower and upper.
+   Writes:  sim->mark, 0 on return; MD_TIED_X, MD_TIED_Z, MD_BOUNDLESS, MD_LOWER and MD_UPPER.
    Cost:    O(couplings^2 terms), with couplings of several leaders O(couplings^2 terms^2), with
             curves times O(knots log knots).
 
@@ -20909,6 +20922,14 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    the values that their limits leave to f: a set of intervals, of which one is taken. Between two
    places at which it is level f is monotone, so each such piece adds one interval at most, whose
    ends are found by bisection. */
+
+/* Of each DoF k, in arrays that a solve uses otherwise: x and z of q_k = x q + z, if it is marked
+   as tied to q; the range of q_k; not 0 if it is known to have none. */
+#define MD_TIED_X(sim) ((sim)->joint_force)
+#define MD_TIED_Z(sim) ((sim)->dv)
+#define MD_LOWER(sim) (MD_REDUCED(sim).factor)
+#define MD_UPPER(sim) (MD_REDUCED(sim).size)
+#define MD_BOUNDLESS(sim) (MD_LASTING(sim)->y_force)
 
 /* Whether coupling i is a rigid equality of exactly two joints; its terms into *t. */
 MD_STATIC int md_coupling_ties(const mdyn_sim *sim, int i, md_terms *t)
@@ -20964,10 +20985,10 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
     for (k = 0; k < t->count; k++) {
         md_num coefficient = t->factor[k];
         if (!sim->mark[t->dof[k]]) return 0;
-        part = md_mul(coefficient, sim->joint_force[t->dof[k]]);
+        part = md_mul(coefficient, MD_TIED_X(sim)[t->dof[k]]);
         x = md_add(x, part);
         size = md_add(size, md_abs(part));
-        z = md_add(z, md_mul(coefficient, sim->dv[t->dof[k]]));
+        z = md_add(z, md_mul(coefficient, MD_TIED_Z(sim)[t->dof[k]]));
     }
 
     if (md_coupling_is_equality(c) && md_is_rounding(x, size)) return 0;
@@ -20975,16 +20996,15 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
     return md_coupling_is_equality(c);
 }
 
-/* Marks in sim->mark the DoFs that are tied to `dof`, with q_k = x_k q + z_k: x_k in
-   sim->joint_force[k], z_k in sim->dv[k]. */
+/* Marks in sim->mark the DoFs that are tied to `dof`, and finds their x and z. */
 MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
 {
     int i, k, found = 1;
     md_terms *t = &MD_SOLVE(sim)->terms;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     sim->mark[dof] = 1;
-    sim->joint_force[dof] = MD_K(1);
-    sim->dv[dof] = MD_K(0);
+    MD_TIED_X(sim)[dof] = MD_K(1);
+    MD_TIED_Z(sim)[dof] = MD_K(0);
 
     /* follow the couplings from tied joints to further ones until none is found:
        c_to q_to + c_from q_from + offset = lower */
@@ -20998,8 +21018,8 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
             to = 1 - from;
             if (!sim->mark[t->dof[from]] || sim->mark[t->dof[to]]) continue;
             ratio = md_neg(md_div(t->factor[from], t->factor[to]));
-            sim->joint_force[t->dof[to]] = md_mul(ratio, sim->joint_force[t->dof[from]]);
-            sim->dv[t->dof[to]] = md_sub(md_mul(ratio, sim->dv[t->dof[from]]),
+            MD_TIED_X(sim)[t->dof[to]] = md_mul(ratio, MD_TIED_X(sim)[t->dof[from]]);
+            MD_TIED_Z(sim)[t->dof[to]] = md_sub(md_mul(ratio, MD_TIED_Z(sim)[t->dof[from]]),
                 md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)), t->factor[to]));
             sim->mark[t->dof[to]] = 1;
             found = 1;
@@ -21011,8 +21031,8 @@ MD_STATIC int md_narrow_by_limits(const mdyn_sim *sim, int k, md_num *lower, md_
 {
     const md_joint_values *b = md_values_of_dof(sim, k);
     if (!sim->mark[k] || md_wides_are_zero(&b->lower, 2)) return 0;
-    md_narrow(lower, upper, md_of_wide(b->lower), md_of_wide(b->upper), sim->joint_force[k],
-              sim->dv[k], md_abs(sim->joint_force[k]));
+    md_narrow(lower, upper, md_of_wide(b->lower), md_of_wide(b->upper), MD_TIED_X(sim)[k],
+              MD_TIED_Z(sim)[k], md_abs(MD_TIED_X(sim)[k]));
     return 1;
 }
 
@@ -21161,8 +21181,8 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
         && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
-    x = sim->joint_force[md_dof_of(sim, c->body[leader])];
-    z = sim->dv[md_dof_of(sim, c->body[leader])];
+    x = MD_TIED_X(sim)[md_dof_of(sim, c->body[leader])];
+    z = MD_TIED_Z(sim)[md_dof_of(sim, c->body[leader])];
     md_find_curve_bounds(sim, i, follower, leader, &s);
     md_tie_joints(sim, dof);
     from = md_add(md_mul(x, from), z);
@@ -21229,7 +21249,7 @@ MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, 
 MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
                                   md_num x)
 {
-    md_num *lower = &MD_REDUCED(sim).factor[k], *upper = &MD_REDUCED(sim).size[k];
+    md_num *lower = &MD_LOWER(sim)[k], *upper = &MD_UPPER(sim)[k];
     const md_num most = MD_K(8388600);
     const md_num from = md_max(*lower, md_neg(most)), to = md_min(*upper, most);
     const int reversed = md_less(x, MD_K(0));
@@ -21261,10 +21281,10 @@ MD_STATIC md_num md_reach(const mdyn_sim *sim, const md_coupling_values *c, int 
 {
     const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(c->coefficient[j]);
     const int k = md_dof_of(sim, c->body[j]), at_upper = up == !md_less(x, MD_K(0));
-    const md_reduced *r = &MD_REDUCED(sim);
-    const md_num q = at_upper ? r->size[k] : r->factor[k];
+    const md_num q = at_upper ? MD_UPPER(sim)[k] : MD_LOWER(sim)[k];
     if (MD_HAS_CURVES && c->curve[j])
-        return md_reach_of_curve(md_curve_of(sim, c->curve[j]), r->factor[k], r->size[k], x, up);
+        return md_reach_of_curve(md_curve_of(sim, c->curve[j]), MD_LOWER(sim)[k], MD_UPPER(sim)[k],
+                                 x, up);
     if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
     return md_mul(x, q);
 }
@@ -21297,7 +21317,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, int te
                            open_below ? lo : md_sub(lo, offset),
                            open_above ? hi : md_sub(hi, offset), x);
     else
-        md_narrow(&MD_REDUCED(sim).factor[k], &MD_REDUCED(sim).size[k], lo, hi, x,
+        md_narrow(&MD_LOWER(sim)[k], &MD_UPPER(sim)[k], lo, hi, x,
                   offset, md_abs(x));
 }
 
@@ -21306,7 +21326,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, int te
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    md_num *lower = MD_REDUCED(sim).factor, *upper = MD_REDUCED(sim).size;
+    md_num *lower = MD_LOWER(sim), *upper = MD_UPPER(sim);
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
@@ -21346,8 +21366,8 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         const int limited = !md_wides_are_zero(&b->lower, 2);
-        MD_REDUCED(sim).factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
-        MD_REDUCED(sim).size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
+        MD_LOWER(sim)[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
+        MD_UPPER(sim)[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
     }
     for (k = 0; k < n && changed; k++)
         for (changed = i = 0; i < n; i++) changed |= md_narrow_terms(sim, k % 2 ? n - 1 - i : i);
@@ -21359,15 +21379,15 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
-    const md_num lo = MD_REDUCED(sim).factor[dof], hi = MD_REDUCED(sim).size[dof];
+    const md_num lo = MD_LOWER(sim)[dof], hi = MD_UPPER(sim)[dof];
     if (md_less(md_mul(rounding, md_add(one, md_abs(lo))), md_sub(lo, *lower))) *lower = lo;
     if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
 }
 
 /* Finds the range that the coordinates tied to DoF `dof` leave it, with `several` within its
    interval of md_find_intervals; +-1e12 where it has no bound. Returns the last coupling that
-   leaves it one position by its ratios alone, or -1. sim->y_force[k] := 1 for all DoFs that are
-   tied to it and have no bound either. */
+   leaves it one position by its ratios alone, or -1. If it has no bound, it is noted of all DoFs
+   that are tied to it. */
 MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num *lower,
                                     md_num *upper)
 {
@@ -21388,7 +21408,7 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num 
             md_narrow_by_curve(sim, i, dof, lower, upper);
     for (k = 0; k < sim->dofs; k++) {
         if (sim->mark[k] && locking < 0 && !md_less(*upper, MD_K(1e12))
-            && !md_less(MD_K(-1e12), *lower)) MD_LASTING(sim)->y_force[k] = MD_K(1);
+            && !md_less(MD_K(-1e12), *lower)) MD_BOUNDLESS(sim)[k] = MD_K(1);
         sim->mark[k] = 0;
     }
     return locking;
@@ -22123,11 +22143,10 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
-    md_clear_scalars(MD_LASTING(sim)->y_force, sim->dofs);
+    md_clear_scalars(MD_BOUNDLESS(sim), sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
-        /* tied to one without bounds */
-        if (!md_is_zero(MD_LASTING(sim)->y_force[k])) continue;
+        if (!md_is_zero(MD_BOUNDLESS(sim)[k])) continue;
         locking = md_find_tied_range(sim, k, 0, &lower, &upper);
         left[0] = lower;
         left[1] = upper;
@@ -22946,13 +22965,14 @@ MD_STATIC int md_move_followers(mdyn_sim *sim)
    away. Only joints of one coordinate move. O(c^2 terms); O(terms) */
 MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric, int keep)
 {
+    md_num *q_tail = sim->joint_force, *v_tail = sim->dv; /* as they were */
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
     md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        sim->joint_force[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
-        sim->dv[k] = md_of_tail(sim->v_tail[k]);
+        q_tail[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
+        v_tail[k] = md_of_tail(sim->v_tail[k]);
     }
 
     code = metric == MDYN_FOLLOWERS ? md_move_followers(sim)
@@ -22967,8 +22987,8 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric, int keep)
     md_copy(sim->v, sim->v_seen, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        if (c >= 0) sim->q_tail[c] = md_to_tail(sim->joint_force[k]);
-        sim->v_tail[k] = md_to_tail(sim->dv[k]);
+        if (c >= 0) sim->q_tail[c] = md_to_tail(q_tail[k]);
+        sim->v_tail[k] = md_to_tail(v_tail[k]);
     }
     return code;
 }
