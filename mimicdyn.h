@@ -49,16 +49,11 @@
    UNITS        SI and radians. Gravity is an acceleration: (0, 0, -9.81) pulls down.
 
    FRAMES       A body's frame is its joint's frame after the motion: `position` and `rotation`
-                place the joint in the parent's frame, then the joint moves. A point of a body
-                and its mass properties are given in the body's axes; `inertia` is taken about
-                the center of mass and holds the matrix elements themselves.
+                place the joint in the parent's frame, then the joint moves.
 
-   VELOCITIES   Revolute, prismatic, helical: one coordinate, one DoF. Spherical: quaternion
-                (w, x, y, z), angular velocity in the body's axes. Free: position, quaternion;
-                (angular velocity, velocity of the origin), both in the body's axes.
-                Multi-turn joints never wrap. Coordinates, velocities and commands are below
-                8388608 (2^23) in magnitude in every build; a step that would pass 8388600 is
-                an error.
+   VELOCITIES   What q and v of each kind of joint are: mdyn_joint. Multi-turn joints never wrap.
+                Coordinates, velocities and commands are below 8388608 (2^23) in magnitude in
+                every build; a step that would pass 8388600 is an error.
 
    ONE STEP     q_m = q (+) dt/2 v                          the middle of the step
                 v' = v + dt M^-1 (tau - C) + M^-1 J^T lambda,   M, C, J at q_m
@@ -424,8 +419,8 @@ MDYN_RANGE_(MIMICDYN_STATIC, 0, 1);
    What users write: numbers, bodies, couplings, closures, user rows, contacts, solver, model. What
    they read: codes and reports. Then the private parts of the sim, and the sim.
    Tables and the model are read only and must outlive the sim. In every struct of a table zero
-   means the default that its comment names. Units are SI and radians; that of a coupling's C is
-   the unit of coefficient times coordinate. */
+   means the default that its comment names. The unit of a coupling's C is that of coefficient times
+   coordinate. */
 
 /* A conversion in the users' tables that no C++ compiler warns of, whatever its options. */
 #ifdef __cplusplus
@@ -603,8 +598,8 @@ typedef struct mdyn_body {
     mdyn_wide4 rotation;    /* of the joint in the parent's frame; length above 1e-6; zero: none */
     mdyn_wide mass;         /* [kg], >= 0 */
     mdyn_wide3 com;         /* center of mass, body axes [m] */
-    mdyn_inertia inertia;   /* about the center of mass, body axes [kg m^2]; no principal moment
-                               exceeds the sum of the other two (mdyn_valid_inertia) */
+    mdyn_inertia inertia;   /* matrix about the center of mass, body axes [kg m^2]; no principal
+                               moment exceeds the sum of the other two (mdyn_valid_inertia) */
 #endif
     mdyn_wide armature;     /* rotor inertia reflected to the joint, N^2 J_rotor, >= 0: added to
                                the diagonal of M [kg m^2 or kg]; not for free joints */
@@ -1051,18 +1046,15 @@ typedef struct mdyn_solver {
     mdyn_method method;
     mdyn_equality equality;
     mdyn_start start;
-    uint16_t iterations;   /* maximum per step, of the solve for q and that for v; 0: 100. Rows
-                              activated late get the same number again, the solves for an error of
-                              such a row too, and the first stage of MDYN_TWO_STAGE: mdyn_step has
-                              the bound. MDYN_TGS: maximum per substep; 0: 1 */
+    uint16_t iterations;   /* maximum per step, of the solve for q and that for v; 0: 100. What may
+                              add to it: Cost of mdyn_step. MDYN_TGS: maximum per substep; 0: 1 */
     mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and iterations
                               go on in the direction of those before (md_go_on) */
     mdyn_wide tolerance;   /* iteration ends when no impulse changes by more than this fraction of
                               the largest impulse or velocity change (in units of the square root
                               of energy), at most 0.1; 0: a few rounding errors */
     mdyn_wide accuracy;    /* a row may miss its target by this fraction of the change of its
-                              velocity, 0 to 1; 0: 1e-3. If one misses it by more, mdyn_step
-                              returns MDYN_WARN_NOT_CONVERGED */
+                              velocity, 0 to 1; 0: 1e-3; by more: MDYN_WARN_NOT_CONVERGED */
     mdyn_correction correction;
     uint16_t substeps;     /* MDYN_TGS: solves per step, each over h = dt/substeps with its share of
                               the forces, C advanced by the substeps before, cfm of h; M and J are
@@ -2546,9 +2538,8 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
 /* Releases a closure (MDYN_RELEASE), which then has no effect, or engages it (MDYN_ENGAGE_OFFSET)
    as the model's table now has it: the entry may have been edited, but for its number of rows, and
    mdyn_verify takes all closures as they now are. mdyn_close_here first makes the entry one that is
-   closed at the present positions. Otherwise the gap is closed as after any disturbance. Clears the
-   impulses of the closure. The next step removes the difference of velocities, as far as effort
-   allows.
+   closed at the present positions; otherwise the gap is closed as after any disturbance. Impulses
+   and velocities: as with mdyn_engage.
    Errors: MDYN_ERR_INDEX, also for MDYN_ENGAGE_HERE; of the entry those of mdyn_init.
    O(r + n + c) */
 MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
@@ -2888,11 +2879,10 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration);
 /* The reduced system. Eliminated couplings make q = gamma(y) of m independent DoFs, q' = G y' and
    q'' = G y'' + g with g = G' y' (0: couplings are linear), and
       M_y y'' + C_y = G^T tau,     M_y = G^T M G,     C_y = G^T (C + M g)
-   Eliminated are hard couplings of positions with default softness whose force has no bound, unless
-   redundant, released, or of three joints and more (of two too where leaders would be outweighed:
-   mdyn_coupling) with only one left to follow whose coefficient/sqrt(M_kk) is below a fifth of the
-   largest. The joints of one that stays a row, or of a closure, are independent in the reduced
-   system, and its force acts like tau.
+   Eliminated are the couplings that mdyn_coupling tells of, unless redundant, released, or of three
+   joints and more (of two too where leaders would be outweighed) with only one left to follow whose
+   coefficient/sqrt(M_kk) is below a fifth of the largest. The joints of one that stays a row, or of
+   a closure, are independent in the reduced system, and its force acts like tau.
    Vectors y have m elements, in the order of the DoFs; y of the state are the elements of q and v
    that belong to these DoFs. Calls that plan anew may choose other ones: mdyn_engage,
    mdyn_set_coupling, mdyn_set_coupling_target, mdyn_set_body, mdyn_set_solver.
