@@ -14998,19 +14998,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     return row->inactive;
 }
 
-/* Sets up all rows of a mode without directly solved rows, after md_plan_iterated. */
-MD_OWN_FRAME void md_set_up_iterated(mdyn_sim *sim, enum md_mode mode)
-{
-    int k;
-    md_clear_solve(sim);
-    for (k = 0; k < sim->rows; k++) {
-        if (mode == MD_MODE_STEP ? md_leaves_out(sim, k)
-                                 : !md_row_in_mode(sim, md_row_at(sim, k), mode)) continue;
-        md_activate_and_set_up(sim, k, mode, 0);
-    }
-}
-
-/* Sets up all rows of a mode, equality rows first, after md_plan_rows. */
+/* Sets up all rows of a mode in their order, those first that are solved directly, if any. */
 MD_OWN_FRAME void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
 {
     const int rows = sim->rows;
@@ -15018,18 +15006,19 @@ MD_OWN_FRAME void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
     md_clear_solve(sim);
 
     /* unbounded rows are the first ones of the order */
-    for (i = 0; MD_HAS(EXACT) && i < rows; i++) {
+    for (i = 0; MD_HAS(EXACT) && !md_is_all_iterated(sim, mode) && i < rows; i++) {
         k = sim->setup_order[i];
         if (!md_row_at(sim, k)->unbounded) break;
         if (mode != MD_MODE_STEP && !md_row_in_mode(sim, md_row_at(sim, k), mode)) continue;
         md_activate_and_set_up(sim, k, mode, 1);
     }
-    if (mode != MD_MODE_STEP) return;
+    if (MIMICDYN_EXACT && mode != MD_MODE_STEP) return;
 
-    /* a step has the inequality rows as well, which follow those of eliminated couplings */
+    /* iterated rows follow those of eliminated couplings */
     for (i += md_tie_count(sim); MD_HAS(BOUNDED) && i < rows; i++) {
         k = sim->setup_order[i];
-        if (md_leaves_out(sim, k)) continue;
+        if (MIMICDYN_EXACT || mode == MD_MODE_STEP
+                ? md_leaves_out(sim, k) : !md_row_in_mode(sim, md_row_at(sim, k), mode)) continue;
         md_activate_row(sim, k, 0);
         if (!MD_ROW_IS(md_row_at(sim, k), FRICTION) || !md_set_up_friction(sim, k))
             md_set_up_row(sim, k, mode, 0);
@@ -15350,7 +15339,7 @@ MD_STATIC void md_append_entries_of(mdyn_sim *sim, const md_row *row)
     for (e = 0; e < n; e++) to[e] = from[e];
 }
 
-/* The layout without directly solved rows: of each row its DoFs and their ancestors. Sets
+/* Order and layout without directly solved rows: of each row its DoFs and their ancestors. Sets
    sim->planned_count = -1. Returns MDYN_OK or an error of capacity. */
 MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
 {
@@ -15361,6 +15350,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
         const int same = md_is_body_row(row) ? k : md_first_parallel(sim, k);
+        sim->setup_order[k] = (md_place)k;
         row->owned_count = 0;
         if (same < k) {
             md_copy_layout(row, md_row_at(sim, same));
@@ -16175,16 +16165,14 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
     if (md_is_all_iterated(sim, mode)) {
         if (changes || sim->planned_count >= 0) code = md_plan_iterated(sim);
         else sim->entries = md_last_entry(sim);
-        if (code == MDYN_OK) md_set_up_iterated(sim, mode);
-        return code;
+    } else {
+        /* planned_count < 0: the last solve had the layout of md_plan_iterated. It never has where
+           nothing but exact equality rows is built; then a step links no planning. */
+        if ((MIMICDYN_SETTINGS || !MIMICDYN_EXACT) && sim->planned_count < 0)
+            code = md_plan_rows(sim);
+        if (code == MDYN_OK && changes) return md_plan_and_set_up(sim, mode);
+        sim->entries = sim->plan_entries; /* without those of contacts of earlier steps */
     }
-
-    /* planned_count < 0: the last solve had the layout of md_plan_iterated. It never has where
-       nothing but exact equality rows is built; then a step links no planning. */
-    if ((MIMICDYN_SETTINGS || !MIMICDYN_EXACT) && sim->planned_count < 0) code = md_plan_rows(sim);
-    if (code == MDYN_OK && changes) return md_plan_and_set_up(sim, mode);
-    /* without those of contacts of earlier steps */
-    sim->entries = sim->plan_entries;
     if (code == MDYN_OK) md_set_up_rows(sim, mode);
     return code;
 }
