@@ -49,16 +49,11 @@
    UNITS        SI and radians. Gravity is an acceleration: (0, 0, -9.81) pulls down.
 
    FRAMES       A body's frame is its joint's frame after the motion: `position` and `rotation`
-                place the joint in the parent's frame, then the joint moves. A point of a body
-                and its mass properties are given in the body's axes; `inertia` is taken about
-                the center of mass and holds the matrix elements themselves.
+                place the joint in the parent's frame, then the joint moves.
 
-   VELOCITIES   Revolute, prismatic, helical: one coordinate, one DoF. Spherical: quaternion
-                (w, x, y, z), angular velocity in the body's axes. Free: position, quaternion;
-                (angular velocity, velocity of the origin), both in the body's axes.
-                Multi-turn joints never wrap. Coordinates, velocities and commands are below
-                8388608 (2^23) in magnitude in every build; a step that would pass 8388600 is
-                an error.
+   VELOCITIES   What q and v of each kind of joint are: mdyn_joint. Multi-turn joints never wrap.
+                Coordinates, velocities and commands are below 8388608 (2^23) in magnitude in
+                every build; a step that would pass 8388600 is an error.
 
    ONE STEP     q_m = q (+) dt/2 v                          the middle of the step
                 v' = v + dt M^-1 (tau - C) + M^-1 J^T lambda,   M, C, J at q_m
@@ -424,8 +419,8 @@ MDYN_RANGE_(MIMICDYN_STATIC, 0, 1);
    What users write: numbers, bodies, couplings, closures, user rows, contacts, solver, model. What
    they read: codes and reports. Then the private parts of the sim, and the sim.
    Tables and the model are read only and must outlive the sim. In every struct of a table zero
-   means the default that its comment names. Units are SI and radians; that of a coupling's C is
-   the unit of coefficient times coordinate. */
+   means the default that its comment names. The unit of a coupling's C is that of coefficient times
+   coordinate. */
 
 /* A conversion in the users' tables that no C++ compiler warns of, whatever its options. */
 #ifdef __cplusplus
@@ -603,8 +598,8 @@ typedef struct mdyn_body {
     mdyn_wide4 rotation;    /* of the joint in the parent's frame; length above 1e-6; zero: none */
     mdyn_wide mass;         /* [kg], >= 0 */
     mdyn_wide3 com;         /* center of mass, body axes [m] */
-    mdyn_inertia inertia;   /* about the center of mass, body axes [kg m^2]; no principal moment
-                               exceeds the sum of the other two (mdyn_valid_inertia) */
+    mdyn_inertia inertia;   /* matrix about the center of mass, body axes [kg m^2]; no principal
+                               moment exceeds the sum of the other two (mdyn_valid_inertia) */
 #endif
     mdyn_wide armature;     /* rotor inertia reflected to the joint, N^2 J_rotor, >= 0: added to
                                the diagonal of M [kg m^2 or kg]; not for free joints */
@@ -1051,18 +1046,15 @@ typedef struct mdyn_solver {
     mdyn_method method;
     mdyn_equality equality;
     mdyn_start start;
-    uint16_t iterations;   /* maximum per step, of the solve for q and that for v; 0: 100. Rows
-                              activated late get the same number again, the solves for an error of
-                              such a row too, and the first stage of MDYN_TWO_STAGE: mdyn_step has
-                              the bound. MDYN_TGS: maximum per substep; 0: 1 */
+    uint16_t iterations;   /* maximum per step, of the solve for q and that for v; 0: 100. What may
+                              add to it: Cost of mdyn_step. MDYN_TGS: maximum per substep; 0: 1 */
     mdyn_wide relaxation;  /* over- or under-relaxation, 0.01 <= omega < 2; 0: 1, and iterations
                               go on in the direction of those before (md_go_on) */
     mdyn_wide tolerance;   /* iteration ends when no impulse changes by more than this fraction of
                               the largest impulse or velocity change (in units of the square root
                               of energy), at most 0.1; 0: a few rounding errors */
     mdyn_wide accuracy;    /* a row may miss its target by this fraction of the change of its
-                              velocity, 0 to 1; 0: 1e-3. If one misses it by more, mdyn_step
-                              returns MDYN_WARN_NOT_CONVERGED */
+                              velocity, 0 to 1; 0: 1e-3; by more: MDYN_WARN_NOT_CONVERGED */
     mdyn_correction correction;
     uint16_t substeps;     /* MDYN_TGS: solves per step, each over h = dt/substeps with its share of
                               the forces, C advanced by the substeps before, cfm of h; M and J are
@@ -2084,7 +2076,8 @@ typedef struct mdyn_sim {
     uint8_t unconverged, was_unconverged; /* iterations ended early: in this step, in the last */
     uint8_t step_misses;                  /* a row misses its target in this step */
     uint8_t opposed;                      /* this solve repeats one: md_give_opposed_impulses */
-    uint8_t kinematics_stale;             /* a call changed q or v; MD_KINEMATICS_OF_STEP */
+    uint8_t kinematics_stale;             /* poses and velocities of bodies are not those of q, v */
+    uint8_t is_in_middle;                 /* q is that of the middle of the step that is taken */
 
     /* Constants, as those from `model` on: >>build. */
     md_count bodies, dofs, coordinates, couplings, drives;
@@ -2547,9 +2540,8 @@ MDYN_API int mdyn_engage(mdyn_sim *sim, int coupling, int on);
 /* Releases a closure (MDYN_RELEASE), which then has no effect, or engages it (MDYN_ENGAGE_OFFSET)
    as the model's table now has it: the entry may have been edited, but for its number of rows, and
    mdyn_verify takes all closures as they now are. mdyn_close_here first makes the entry one that is
-   closed at the present positions. Otherwise the gap is closed as after any disturbance. Clears the
-   impulses of the closure. The next step removes the difference of velocities, as far as effort
-   allows.
+   closed at the present positions; otherwise the gap is closed as after any disturbance. Impulses
+   and velocities: as with mdyn_engage.
    Errors: MDYN_ERR_INDEX, also for MDYN_ENGAGE_HERE; of the entry those of mdyn_init.
    O(r + n + c) */
 MDYN_API int mdyn_engage_closure(mdyn_sim *sim, int closure, int on);
@@ -2889,11 +2881,10 @@ MDYN_API int mdyn_constrained_dynamics(mdyn_sim *sim, mdyn_wide *acceleration);
 /* The reduced system. Eliminated couplings make q = gamma(y) of m independent DoFs, q' = G y' and
    q'' = G y'' + g with g = G' y' (0: couplings are linear), and
       M_y y'' + C_y = G^T tau,     M_y = G^T M G,     C_y = G^T (C + M g)
-   Eliminated are hard couplings of positions with default softness whose force has no bound, unless
-   redundant, released, or of three joints and more (of two too where leaders would be outweighed:
-   mdyn_coupling) with only one left to follow whose coefficient/sqrt(M_kk) is below a fifth of the
-   largest. The joints of one that stays a row, or of a closure, are independent in the reduced
-   system, and its force acts like tau.
+   Eliminated are the couplings that mdyn_coupling tells of, unless redundant, released, or of three
+   joints and more (of two too where leaders would be outweighed) with only one left to follow whose
+   coefficient/sqrt(M_kk) is below a fifth of the largest. The joints of one that stays a row, or of
+   a closure, are independent in the reduced system, and its force acts like tau.
    Vectors y have m elements, in the order of the DoFs; y of the state are the elements of q and v
    that belong to these DoFs. Calls that plan anew may choose other ones: mdyn_engage,
    mdyn_set_coupling, mdyn_set_coupling_target, mdyn_set_body, mdyn_set_solver.
@@ -7191,8 +7182,6 @@ MD_INLINE int md_uses_warm_start(const mdyn_sim *sim)
    does with welded bodies, unless wrenches are on bodies.
    Source: Featherstone 2008, table 5.1, in world axes. Cost: O(bodies), if q or v changed. */
 
-enum { MD_KINEMATICS_OF_STEP = 2 }; /* kinematics_stale in a step: q is that of its middle */
-
 /* Whether a body turns about an axis that stands still; whether its M_kk is constant too, because
    it carries no other joint. */
 MD_INLINE int md_is_world_hinge(const md_link *link)
@@ -7209,7 +7198,7 @@ MD_INLINE int md_has_constant_inertia(const md_link *link)
    rotors. */
 MD_INLINE int md_leaves_out_rotors(const mdyn_sim *sim)
 {
-    return sim->kinematics_stale == MD_KINEMATICS_OF_STEP && sim->rows == sim->joint_row_count;
+    return sim->is_in_middle && sim->rows == sim->joint_row_count;
 }
 
 MD_INLINE int md_leaves_out_bodies(const mdyn_sim *sim)
@@ -7545,13 +7534,13 @@ MD_OWN_FRAME void md_add_drift_motion(const mdyn_sim *sim, const md_link *link,
    makes the kinematics stale. */
 MD_INLINE void md_drop_bias_motions(mdyn_sim *sim)
 {
-    if (!sim->kinematics_stale) sim->kinematics_stale = 1;
+    sim->kinematics_stale = 1;
 }
 
 /* The states of all bodies and all bias motions from q and v. */
 MD_OWN_FRAME void md_rnea_forward(mdyn_sim *sim)
 {
-    const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
+    const int turns = sim->is_in_middle;
     const int no_rotors = md_leaves_out_rotors(sim);
     md_turn turn = MD_NO_TURN;
     md_vec up;
@@ -7661,7 +7650,7 @@ MD_STATIC int md_check_state(mdyn_sim *sim)
 MD_STATIC int md_refresh_kinematics(mdyn_sim *sim)
 {
     int code;
-    if (sim->kinematics_stale == MD_KINEMATICS_OF_STEP) return MDYN_OK;
+    if (sim->is_in_middle) return MDYN_OK;
     code = md_check_state(sim);
     if (code != MDYN_OK || !sim->kinematics_stale) return code;
     md_update_kinematics(sim);
@@ -7889,12 +7878,6 @@ MD_STATIC void md_composite_inertias(mdyn_sim *sim)
                                      &MD_STATE(sim, i)->arm);
 }
 
-/* Whether DoF k is that of a rotor. */
-MD_INLINE int md_turns_rotor(const mdyn_sim *sim, int k)
-{
-    return !MIMICDYN_TREE || md_link_is(&sim->link[md_body_of(sim, k)], MD_ROTOR);
-}
-
 /* sim->mass.M := M + dt damping: row k from sim->M_first[k] on, its diagonal first, then those of
    the ancestors of k from the nearest to the root. */
 MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
@@ -7902,7 +7885,8 @@ MD_STATIC void md_crba(mdyn_sim *sim, md_num dt)
     md_num *to = sim->mass.M;
     int i, j, k = 0;
     sim->factored = MD_FACTOR_NONE;
-    while (k < sim->dofs && md_turns_rotor(sim, k)) k++;
+    while (k < sim->dofs
+           && (!MIMICDYN_TREE || md_link_is(&sim->link[md_body_of(sim, k)], MD_ROTOR))) k++;
     sim->has_constant_mass = k == sim->dofs;
     if (!MIMICDYN_TREE) {
         for (k = 0; k < sim->dofs; k++) sim->mass.M[k] = md_added_inertia(sim, k, dt);
@@ -8008,7 +7992,7 @@ MD_INLINE void md_motion_wrench(md_force *f, const md_link *link, const md_body_
    the hinge but do not turn the body. */
 MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 {
-    const int turns = sim->kinematics_stale == MD_KINEMATICS_OF_STEP;
+    const int turns = sim->is_in_middle;
     md_vec up;
     int i;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
@@ -8885,7 +8869,7 @@ MD_STATIC const mdyn_curve *md_coupler_of(const mdyn_sim *sim, int i)
    have no bias force and take the v of its start, an error of third order in C. */
 MD_INLINE md_num md_velocity_on_curve(const mdyn_sim *sim, int k)
 {
-    if (sim->kinematics_stale == MD_KINEMATICS_OF_STEP && !md_leaves_out_bodies(sim))
+    if (sim->is_in_middle && !md_leaves_out_bodies(sim))
         return MD_TREE(sim)->bias_velocity[k];
     return md_of_real(sim->v[k]);
 }
@@ -11330,12 +11314,6 @@ MD_INLINE int md_is_coupling_itself(const md_row *row)
     return (MD_HAS(COUPLING) || MD_HAS(ELIMINATED)) && row->kind == MDYN_ROW_COUPLING;
 }
 
-/* Whether a row is the loss of a coupling. */
-MD_INLINE int md_row_is_loss(const md_row *row)
-{
-    return MIMICDYN_LOSSES && row->kind == MDYN_ROW_LOSS;
-}
-
 /* Whether a row is that of a coupling with curves, or of its loss. */
 MD_INLINE int md_row_is_curved(const mdyn_sim *sim, const md_row *row)
 {
@@ -11664,8 +11642,7 @@ MD_STATIC const md_spec *md_specify_joint_row(const mdyn_sim *sim, const md_row 
         if (MD_HAS(VELOCITY)) s->target_velocity = md_of_wide(c->target_velocity);
         if (md_coupling_is_curved(sim, i))
             s->bias_acceleration = md_sum_bends(sim, i, MD_BEND_RATE);
-        if (md_is_of_velocity(c) && md_has_quaternions(sim)
-            && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+        if (md_is_of_velocity(c) && md_has_quaternions(sim) && sim->is_in_middle)
             s->bias_acceleration = md_find_coupling_turn(sim, c);
     } else if (MD_ROW_IS(row, DRIVE)) {
         s->target_velocity = md_of_real(sim->target_velocity[i]);
@@ -11866,13 +11843,6 @@ MD_STATIC int md_note_curved_ties(mdyn_sim *sim)
     return MDYN_OK;
 }
 
-/* q of the follower of tie i on a curve: C = 0, or 0.8 of what it was at the start of the step. */
-MD_INLINE md_num md_curved_correction(const mdyn_sim *sim, int i, md_num error)
-{
-    return md_mul(md_sub(md_mul(MD_K(0.8), MD_CURVES(sim)->tie_error[i]), error),
-                  sim->tie_inverse[i]);
-}
-
 /* The leader of tie i, and its ratio. It has one if C is q of the follower, or -q, and the term of
    one other joint. */
 MD_STATIC int md_find_leader(const mdyn_sim *sim, int i, mdyn_wide *ratio)
@@ -11951,9 +11921,11 @@ MD_STATIC int md_lead_back(mdyn_sim *sim, int i, int *off)
                       md_neg(md_mul(miss.velocity, sim->tie_inverse[i])));
     if (md_is_zero(miss.error)) return MDYN_OK;
 
-    /* what is more than rounding, as after a change of q, goes back in parts */
+    /* what is more than rounding, as after a change of q, goes back in parts: on a curve to 0.8 of
+       what it was at the start of the step */
     if (curved) {
-        back = md_curved_correction(sim, i, miss.error);
+        const md_num stays = md_mul(MD_K(0.8), MD_CURVES(sim)->tie_error[i]);
+        back = md_mul(md_sub(stays, miss.error), sim->tie_inverse[i]);
     } else if (md_less(MD_K(64 * MD_EPSILON), md_abs(miss.error))
         && md_less(md_tie_rounding(sim, tie), md_abs(miss.error))) {
         back = md_mul(MD_K(0.2), back);
@@ -12379,8 +12351,7 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     const md_num gamma = s->bias_acceleration;
     md_num half, middle, turn;
     *error = MD_K(0);
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !md_row_is_hard(sim, row))
-        return MD_K(0);
+    if (!sim->is_in_middle || !md_row_is_hard(sim, row)) return MD_K(0);
 
     /* from the middle of the step to that of the substep, and to its end */
     half = md_mul(MD_K(0.5), sim->h);
@@ -12655,9 +12626,9 @@ MD_STATIC void md_body_row_jacobian(mdyn_sim *sim, md_body_row *r, md_row *row)
     r->max_length2 = sums.largest2;
     row->scale = md_is_zero(sums.largest) ? MD_K(1) : md_unit_power(sums.largest);
     if (md_has_curved_ties(sim)) {
-        /* not by `off`, which has more than velocities */
-        md_copy_in(MD_LASTING(sim)->y_force, sim->v, sim->dofs);
-        row->Jv = md_body_row_dot(sim, row, MD_LASTING(sim)->y_force);
+        md_num *v = MD_LASTING(sim)->y_force; /* not by `off`, which has more than velocities */
+        md_copy_in(v, sim->v, sim->dofs);
+        row->Jv = md_body_row_dot(sim, row, v);
     } else if (sim->has_off == MD_OFF_VELOCITY) {
         row->Jv = md_add(row->Jv, md_body_row_dot(sim, row, sim->off));
     }
@@ -12674,7 +12645,7 @@ MD_STATIC void md_evaluate_body_position(mdyn_sim *sim, const md_row *row)
         MD_VALUE(sim)->displacement = md_body_row_dot(sim, row, MD_DISPLACEMENT(sim));
 
     /* the depth of a contact is that of the start of the step */
-    if (row->kind == MDYN_ROW_CONTACT && sim->kinematics_stale == MD_KINEMATICS_OF_STEP)
+    if (row->kind == MDYN_ROW_CONTACT && sim->is_in_middle)
         MD_VALUE(sim)->displacement = md_add(MD_VALUE(sim)->displacement,
             md_mul(md_mul(MD_K(0.5), sim->dt), row->Jv));
 }
@@ -12704,8 +12675,8 @@ MD_OWN_FRAME void md_look_at_row(mdyn_sim *sim, md_row *row)
 MD_STATIC md_num md_measure_curvature(const mdyn_sim *sim, const md_row *row)
 {
     const md_body_row *r = md_body_row_at(sim, row);
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP || !sim->is_continued
-        || row->last_step != sim->step_count) return MD_K(0);
+    if (!sim->is_in_middle || !sim->is_continued || row->last_step != sim->step_count)
+        return MD_K(0);
     return md_mul(sim->inverse_dt, md_sub(row->Jv, r->velocity_after));
 }
 
@@ -14042,15 +14013,10 @@ MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_u
    them and has no force. */
 enum { MD_STANDING = 1, MD_STANDS_IN = 2, MD_STANDS_REDUNDANT = 4, MD_STANDS_IDLE = 8 };
 
-/* Whether a row with a force depends on earlier equality rows; whether it contradicts them. */
+/* Whether a row with a force depends on earlier equality rows. */
 MD_INLINE int md_row_is_redundant(const md_row *row)
 {
     return MD_HAS(REDUNDANT) && row->standing & MD_STANDS_REDUNDANT;
-}
-
-MD_INLINE int md_row_is_contradictory(const md_row *row)
-{
-    return MD_HAS(REDUNDANT) && row->flags & MDYN_ROW_CONTRADICTORY;
 }
 
 /* The Householder reflection that turns w = sim->row_x, at the pivot p and at `count` entries from
@@ -14280,10 +14246,9 @@ MD_STATIC uint8_t md_find_sixes(const mdyn_sim *sim, int k)
 }
 
 /* Turns row k, in sim->row_x, by the reflections of the rows before it, from the entry `reflected`
-   on: the values at their pivots become its entries, the rest stays in sim->row_x. Leaves in
-   row->inverse_rest the squared length within the span of earlier rows, for md_qr_pivot or
-   md_project_out. */
-MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int reflected)
+   on: the values at their pivots become its entries, the rest stays in sim->row_x. Returns the
+   squared length within the span of earlier rows. */
+MD_OWN_FRAME md_num md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int reflected)
 {
     md_row *row = md_row_at(sim, k);
     const int is_turned = direct || md_equality_count(sim) > 0;
@@ -14292,9 +14257,7 @@ MD_OWN_FRAME void md_orthogonalize_row(mdyn_sim *sim, int k, int direct, int ref
     row->owned_count = (md_place)(end - first);
     if (!md_is_zero(cfm2)) MD_LASTING(sim)->row_x[sim->dofs + k] = md_unit_of(md_sqrt(cfm2), 0);
     if (is_turned) (void)md_reflect_by_owners(sim, reflected, end, 0);
-
-    row->inverse_rest = md_uncertain_length2(sim, row,
-                                             md_squares_value(md_store_entries(sim, first, end)));
+    return md_uncertain_length2(sim, row, md_squares_value(md_store_entries(sim, first, end)));
 }
 
 /* Whether J G of a row on bodies is no more than rounding: its impulse, however large, moves
@@ -14373,10 +14336,11 @@ MD_STATIC int md_direction_of(const mdyn_sim *sim, const md_row *row)
 MD_OWN_FRAME void md_find_vector(mdyn_sim *sim, int k, int free)
 {
     md_row *row = md_row_at(sim, k);
+    md_num owned = MD_K(0);
     row->owned_count = 0;
-    row->inverse_rest = MD_K(0);
-    if (md_equality_count(sim) > 0 || md_is_body_row(row)) md_orthogonalize_row(sim, k, 0, free);
-    md_project_out(sim, row, row->inverse_rest, free);
+    if (md_equality_count(sim) > 0 || md_is_body_row(row))
+        owned = md_orthogonalize_row(sim, k, 0, free);
+    md_project_out(sim, row, owned, free);
 }
 
 /* Compliance and bounds of a row; `free` as in md_set_compliance. Returns 0 if it exerts no
@@ -14428,8 +14392,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
 
     if (direct) {
-        md_orthogonalize_row(sim, k, 1, free);
-        is_independent = md_qr_pivot(sim, row, row->inverse_rest);
+        is_independent = md_qr_pivot(sim, row, md_orthogonalize_row(sim, k, 1, free));
     } else {
         if (is_new && !is_drive) md_find_vector(sim, k, free);
         is_independent = md_scale_inequality(sim, row);
@@ -14498,6 +14461,14 @@ MD_INLINE md_unit md_scaled_target(const md_row *row, md_num velocity, md_scale 
     return md_unit_of(md_mul(row->scale, md_sub(velocity, row->velocity_given)), e);
 }
 
+/* An equality row has one target, v_lo and u_lo. In the place of the other one stand: du at its
+   pivot without the rows or, of a redundant row, the violations that it keeps; what a refinement
+   finds missing, or its impulse before. v_hi is v_lo again when that ends. */
+#define MD_FREE_DU(row) ((row)->u_hi)
+#define MD_KEPT(row) ((row)->u_hi)
+#define MD_DEFICIT(row) ((row)->v_hi)
+#define MD_LAMBDA_BEFORE(row) ((row)->v_hi)
+
 /* ---- solution for the velocities ---- */
 
 /* sim->du at the pivots by R^T du = u_lo, first row first. Returns whether a row is redundant. */
@@ -14552,7 +14523,7 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
    own unit of C'. The redundant row k is the sum of a_j times row j and has the violation m; s is
    the scale of a row. With S = s_k^2 + sum (a_j s_j)^2
       row k keeps the violation m s_k^2/S,   the targets u_lo of the rows j shift by m a_j s_j^2/S.
-   row->u_hi of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
+   MD_KEPT of row k is the sum of the violations that it keeps. The a_j solve R a = column k, last
    row first, in sim->scratch at the pivots; stored as lambda of the rows. Returns |m s_k^2/S|. */
 MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violation)
 {
@@ -14586,11 +14557,11 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
 
     /* distributes the violation that exceeds what row k keeps already */
     row = md_active_row(sim, k);
-    violation = md_unit_sub(violation, row->u_hi);
+    violation = md_unit_sub(violation, MD_KEPT(row));
     for (j = 0; j <= k; j++) {
         row = md_active_row(sim, j);
         weight = md_div(md_mul(row->scale, row->scale), size);
-        if (j == k) row->u_hi = md_unit_add(row->u_hi, md_unit_mul_num(violation, weight));
+        if (j == k) MD_KEPT(row) = md_unit_add(MD_KEPT(row), md_unit_mul_num(violation, weight));
         else if (row->in_equality)
             row->u_lo = md_unit_add(row->u_lo, md_unit_mul_num(
                 violation, md_mul(weight, row->impulse.lambda)));
@@ -14598,7 +14569,7 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
     return md_unit_abs(md_unit_mul_num(violation, weight));
 }
 
-/* sim->du = Q^T sim->du. row->u_hi keeps the free du at each pivot, for the impulses. */
+/* sim->du = Q^T sim->du. MD_FREE_DU keeps the free du at each pivot, for the impulses. */
 MD_STATIC void md_apply_Qt(mdyn_sim *sim)
 {
     int k;
@@ -14607,7 +14578,7 @@ MD_STATIC void md_apply_Qt(mdyn_sim *sim)
         if (!row->in_equality) continue;
         md_apply_lone_reflection(sim, row, MD_SOLVE(sim)->du);
         md_apply_shared_reflection(sim, row, MD_SOLVE(sim)->du);
-        row->u_hi = MD_SOLVE(sim)->du[row->pivot];
+        MD_FREE_DU(row) = MD_SOLVE(sim)->du[row->pivot];
     }
 }
 
@@ -14623,7 +14594,7 @@ MD_OWN_FRAME void md_substitute_equalities(mdyn_sim *sim, md_scale e)
     for (k = 0; k < md_equality_count(sim); k++) {
         row = md_active_row(sim, k);
         if (!md_row_is_redundant(row)) continue;
-        row->u_hi = MD_U(0);
+        MD_KEPT(row) = MD_U(0);
         if (md_is_inconsistent(sim, row, e, &violation)) row->flags |= MDYN_ROW_CONTRADICTORY;
         contradictory |= row->flags & MDYN_ROW_CONTRADICTORY;
     }
@@ -14712,7 +14683,7 @@ MD_INLINE md_num md_dependent_impulse(const md_row *row)
 }
 
 /* The impulses of the equality rows, R lambda = y, where y is the change of du at the pivots (from
-   row->u_hi) less what the inequality rows' impulses contribute there. They may be far larger than
+   MD_FREE_DU) less what the inequality rows' impulses contribute there. They may be far larger than
    the velocities, so they have a block of their own, of scale e + room. */
 MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
 {
@@ -14736,7 +14707,7 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
                 row->impulse.lambda = row->warm_start = MD_K(0);
                 if (!row->in_equality) continue;
                 row->impulse.lambda = row->lambda_given;
-                d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], row->u_hi);
+                d = md_unit_sub(MD_SOLVE(sim)->du[row->pivot], MD_FREE_DU(row));
                 MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(d, -room);
                 continue;
             }
@@ -14752,19 +14723,19 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
     } while (md_must_widen(sim, before, &tries));
 }
 
-/* Adds to the impulses of the equality rows those that made sim->du from rest, in units of 2^e.
-   Keeps the old ones in row->v_hi meanwhile. */
+/* Adds to the impulses of the equality rows those that made sim->du from rest, in units of
+   2^e. */
 MD_STATIC void md_add_equality_impulses(mdyn_sim *sim, md_scale e)
 {
     const md_overflow before = sim->overflow;
     int k, room = 0, tries = 0;
     for (k = 0; k < md_equality_count(sim); k++)
-        md_active_row(sim, k)->v_hi = md_active_row(sim, k)->impulse.lambda;
+        MD_LAMBDA_BEFORE(md_active_row(sim, k)) = md_active_row(sim, k)->impulse.lambda;
     do {
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            row->impulse.lambda = row->v_hi;
+            row->impulse.lambda = MD_LAMBDA_BEFORE(row);
             if (row->in_equality)
                 MD_SCRATCH(sim)[row->pivot] = md_unit_ldexp(MD_SOLVE(sim)->du[row->pivot], -room);
         }
@@ -14917,8 +14888,7 @@ MD_STATIC void md_clear_displacement(mdyn_sim *sim)
     const md_num back = md_mul(MD_K(0.5), md_sub(sim->h, sim->dt));
     int k;
     sim->has_error_displacement = 0;
-    sim->has_displacement = (uint8_t)(sim->kinematics_stale == MD_KINEMATICS_OF_STEP
-                                      && md_substeps(sim) > 1);
+    sim->has_displacement = (uint8_t)(sim->is_in_middle && md_substeps(sim) > 1);
     for (k = 0; sim->has_displacement && k < sim->dofs; k++)
         MD_DISPLACEMENT(sim)[k] = md_mul(back, md_of_real(sim->v[k]));
 }
@@ -15021,7 +14991,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
         return 1;
     }
     if (md_row_is_eliminated(sim, row)) return 1;
-    if (md_row_is_released(sim, row) || (md_row_is_loss(row)
+    if (md_row_is_released(sim, row) || (MIMICDYN_LOSSES && row->kind == MDYN_ROW_LOSS
         && !md_has_efficiency(md_coupling_at(sim, row->index)))) return sim->has_inactive = 1;
 
     if (engages && md_row_activates(sim, row)) {
@@ -15037,19 +15007,7 @@ MD_INLINE int md_leaves_out(mdyn_sim *sim, int k)
     return row->inactive;
 }
 
-/* Sets up all rows of a mode without directly solved rows, after md_plan_iterated. */
-MD_OWN_FRAME void md_set_up_iterated(mdyn_sim *sim, enum md_mode mode)
-{
-    int k;
-    md_clear_solve(sim);
-    for (k = 0; k < sim->rows; k++) {
-        if (mode == MD_MODE_STEP ? md_leaves_out(sim, k)
-                                 : !md_row_in_mode(sim, md_row_at(sim, k), mode)) continue;
-        md_activate_and_set_up(sim, k, mode, 0);
-    }
-}
-
-/* Sets up all rows of a mode, equality rows first, after md_plan_rows. */
+/* Sets up all rows of a mode in their order, those first that are solved directly, if any. */
 MD_OWN_FRAME void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
 {
     const int rows = sim->rows;
@@ -15057,18 +15015,19 @@ MD_OWN_FRAME void md_set_up_rows(mdyn_sim *sim, enum md_mode mode)
     md_clear_solve(sim);
 
     /* unbounded rows are the first ones of the order */
-    for (i = 0; MD_HAS(EXACT) && i < rows; i++) {
+    for (i = 0; MD_HAS(EXACT) && !md_is_all_iterated(sim, mode) && i < rows; i++) {
         k = sim->setup_order[i];
         if (!md_row_at(sim, k)->unbounded) break;
         if (mode != MD_MODE_STEP && !md_row_in_mode(sim, md_row_at(sim, k), mode)) continue;
         md_activate_and_set_up(sim, k, mode, 1);
     }
-    if (mode != MD_MODE_STEP) return;
+    if (MIMICDYN_EXACT && mode != MD_MODE_STEP) return;
 
-    /* a step has the inequality rows as well, which follow those of eliminated couplings */
+    /* iterated rows follow those of eliminated couplings */
     for (i += md_tie_count(sim); MD_HAS(BOUNDED) && i < rows; i++) {
         k = sim->setup_order[i];
-        if (md_leaves_out(sim, k)) continue;
+        if (MIMICDYN_EXACT || mode == MD_MODE_STEP
+                ? md_leaves_out(sim, k) : !md_row_in_mode(sim, md_row_at(sim, k), mode)) continue;
         md_activate_row(sim, k, 0);
         if (!MD_ROW_IS(md_row_at(sim, k), FRICTION) || !md_set_up_friction(sim, k))
             md_set_up_row(sim, k, mode, 0);
@@ -15389,7 +15348,7 @@ MD_STATIC void md_append_entries_of(mdyn_sim *sim, const md_row *row)
     for (e = 0; e < n; e++) to[e] = from[e];
 }
 
-/* The layout without directly solved rows: of each row its DoFs and their ancestors. Sets
+/* Order and layout without directly solved rows: of each row its DoFs and their ancestors. Sets
    sim->planned_count = -1. Returns MDYN_OK or an error of capacity. */
 MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
 {
@@ -15400,6 +15359,7 @@ MD_OWN_FRAME int md_plan_iterated(mdyn_sim *sim)
     for (k = 0; k < sim->rows; k++) {
         md_row *row = md_row_at(sim, k);
         const int same = md_is_body_row(row) ? k : md_first_parallel(sim, k);
+        sim->setup_order[k] = (md_place)k;
         row->owned_count = 0;
         if (same < k) {
             md_copy_layout(row, md_row_at(sim, same));
@@ -15476,23 +15436,27 @@ MD_STATIC int md_is_on_curves(const mdyn_sim *sim, int i)
     return 0;
 }
 
-/* Marks in sim->last_use the joint that coupling i prefers as its follower: its first one. If that
-   one is taken by another coupling, or its share is below half of the largest: the joint of the
-   largest share that is not taken. */
+/* Of each DoF 1 + the coupling that prefers it as its follower; 0: none. Of md_tear, which comes
+   before there are last uses. */
+#define MD_PREFERRED_BY(sim) ((sim)->last_use)
+
+/* Notes the joint that coupling i prefers as its follower: its first one. If that one is taken by
+   another coupling, or its share is below half of the largest: the joint of the largest share that
+   is not taken. */
 MD_STATIC void md_prefer_follower(mdyn_sim *sim, int i, int by_share)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
     int k, best = -1;
     md_find_straight_terms(sim, md_row_at(sim, i), &MD_SOLVE(sim)->terms);
     for (k = 0; k < t->count; k++) {
-        if (sim->last_use[t->dof[k]] || !md_is_straight_in(sim, i, t->dof[k])) continue;
+        if (MD_PREFERRED_BY(sim)[t->dof[k]] || !md_is_straight_in(sim, i, t->dof[k])) continue;
         if (k == 0 && md_may_follow(sim, t, 0, MD_K(0.25), by_share)) {
             best = 0;
             break;
         }
         if (best < 0 || md_less(md_term_weight(sim, t, best), md_term_weight(sim, t, k))) best = k;
     }
-    if (best >= 0) sim->last_use[t->dof[best]] = (md_place_if_any)(i + 1);
+    if (best >= 0) MD_PREFERRED_BY(sim)[t->dof[best]] = (md_place_if_any)(i + 1);
 }
 
 /* Eliminates coupling i, whose terms are in sim->terms, with the joint of term k as the follower.
@@ -15573,7 +15537,7 @@ MD_STATIC int md_choose_independent(mdyn_sim *sim)
 
     /* more than any number of uses for a joint that no open coupling prefers */
     for (k = 0; k < sim->dofs; k++) {
-        const int prefers = sim->last_use[k] - 1;
+        const int prefers = MD_PREFERRED_BY(sim)[k] - 1;
         if (sim->mark[k] || !uses[k]) continue;
         if (prefers < 0 || sim->eliminated[prefers] != MD_ELIMINATION_OPEN)
             uses[k] = (int16_t)(uses[k] + 8192);
@@ -15683,7 +15647,7 @@ MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
 {
     int i, k;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
-    for (k = 0; k < sim->dofs; k++) sim->last_use[k] = 0;
+    for (k = 0; k < sim->dofs; k++) MD_PREFERRED_BY(sim)[k] = 0;
     for (i = 0; i < sim->couplings; i++) {
         if (!md_is_eliminable(sim, i)) continue;
         sim->eliminated[i] = MD_ELIMINATION_OPEN;
@@ -15703,19 +15667,20 @@ MD_OWN_FRAME void md_tear(mdyn_sim *sim, int by_share)
    root of that. Overwrites sim->dv. O(numbers in G) */
 MD_STATIC int md_leads_outweighed(mdyn_sim *sim)
 {
+    md_num *carried = sim->dv;
     int i, k;
-    md_clear_scalars(sim->dv, sim->dofs);
+    md_clear_scalars(carried, sim->dofs);
     for (i = 0; i < md_tie_count(sim); i++) {
         const int f = sim->tie[i].dof;
         const md_num M = sim->mass.M[md_first_of_M(sim, f)];
         for (k = sim->G_first[f]; k < sim->G_end[f]; k++) {
-            md_num *sum = &sim->dv[sim->G_y[k]];
+            md_num *sum = &carried[sim->G_y[k]];
             *sum = md_add(*sum, md_mul(M, md_mul(sim->G[k], sim->G[k])));
         }
     }
     for (k = 0; k < sim->dofs; k++) {
         const md_num M = sim->mass.M[md_first_of_M(sim, k)];
-        if (md_less(md_mul(MD_K(MD_OUTWEIGHED), M), sim->dv[k])) return 1;
+        if (md_less(md_mul(MD_K(MD_OUTWEIGHED), M), carried[k])) return 1;
     }
     return 0;
 }
@@ -16209,16 +16174,14 @@ MD_OWN_FRAME int md_prepare_rows(mdyn_sim *sim, enum md_mode mode)
     if (md_is_all_iterated(sim, mode)) {
         if (changes || sim->planned_count >= 0) code = md_plan_iterated(sim);
         else sim->entries = md_last_entry(sim);
-        if (code == MDYN_OK) md_set_up_iterated(sim, mode);
-        return code;
+    } else {
+        /* planned_count < 0: the last solve had the layout of md_plan_iterated. It never has where
+           nothing but exact equality rows is built; then a step links no planning. */
+        if ((MIMICDYN_SETTINGS || !MIMICDYN_EXACT) && sim->planned_count < 0)
+            code = md_plan_rows(sim);
+        if (code == MDYN_OK && changes) return md_plan_and_set_up(sim, mode);
+        sim->entries = sim->plan_entries; /* without those of contacts of earlier steps */
     }
-
-    /* planned_count < 0: the last solve had the layout of md_plan_iterated. It never has where
-       nothing but exact equality rows is built; then a step links no planning. */
-    if ((MIMICDYN_SETTINGS || !MIMICDYN_EXACT) && sim->planned_count < 0) code = md_plan_rows(sim);
-    if (code == MDYN_OK && changes) return md_plan_and_set_up(sim, mode);
-    /* without those of contacts of earlier steps */
-    sim->entries = sim->plan_entries;
     if (code == MDYN_OK) md_set_up_rows(sim, mode);
     return code;
 }
@@ -18871,21 +18834,20 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
    from a solve in a block of exponent `coarse`; what it misses of the targets is solved for in a
    block of its own, whose exponent is far smaller. Impulses stay: their errors are relative, while
    those of dv are parts of the largest du over L_kk; but not those of rows of which others leave
-   less than 1/8, which are large and cancel. Overwrites sim->y_force; row->v_hi holds what a row
-   misses, and is v_lo again at the end. */
+   less than 1/8, which are large and cancel. Overwrites sim->y_force. */
 MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     const md_overflow before = sim->overflow;
     md_scale e = MD_MIN_SCALE;
+    md_num *minus_dv = MD_LASTING(sim)->y_force, low, deficit;
     md_terms *t = &MD_SOLVE(sim)->terms;
-    md_num low, deficit;
     int k, j, shifted = 0, nearly_dependent = 0, room = 0, tries = 0;
 
     /* deficit = scale (target - J v - J dv - cfm lambda); with inconsistent rows the target is
        that of their least-squares compromise */
-    for (k = 0; k < md_equality_count(sim); k++)
-        shifted |= md_row_is_contradictory(md_active_row(sim, k));
+    for (k = 0; MD_HAS(REDUNDANT) && k < md_equality_count(sim); k++)
+        shifted |= md_active_row(sim, k)->flags & MDYN_ROW_CONTRADICTORY;
     for (k = 0; k < md_equality_count(sim); k++) {
         md_row *row = md_active_row(sim, k);
         if (!row->in_equality) continue;
@@ -18901,7 +18863,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         if (shifted)
             deficit = md_add(deficit, md_of_unit(md_unit_sub(row->u_lo,
                 md_scaled_target(row, low, coarse)), coarse));
-        row->v_hi = deficit;
+        MD_DEFICIT(row) = deficit;
         nearly_dependent |= md_less(MD_K(8), md_abs(row->inverse_rest));
         e = md_scale_to_hold(e, md_mul(deficit, row->inverse_rest), 0);
     }
@@ -18912,7 +18874,7 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
         md_overflow_reset(&sim->overflow, before);
         for (k = 0; k < md_equality_count(sim); k++) {
             md_row *row = md_active_row(sim, k);
-            if (row->in_equality) row->u_lo = md_unit_of(row->v_hi, e + room);
+            if (row->in_equality) row->u_lo = md_unit_of(MD_DEFICIT(row), e + room);
         }
         (void)md_forward_substitute(sim);
         room += MD_HEADROOM;
@@ -18922,10 +18884,9 @@ MD_OWN_FRAME void md_refine_equalities(mdyn_sim *sim, md_scale coarse)
     if (md_has_overflowed(sim->overflow)) return;
     e = (md_scale)(e + room - MD_HEADROOM);
     if (nearly_dependent) md_add_equality_impulses(sim, e);
-    /* not memmove */
-    for (k = 0; k < sim->dofs; k++) MD_LASTING(sim)->y_force[k] = md_neg(sim->dv[k]);
+    for (k = 0; k < sim->dofs; k++) minus_dv[k] = md_neg(sim->dv[k]); /* not memmove */
     md_unwhiten(sim, e);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], MD_LASTING(sim)->y_force[k]);
+    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_sub(sim->dv[k], minus_dv[k]);
 }
 
 /* A unit of du that is more of a dv counts as coarse: dv is refined, and it is told. */
@@ -19158,10 +19119,13 @@ MD_OWN_FRAME void md_recover_tie_impulses(const mdyn_sim *sim, md_num *miss, md_
     }
 }
 
-/* sim->y_force of each follower := lambda of its coupling, or 0 if that waits to be asked for. */
+/* Of each follower lambda of its coupling, from the solve to the report of a step. */
+#define MD_TIE_LAMBDA(sim) (MD_LASTING(sim)->y_force)
+
+/* Finds them; 0 if they wait to be asked for. */
 MD_INLINE void md_find_tie_impulses(mdyn_sim *sim)
 {
-    md_num *lambda = MD_LASTING(sim)->y_force;
+    md_num *lambda = MD_TIE_LAMBDA(sim);
     int i;
     if (!md_lets_forces_wait(sim)) md_recover_tie_impulses(sim, lambda, &MD_SOLVE(sim)->terms);
     else for (i = 0; i < md_tie_count(sim); i++) lambda[sim->tie[i].dof] = MD_K(0);
@@ -19396,9 +19360,9 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
             md_find_constrained_accelerations gives accelerations; the state stays as it is.
    Writes:  q, v, their tails, what was seen of them and what is left for the next step (last_dv,
             middle_dv, extrapolate_by, is_continued, has_impact, may_be_off, q_may_be_off,
-            momentum, was_unconverged); row_result and last_... of rows, report, culprit,
-            step_count, released (couplings that break), and the workspaces of all rooms above. On
-            an error the state is that before the call.
+            momentum, was_unconverged), is_in_middle; row_result and last_... of rows, report,
+            culprit, step_count, released (couplings that break), and the workspaces of all rooms
+            above. On an error the state is that before the call.
    Cost:    that of the dynamics, O(b d + n d^2), and of the solve.
 
    MDYN_MIDPOINT   q to the middle, q_m = q (+) dt/2 v; M, C and J there; then
@@ -19562,7 +19526,7 @@ MD_STATIC void md_report_ties(mdyn_sim *sim)
             md_find_step_terms(sim, row, &t);
             o->v_lo = o->v_hi = md_row_velocity(sim, row, &t);
         }
-        o->impulse = o->warm_start = MD_LASTING(sim)->y_force[sim->tie[i].dof];
+        o->impulse = o->warm_start = MD_TIE_LAMBDA(sim)[sim->tie[i].dof];
     }
 }
 
@@ -19981,8 +19945,7 @@ MD_STATIC int md_tree_is_displaced(const mdyn_sim *sim, int i)
 MD_OWN_FRAME void md_close_momenta(mdyn_sim *sim)
 {
     int i;
-    /* the poses of the step are outdated */
-    sim->kinematics_stale = 1;
+    sim->is_in_middle = 0; /* the poses of the step are outdated */
     md_update_kinematics(sim);
     md_find_momenta(sim);
     for (i = 0; i < sim->bodies; i++) {
@@ -20074,7 +20037,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
     if (code == MDYN_OK && midpoint && md_has_quaternions(sim)) code = md_check_drift(sim);
     if (code != MDYN_OK) {
         md_drop_last_dv(sim);
-        sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
+        sim->is_in_middle = 1;
         return code;
     }
     md_copy(sim->q_seen, sim->q, sim->coordinates);
@@ -20125,7 +20088,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
     md_keep_tails(sim);
     md_drift_to_middle(sim);
     md_drift_quaternions(sim);
-    sim->kinematics_stale = MD_KINEMATICS_OF_STEP;
+    sim->kinematics_stale = sim->is_in_middle = 1;
     code = md_check_drift(sim);
     if (code == MDYN_OK) md_extrapolate_bias(sim);
     return code;
@@ -20135,7 +20098,7 @@ MD_OWN_FRAME int md_move_to_middle(mdyn_sim *sim)
    middle. */
 MD_STATIC void md_leave_middle(mdyn_sim *sim)
 {
-    if (sim->kinematics_stale != MD_KINEMATICS_OF_STEP) return;
+    if (!sim->is_in_middle) return;
     sim->q_may_be_off = 1;
     md_put_back(sim);
 }
@@ -20177,6 +20140,7 @@ MD_INLINE int md_close_step(mdyn_sim *sim, int code)
 {
     if (code < 0) md_leave_middle(sim);
     if (code >= 0 || md_uses_midpoint(sim)) sim->kinematics_stale = 1;
+    sim->is_in_middle = 0;
     sim->has_displacement = sim->has_error_displacement = 0;
     return code;
 }
@@ -20207,17 +20171,16 @@ MD_STATIC int md_update_present_rows(mdyn_sim *sim)
     return md_has_body_rows(sim) ? md_update_body_rows(sim, 0) : MDYN_OK;
 }
 
-/* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq in `joint_force` and dv in `dv` that
-   bring followers back. */
-MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T)
+/* sim->off := -gs, gs = g + 2/T dv + dq/T^2, for changes dq and dv that bring followers back. */
+MD_STATIC void md_find_stabilizing_off(mdyn_sim *sim, md_num T, const md_num *dq, const md_num *dv)
 {
     const md_num rate = md_inverse(T);
     int k;
     md_find_off(sim, MD_MODE_ACCELERATION);
     for (k = 0; k < sim->dofs && !sim->has_off; k++) sim->off[k] = MD_K(0);
     for (k = 0; k < sim->dofs; k++) {
-        const md_num dq = md_mul(rate, sim->joint_force[k]), dv = sim->dv[k];
-        sim->off[k] = md_sub(sim->off[k], md_mul(rate, md_add(md_add(dv, dv), dq)));
+        const md_num back = md_add(md_add(dv[k], dv[k]), md_mul(rate, dq[k]));
+        sim->off[k] = md_sub(sim->off[k], md_mul(rate, back));
     }
     sim->has_off = (uint8_t)(md_tie_count(sim) ? MD_OFF_ACCELERATION : 0);
 }
@@ -20236,6 +20199,7 @@ MD_STATIC void md_see_state(mdyn_sim *sim)
 MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
 {
     struct { mdyn_real q, v; md_tail q_tail, v_tail; } start[MIMICDYN_MAX_COUPLINGS];
+    md_num *dq = sim->joint_force, *dv = sim->dv; /* of the followers, onto their couplings */
     const int ties = md_tie_count(sim);
     int i, code = md_check_state(sim);
     if (code != MDYN_OK) return code;
@@ -20248,11 +20212,11 @@ MD_STATIC int md_find_stabilized_accelerations(mdyn_sim *sim, md_num T)
     }
 
     /* M, C and rows in the state in which the couplings hold */
-    code = md_place_followers(sim, sim->joint_force, sim->dv);
+    code = md_place_followers(sim, dq, dv);
     md_see_state(sim);
     if (code == MDYN_OK) code = md_refresh_kinematics(sim);
     if (code == MDYN_OK) code = md_update_curves(sim);
-    if (code == MDYN_OK) md_find_stabilizing_off(sim, T);
+    if (code == MDYN_OK) md_find_stabilizing_off(sim, T, dq, dv);
     if (code == MDYN_OK) code = md_update_present_rows(sim);
     if (code == MDYN_OK) code = md_find_constrained_accelerations(sim);
 
@@ -20933,8 +20897,7 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    Given:   the limits of the bodies and the rigid couplings (hard, of positions, without a bound on
             their force) of a sim that is built.
    Gives:   lower and upper of one coordinate, lower > upper if nothing is left.
-   Writes:  sim->mark, 0 on return; sim->joint_force and sim->dv as arrays of x and z; y_force;
-            sim->reduced as arrays of lower and upper.
+   Writes:  sim->mark, 0 on return; MD_TIED_X, MD_TIED_Z, MD_BOUNDLESS, MD_LOWER and MD_UPPER.
    Cost:    O(couplings^2 terms), with couplings of several leaders O(couplings^2 terms^2), with
             curves times O(knots log knots).
 
@@ -20953,6 +20916,14 @@ MD_STATIC int md_compare_capacity(const mdyn_capacity *c)
    the values that their limits leave to f: a set of intervals, of which one is taken. Between two
    places at which it is level f is monotone, so each such piece adds one interval at most, whose
    ends are found by bisection. */
+
+/* Of each DoF k, in arrays that a solve uses otherwise: x and z of q_k = x q + z, if it is marked
+   as tied to q; the range of q_k; not 0 if it is known to have none. */
+#define MD_TIED_X(sim) ((sim)->joint_force)
+#define MD_TIED_Z(sim) ((sim)->dv)
+#define MD_LOWER(sim) (MD_REDUCED(sim).factor)
+#define MD_UPPER(sim) (MD_REDUCED(sim).size)
+#define MD_BOUNDLESS(sim) (MD_LASTING(sim)->y_force)
 
 /* Whether coupling i is a rigid equality of exactly two joints; its terms into *t. */
 MD_STATIC int md_coupling_ties(const mdyn_sim *sim, int i, md_terms *t)
@@ -21008,10 +20979,10 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
     for (k = 0; k < t->count; k++) {
         md_num coefficient = t->factor[k];
         if (!sim->mark[t->dof[k]]) return 0;
-        part = md_mul(coefficient, sim->joint_force[t->dof[k]]);
+        part = md_mul(coefficient, MD_TIED_X(sim)[t->dof[k]]);
         x = md_add(x, part);
         size = md_add(size, md_abs(part));
-        z = md_add(z, md_mul(coefficient, sim->dv[t->dof[k]]));
+        z = md_add(z, md_mul(coefficient, MD_TIED_Z(sim)[t->dof[k]]));
     }
 
     if (md_coupling_is_equality(c) && md_is_rounding(x, size)) return 0;
@@ -21019,16 +20990,15 @@ MD_OWN_FRAME int md_narrow_by_coupling(mdyn_sim *sim, int i, md_num *lower, md_n
     return md_coupling_is_equality(c);
 }
 
-/* Marks in sim->mark the DoFs that are tied to `dof`, with q_k = x_k q + z_k: x_k in
-   sim->joint_force[k], z_k in sim->dv[k]. */
+/* Marks in sim->mark the DoFs that are tied to `dof`, and finds their x and z. */
 MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
 {
     int i, k, found = 1;
     md_terms *t = &MD_SOLVE(sim)->terms;
     for (k = 0; k < sim->dofs; k++) sim->mark[k] = 0;
     sim->mark[dof] = 1;
-    sim->joint_force[dof] = MD_K(1);
-    sim->dv[dof] = MD_K(0);
+    MD_TIED_X(sim)[dof] = MD_K(1);
+    MD_TIED_Z(sim)[dof] = MD_K(0);
 
     /* follow the couplings from tied joints to further ones until none is found:
        c_to q_to + c_from q_from + offset = lower */
@@ -21042,8 +21012,8 @@ MD_STATIC void md_tie_joints(mdyn_sim *sim, int dof)
             to = 1 - from;
             if (!sim->mark[t->dof[from]] || sim->mark[t->dof[to]]) continue;
             ratio = md_neg(md_div(t->factor[from], t->factor[to]));
-            sim->joint_force[t->dof[to]] = md_mul(ratio, sim->joint_force[t->dof[from]]);
-            sim->dv[t->dof[to]] = md_sub(md_mul(ratio, sim->dv[t->dof[from]]),
+            MD_TIED_X(sim)[t->dof[to]] = md_mul(ratio, MD_TIED_X(sim)[t->dof[from]]);
+            MD_TIED_Z(sim)[t->dof[to]] = md_sub(md_mul(ratio, MD_TIED_Z(sim)[t->dof[from]]),
                 md_div(md_sub(md_of_wide(c->offset), md_of_wide(c->lower)), t->factor[to]));
             sim->mark[t->dof[to]] = 1;
             found = 1;
@@ -21055,8 +21025,8 @@ MD_STATIC int md_narrow_by_limits(const mdyn_sim *sim, int k, md_num *lower, md_
 {
     const md_joint_values *b = md_values_of_dof(sim, k);
     if (!sim->mark[k] || md_wides_are_zero(&b->lower, 2)) return 0;
-    md_narrow(lower, upper, md_of_wide(b->lower), md_of_wide(b->upper), sim->joint_force[k],
-              sim->dv[k], md_abs(sim->joint_force[k]));
+    md_narrow(lower, upper, md_of_wide(b->lower), md_of_wide(b->upper), MD_TIED_X(sim)[k],
+              MD_TIED_Z(sim)[k], md_abs(MD_TIED_X(sim)[k]));
     return 1;
 }
 
@@ -21205,8 +21175,8 @@ MD_OWN_FRAME void md_narrow_by_curve(mdyn_sim *sim, int i, int dof, md_num *lowe
         && !md_is_bounded(s.curve) && (md_less(*lower, from) || md_less(to, *upper)))) return;
 
     /* the leader's coordinate is x q + z; the range of q as one of it */
-    x = sim->joint_force[md_dof_of(sim, c->body[leader])];
-    z = sim->dv[md_dof_of(sim, c->body[leader])];
+    x = MD_TIED_X(sim)[md_dof_of(sim, c->body[leader])];
+    z = MD_TIED_Z(sim)[md_dof_of(sim, c->body[leader])];
     md_find_curve_bounds(sim, i, follower, leader, &s);
     md_tie_joints(sim, dof);
     from = md_add(md_mul(x, from), z);
@@ -21273,7 +21243,7 @@ MD_STATIC md_num md_reach_of_curve(const mdyn_curve *c, md_num from, md_num to, 
 MD_STATIC void md_narrow_by_image(mdyn_sim *sim, const mdyn_curve *c, int k, md_num lo, md_num hi,
                                   md_num x)
 {
-    md_num *lower = &MD_REDUCED(sim).factor[k], *upper = &MD_REDUCED(sim).size[k];
+    md_num *lower = &MD_LOWER(sim)[k], *upper = &MD_UPPER(sim)[k];
     const md_num most = MD_K(8388600);
     const md_num from = md_max(*lower, md_neg(most)), to = md_min(*upper, most);
     const int reversed = md_less(x, MD_K(0));
@@ -21305,10 +21275,10 @@ MD_STATIC md_num md_reach(const mdyn_sim *sim, const md_coupling_values *c, int 
 {
     const md_num none = up ? MD_K(1e12) : MD_K(-1e12), x = md_of_wide(c->coefficient[j]);
     const int k = md_dof_of(sim, c->body[j]), at_upper = up == !md_less(x, MD_K(0));
-    const md_reduced *r = &MD_REDUCED(sim);
-    const md_num q = at_upper ? r->size[k] : r->factor[k];
+    const md_num q = at_upper ? MD_UPPER(sim)[k] : MD_LOWER(sim)[k];
     if (MD_HAS_CURVES && c->curve[j])
-        return md_reach_of_curve(md_curve_of(sim, c->curve[j]), r->factor[k], r->size[k], x, up);
+        return md_reach_of_curve(md_curve_of(sim, c->curve[j]), MD_LOWER(sim)[k], MD_UPPER(sim)[k],
+                                 x, up);
     if (at_upper ? !md_less(q, MD_K(1e12)) : !md_less(MD_K(-1e12), q)) return none;
     return md_mul(x, q);
 }
@@ -21341,7 +21311,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, int te
                            open_below ? lo : md_sub(lo, offset),
                            open_above ? hi : md_sub(hi, offset), x);
     else
-        md_narrow(&MD_REDUCED(sim).factor[k], &MD_REDUCED(sim).size[k], lo, hi, x,
+        md_narrow(&MD_LOWER(sim)[k], &MD_UPPER(sim)[k], lo, hi, x,
                   offset, md_abs(x));
 }
 
@@ -21350,7 +21320,7 @@ MD_STATIC void md_narrow_term(mdyn_sim *sim, const md_coupling_values *c, int te
 MD_STATIC int md_narrow_terms(mdyn_sim *sim, int i)
 {
     const md_coupling_values *c = md_coupling_at(sim, i);
-    md_num *lower = MD_REDUCED(sim).factor, *upper = MD_REDUCED(sim).size;
+    md_num *lower = MD_LOWER(sim), *upper = MD_UPPER(sim);
     int j, k, empty = 0, changed = 0;
     if (!md_coupling_is_rigid(sim, c)) return 0;
 
@@ -21390,8 +21360,8 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
     for (k = 0; k < sim->dofs; k++) {
         const md_joint_values *b = md_values_of_dof(sim, k);
         const int limited = !md_wides_are_zero(&b->lower, 2);
-        MD_REDUCED(sim).factor[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
-        MD_REDUCED(sim).size[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
+        MD_LOWER(sim)[k] = limited ? md_of_wide(b->lower) : MD_K(-1e12);
+        MD_UPPER(sim)[k] = limited ? md_of_wide(b->upper) : MD_K(1e12);
     }
     for (k = 0; k < n && changed; k++)
         for (changed = i = 0; i < n; i++) changed |= md_narrow_terms(sim, k % 2 ? n - 1 - i : i);
@@ -21403,15 +21373,15 @@ MD_OWN_FRAME int md_find_intervals(mdyn_sim *sim)
 MD_OWN_FRAME void md_narrow_by_interval(const mdyn_sim *sim, int dof, md_num *lower, md_num *upper)
 {
     const md_num rounding = MD_K(16 * MD_EPSILON), one = MD_K(1);
-    const md_num lo = MD_REDUCED(sim).factor[dof], hi = MD_REDUCED(sim).size[dof];
+    const md_num lo = MD_LOWER(sim)[dof], hi = MD_UPPER(sim)[dof];
     if (md_less(md_mul(rounding, md_add(one, md_abs(lo))), md_sub(lo, *lower))) *lower = lo;
     if (md_less(md_mul(rounding, md_add(one, md_abs(hi))), md_sub(*upper, hi))) *upper = hi;
 }
 
 /* Finds the range that the coordinates tied to DoF `dof` leave it, with `several` within its
    interval of md_find_intervals; +-1e12 where it has no bound. Returns the last coupling that
-   leaves it one position by its ratios alone, or -1. sim->y_force[k] := 1 for all DoFs that are
-   tied to it and have no bound either. */
+   leaves it one position by its ratios alone, or -1. If it has no bound, it is noted of all DoFs
+   that are tied to it. */
 MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num *lower,
                                     md_num *upper)
 {
@@ -21432,7 +21402,7 @@ MD_OWN_FRAME int md_find_tied_range(mdyn_sim *sim, int dof, int several, md_num 
             md_narrow_by_curve(sim, i, dof, lower, upper);
     for (k = 0; k < sim->dofs; k++) {
         if (sim->mark[k] && locking < 0 && !md_less(*upper, MD_K(1e12))
-            && !md_less(MD_K(-1e12), *lower)) MD_LASTING(sim)->y_force[k] = MD_K(1);
+            && !md_less(MD_K(-1e12), *lower)) MD_BOUNDLESS(sim)[k] = MD_K(1);
         sim->mark[k] = 0;
     }
     return locking;
@@ -22167,11 +22137,10 @@ MD_OWN_FRAME int md_warn_ranges(mdyn_sim *sim)
     md_num lower, upper, left[2];
     int k, locking, follower, lock = -1, frozen = -1;
     const int several = md_find_intervals(sim);
-    md_clear_scalars(MD_LASTING(sim)->y_force, sim->dofs);
+    md_clear_scalars(MD_BOUNDLESS(sim), sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
         if (md_joint_coordinates((mdyn_joint)sim->link[md_body_of(sim, k)].joint) != 1) continue;
-        /* tied to one without bounds */
-        if (!md_is_zero(MD_LASTING(sim)->y_force[k])) continue;
+        if (!md_is_zero(MD_BOUNDLESS(sim)[k])) continue;
         locking = md_find_tied_range(sim, k, 0, &lower, &upper);
         left[0] = lower;
         left[1] = upper;
@@ -22990,13 +22959,14 @@ MD_STATIC int md_move_followers(mdyn_sim *sim)
    away. Only joints of one coordinate move. O(c^2 terms); O(terms) */
 MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric, int keep)
 {
+    md_num *q_tail = sim->joint_force, *v_tail = sim->dv; /* as they were */
     int k, c, code = md_refresh_kinematics(sim);
     if (code != MDYN_OK) return code;
     md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        sim->joint_force[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
-        sim->dv[k] = md_of_tail(sim->v_tail[k]);
+        q_tail[k] = md_of_tail(c < 0 ? 0 : sim->q_tail[c]);
+        v_tail[k] = md_of_tail(sim->v_tail[k]);
     }
 
     code = metric == MDYN_FOLLOWERS ? md_move_followers(sim)
@@ -23011,8 +22981,8 @@ MD_STATIC int md_project_followers(mdyn_sim *sim, mdyn_metric metric, int keep)
     md_copy(sim->v, sim->v_seen, sim->dofs);
     for (k = 0; k < sim->dofs; k++) {
         c = md_coordinate_of_dof(sim, k);
-        if (c >= 0) sim->q_tail[c] = md_to_tail(sim->joint_force[k]);
-        sim->v_tail[k] = md_to_tail(sim->dv[k]);
+        if (c >= 0) sim->q_tail[c] = md_to_tail(q_tail[k]);
+        sim->v_tail[k] = md_to_tail(v_tail[k]);
     }
     return code;
 }
