@@ -1138,7 +1138,9 @@ static void test_stiff_rows_yield(void) {
                 mech.body[0].drive_kp = wide(pow(10, e));
             }
             const double passed = passed_stop(stop);
-            if (!CHECK(passed < tolerance && passed > BY_SCALAR(-tolerance, -tolerance, -2))) {
+            /* contacts are rounded more: a code may tell */
+            const double least = stop == STOP_CONTACT ? -2 : BY_SCALAR(-tolerance, -tolerance, -2);
+            if (!CHECK(passed < tolerance && passed >= least)) {
                 CHECK_NOTE("stop %d, spring %d, method %d, scheme %d, 1e%d: passed by %g\n", stop,
                            is_spring, k / 4 % 3, scheme, e, passed);
             }
