@@ -677,6 +677,11 @@ typedef struct mdyn_body {
    mdyn_coupling). In substeps dt is that of a substep; the erp of a hard row is shared among them.
    With MDYN_EXPLICIT each substep has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd),
    cfm = 1/(dt (dt kp + kd)), also at MDYN_VELOCITY.
+   A soft row, as a drive, gives way to limits, ranges and friction however stiff it is: its cfm is
+   at least 2e-9 r (FIXED: 1e-9 r, F64: 4e-22 r); of rows with a bound on their force and with
+   MDYN_ITERATED 1e-7 r (FIXED: 1e-6 r, F64: 2e-16 r). At rest under an acceleration a it is then
+   off by that times dt^2 a. Where rounding hides its softness all the same, as from contacts and
+   behind hard rows that tie it to a joint some 4 times heavier, MDYN_WARN_NOT_CONVERGED tells.
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA, MDYN_ODE_CFM
@@ -3255,6 +3260,8 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
    linearly dependent on earlier rows if they leave less than this of it. MD_CONSISTENCY_TOLERANCE:
    two values that differ by less, relatively, are equal. */
 #define MD_EPSILON 9.313225746154785e-10 /* resolution of an md_unit, 2^-30 */
+#define MD_EXACT_CFM MD_EPSILON           /* least cfm/r of a soft row that is solved directly */
+#define MD_BLOCK_CFM (1024 * MD_EPSILON) /* least cfm/r of a soft row that is iterated */
 #define MD_MASS_ROUNDING (8 * MD_EPSILON) /* of M, of what its elements are sums of */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
@@ -5324,6 +5331,8 @@ typedef uint32_t md_bits;
 #endif
 
 #define MD_REFINES_EQUALITIES 0
+#define MD_EXACT_CFM (4 * MD_RANK_TOLERANCE * MD_RANK_TOLERANCE)
+#define MD_BLOCK_CFM MD_EPSILON
 #define MD_PRODUCTS_ARE_CHEAP 1
 #define MD_LEADS_TO_MIDDLE 0
 #define MD_SNAPS_ENTRIES 0 /* its rounding is that of the row's scale, and cancels in v */
@@ -13644,8 +13653,7 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
     }
 
     /* soft rows */
-    if (md_uses_midpoint(sim) && free >= 0)
-        *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
+    if (free >= 0) *md_soft_mass(sim, row) = md_row_inverse_mass(sim, row, free);
     kp = md_of_wide(s->a);
     kd = md_of_wide(s->b);
     if (!MD_HAS(SPRING) || MD_ROW_IS(row, DRIVE)) {
@@ -13659,6 +13667,16 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
         md_find_gains(sim, row, md_uses_midpoint(sim) ? free : row->first, &kp, &kd);
     }
     return md_set_gains(sim, row, kp, kd);
+}
+
+/* Gives a soft row at least a part of its md_soft_mass as compliance, so much that a row parallel
+   to it is no md_is_dependent. With less it would leave nothing of the limits that depend on it:
+   these hold, and it yields. The impulse of one that is iterated shares the block of the
+   velocities, and is to leave them their digits: MD_BLOCK_CFM. */
+MD_INLINE void md_keep_compliance(const mdyn_sim *sim, md_row *row, int direct)
+{
+    const md_num least = direct ? MD_K(MD_EXACT_CFM) : MD_K(MD_BLOCK_CFM);
+    row->cfm = md_max(row->cfm, md_mul(least, *md_soft_mass(sim, row)));
 }
 
 /* Bounds of the impulse. An effort, if it is not 0, bounds the sum of command and drive: |tau +
@@ -14390,6 +14408,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (md_row_is_spring(row) && (md_is_body_row(row) || md_row_has_range(sim, row)))
         md_share_spring(sim, row);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
+    if (md_row_is_soft(row)) md_keep_compliance(sim, row, direct);
 
     if (direct) {
         is_independent = md_qr_pivot(sim, row, md_orthogonalize_row(sim, k, 1, free));
@@ -16868,8 +16887,8 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 }
 
 /* Solves parallel rows, the active ones from `from` to before `end`; those that contradict each
-   other stay as they are. */
-MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
+   other stay as they are. Returns whether n.du is then at a target, p->low. */
+MD_OWN_FRAME int md_solve_parallel(mdyn_sim *sim, int from, int end)
 {
     md_parallel *p = &MD_SOLVE(sim)->hand.parallel;
     int k, at_target = 0;
@@ -16883,13 +16902,14 @@ MD_OWN_FRAME void md_solve_parallel(mdyn_sim *sim, int from, int end)
             || md_try_target(sim, p, md_with_sign(row->along, row->u_hi));
     }
 
-    if (p->hard > 1 && md_parallel_contradict(sim, p)) return;
+    if (p->hard > 1 && md_parallel_contradict(sim, p)) return 0;
     if (at_target) md_take_at_target(sim, p);
     else {
         const md_unit middle = md_middle_velocity(p->low, p->high);
         if (p->soft > 1) md_answer_at(sim, p, middle, 0);
         md_take_off_target(sim, p, middle);
     }
+    return at_target;
 }
 
 /* ---- Coulomb friction of contacts and user rows ---- */
@@ -17118,8 +17138,10 @@ MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
     return k;
 }
 
-/* sim->du follows the impulses of parallel rows. */
-MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
+/* sim->du follows the impulses of parallel rows. `at_target`: n.du becomes the target, which what
+   their impulses add to it, as differences of far larger ones, would miss by their rounding. */
+MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iteration *i,
+                                     int at_target)
 {
     md_unit d = MD_U(0);
     int k;
@@ -17129,13 +17151,17 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         sim->overflow |= md_overflow_of(row->u_lambda);
         d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->impulse.u.before, i)));
     }
+    if (at_target)
+        d = md_unit_sub(MD_SOLVE(sim)->hand.parallel.low,
+                        md_dot_free(sim, md_active_row(sim, from), MD_SOLVE(sim)->du));
     if (!md_unit_is_zero(d))
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
 }
 
 /* Visits parallel rows one after the other, where each sees the velocity along their vector that
    the one before it leaves. Returns whether they disagree: one but the first changes by more than
-   an iteration may end with. Then sim->du and the iteration do not follow. */
+   an iteration may end with, or one is so stiff that n.du would lose its digits to its impulse.
+   Then sim->du and the iteration do not follow. */
 MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
     const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), MD_SOLVE(sim)->du);
@@ -17143,7 +17169,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
     md_unit d = MD_U(0), largest = i->largest, moved = MD_U(0), moved_later = MD_U(0);
     md_squares squares = i->squares;
     md_overflow overflow = 0;
-    int k;
+    int k, stiff = 0;
     for (k = from; k < end; k++) {
         md_row *row = md_active_row(sim, k);
         md_unit change, size;
@@ -17151,6 +17177,8 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (MD_HAS_CONSTANT_ROWS) row->impulse.u.before = row->u_lambda;
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
+        stiff |= md_is_soft_in_block(row)
+            && !md_unit_less(MD_U(1024 * MD_EPSILON), row->beside);
         overflow |= md_overflow_of(row->u_lambda);
         change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         size = md_unit_abs(row->u_lambda);
@@ -17165,8 +17193,8 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
     }
 
     /* they disagree, or all that they changed is noted */
-    if (md_unit_less(MD_U_NOISE, moved_later)
-        && md_unit_less(md_last_change(i, largest), moved_later)) return 1;
+    if (stiff || (md_unit_less(MD_U_NOISE, moved_later)
+                  && md_unit_less(md_last_change(i, largest), moved_later))) return 1;
     if (md_unit_less(i->moved, moved)) i->moved = moved;
     i->largest = largest;
     if (!MD_HAS_CONSTANT_ROWS) i->squares = squares;
@@ -17179,15 +17207,16 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
 /* One visit of parallel rows: in turn or, if they disagree, all together. */
 MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
+    int at_target = 0;
     if (!md_visit_in_turn(sim, from, end, i)) return;
 
     /* constant rows: as a system, before the next iteration */
     if (MD_HAS_CONSTANT_ROWS) i->exact = 0;
     else {
-        md_solve_parallel(sim, from, end);
+        at_target = md_solve_parallel(sim, from, end);
         MD_VECTOR(sim)->first = -1; /* md_parallel has stood there */
     }
-    md_follow_parallel(sim, from, end, i);
+    md_follow_parallel(sim, from, end, i, at_target);
 }
 
 /* One visit of a row by itself. */
@@ -18218,9 +18247,23 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
     md_num slack = md_mul(MD_K(4 * MD_EPSILON), sim->inverse_dt);
     slack = md_add(slack, md_mul(MD_K(MD_CONSISTENCY_TOLERANCE), md_abs(row->velocity_given)));
     if (md_row_is_of_velocity(sim, row)) return slack;
+    if (md_is_body_row(row)) return md_add(slack, md_body_row_slack(sim, row));
     md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
     return md_add(slack, md_mul(md_mul(MD_K(1e-4), sim->inverse_h),
                                 md_abs(MD_SOLVE(sim)->terms.factor[0])));
+}
+
+/* Whether a soft row is among those that a dependent row depends on: with more digits it would not
+   depend on them. */
+MD_STATIC int md_depends_on_soft_row(const mdyn_sim *sim, const md_row *row)
+{
+    int e;
+    for (e = row->first; e < row->first + row->owned_count; e++) {
+        const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
+        if (owner->in_equality && md_row_is_soft(owner) && md_unit_less(
+                MD_U(MD_RANK_TOLERANCE), md_unit_abs(sim->shared.entry[e]))) return 1;
+    }
+    return 0;
 }
 
 /* Sets lambda of an inequality row that is in no system, and lambda_given for rows whose bounds
@@ -18229,15 +18272,15 @@ MD_STATIC md_num md_dependent_slack(mdyn_sim *sim, const md_row *row)
    target, and none where they meet it; without a bound it contradicts them. (What corrects the
    position of a slipping coupling is no target here: exact rows agree with it to their own errors
    only.) No impulse have rows of positions on bodies, and a tangent of a cone, whose part of the
-   bound is not its own. */
+   bound is not its own. Of a row that soft ones keep from its target it is told: it misses it. */
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num v, miss, bound;
     row->impulse.lambda = row->lambda_given = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
     if (!(MD_HAS(EXACT) || MD_HAS(ELIMINATED)) || !(row->standing & MD_STANDS_REDUNDANT)
-        || md_row_is_soft(row) || (md_is_body_row(row) && !md_row_is_of_velocity(sim, row))
-        || (row->kind == MDYN_ROW_CONTACT && sim->solver.friction_law == MDYN_CONE)) return;
+        || (md_row_is_of_velocity(sim, row) && row->kind == MDYN_ROW_CONTACT
+            && sim->solver.friction_law == MDYN_CONE)) return;
 
     if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
         md_store_dependent_bound(sim, row, e);
@@ -18247,6 +18290,8 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
                                           : md_sub(row->v_lo, row->position_bias), v);
     bound = md_less(miss, MD_K(0)) ? row->lambda_min : row->lambda_max;
     if (!md_less(md_dependent_slack(sim, row), md_abs(miss)) || md_is_zero(bound)) return;
+    if (md_depends_on_soft_row(sim, row)) sim->step_misses = 1;
+    if (md_row_is_soft(row) || (md_is_body_row(row) && !md_row_is_of_velocity(sim, row))) return;
     if (!md_less(md_abs(bound), MD_NO_MAX)) {
         row->flags |= MDYN_ROW_CONTRADICTORY;
         return;

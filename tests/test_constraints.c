@@ -1062,6 +1062,112 @@ static void test_rows_are_passive(void) {
     rows_are_passive(MDYN_DANTZIG);
 }
 
+/* ---- stiff rows beside inequalities ---- */
+
+enum stop { STOP_LIMIT, STOP_RANGE, STOP_CONTACT, STOP_FRICTION, STOPS };
+
+/* A slide of 1 kg that may go to 0.5 m, and a follower of `ratio` kg through a row; 0: none. */
+static void stopped_slide(enum stop stop, double ratio) {
+    shafts(ratio > 0 ? 2 : 1, (double[]){ 1, 1 }, 0.1);
+    for (int i = 0; i < mech.model.body_count; i++) {
+        memset(&mech.body[i].inertia, 0, sizeof mech.body[i].inertia);
+        mech.body[i].joint = MDYN_PRISMATIC;
+        mech.body[i].axis = wide3(1, 0, 0);
+        mech.body[i].mass = wide(i == 0 ? 1 : ratio);
+    }
+    if (ratio > 0) {
+        couple(mimic_of(1, 0, 1, 0))->softness = (mdyn_softness)MDYN_HARD(0.2);
+    }
+    if (stop == STOP_RANGE) {
+        mdyn_coupling *c = couple(mimic_of(0, 0, 0, 0));
+        c->terms[1].coefficient = wide(0);
+        c->lower = wide(-0.5);
+        c->upper = wide(0.5);
+    } else if (stop != STOP_CONTACT) {
+        mech.body[0].lower = wide(-0.5);
+        mech.body[0].upper = wide(0.5);
+    }
+    if (stop == STOP_FRICTION) {
+        mech.body[0].friction = wide(5);
+    }
+}
+
+/* How far the slide goes beyond its stop before a code tells; -1: a code has told. */
+static double passed_stop(enum stop stop) {
+    double most = -1e30;
+    int code = mdyn_init(&sim, &mech.model);
+    CHECK_EQUAL(code, MDYN_OK);
+    sim.target[mech.model.body_count - 1] = real(1);
+    for (int step = 0; step < 40; step++) {
+        if (stop == STOP_CONTACT) {
+            mdyn_contact c;
+            memset(&c, 0, sizeof c);
+            c.b = MDYN_WORLD;
+            c.point.x = real(0.5);
+            c.normal.x = real(-1);
+            c.depth = real(of_real(sim.q[0]) - 0.5);
+            CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
+        }
+        if ((code = mdyn_step(&sim)) != MDYN_OK) {
+            CHECK(code == MDYN_WARN_NOT_CONVERGED || code == MDYN_WARN_DIGITS);
+            return most > 0 ? most : -1;
+        }
+        most = fmax(most, of_real(sim.q[0]) - 0.5);
+    }
+    return most;
+}
+
+/* A drive or a spring of any stiffness gives way to a stop: one that was as stiff as rounding made
+   the limit redundant, and the joint went through it with MDYN_OK. */
+static void test_stiff_rows_yield(void) {
+    TOLERANCE(tolerance, 1e-9, 1e-5, 1e-4);
+    for (int k = 0; k < 2 * 2 * 3 * STOPS; k++) {
+        const enum stop stop = (enum stop)(k / 12);
+        const int is_spring = k & 1, scheme = k >> 1 & 1;
+        for (int e = 4; e <= 15; e++) {
+            stopped_slide(stop, 0);
+            mech.model.solver.method = (mdyn_method)(k / 4 % 3);
+            mech.model.solver.scheme = (mdyn_scheme)scheme;
+            if (is_spring) {
+                mdyn_coupling *c = couple(mimic_of(0, 0, 0, -1));
+                c->terms[1].coefficient = wide(0);
+                c->offset = wide(-1);
+                c->softness = (mdyn_softness)MDYN_SPRING(0, 0);
+                c->softness.a = wide(pow(10, e));
+            } else {
+                mech.body[0].drive_kp = wide(pow(10, e));
+            }
+            const double passed = passed_stop(stop);
+            /* contacts are rounded more: a code may tell */
+            const double least = stop == STOP_CONTACT ? -2 : BY_SCALAR(-tolerance, -tolerance, -2);
+            if (!CHECK(passed < tolerance && passed >= least)) {
+                CHECK_NOTE("stop %d, spring %d, method %d, scheme %d, 1e%d: passed by %g\n", stop,
+                           is_spring, k / 4 % 3, scheme, e, passed);
+            }
+        }
+    }
+}
+
+/* Through a row to a light or a heavy joint, or with an effort that bounds nothing, the slide stops
+   or a code tells. */
+static void test_stiff_rows_tell(void) {
+    static const double ratio[] = { 0, 1, 1e2, 1e4, 1e-2, 1e-4 };
+    for (int k = 0; k < 6 * STOPS * 2; k++) {
+        const enum stop stop = (enum stop)(k / 2 % STOPS);
+        const int iterated = k & 1, i = k / 2 / STOPS;
+        for (int e = 4; e <= 15; e++) {
+            stopped_slide(stop, ratio[i]);
+            mech.model.solver.equality = iterated ? MDYN_ITERATED : MDYN_EXACT;
+            mech.body[mech.model.body_count - 1].drive_kp = wide(pow(10, e));
+            const double passed = passed_stop(stop);
+            if (!CHECK(passed < BY_SCALAR(1e-3, 2e-3, 2e-3))) {
+                CHECK_NOTE("stop %d, ratio %g, iterated %d, 1e%d: passed by %g\n", stop, ratio[i],
+                           iterated, e, passed);
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_two_shafts, test_compliant, test_slip_clutch, test_planetary, test_efficiency,
@@ -1070,7 +1176,8 @@ int main(int argc, char **argv) {
         test_nearest_angle, test_dependent_ratio, test_loss_ends, test_closures_are_no_couplings,
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
         test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu,
-        test_explicit_spring_target, test_driven_clutch
+        test_explicit_spring_target, test_driven_clutch, test_stiff_rows_yield,
+        test_stiff_rows_tell
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
