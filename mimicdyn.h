@@ -14092,7 +14092,7 @@ MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
 
 /* The reflections of the equality row in sim->row_x, which is 0 afterwards; `owned` as in
    md_is_dependent. row->length becomes its squared length, row->inverse_rest = 1/R_kk. Returns 0
-   if it depends on earlier rows. */
+   if it depends on earlier rows; row->inverse_rest is then 0. */
 MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 {
     const int lone = row->lone, shared = row->shared, end = row->end;
@@ -14101,13 +14101,13 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     int e;
     sum = md_add_row_squares(sim, sum, shared, end);
     left = md_squares_value(sum);
+    row->inverse_rest = MD_K(0);
     if (row->pivot < 0 || md_is_dependent(left, owned)) {
         for (e = lone; e < end; e++) MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         return 0;
     }
 
     /* onto p: first the lone coordinates, then the shared ones; R_kk = w_p if there are none */
-    row->inverse_rest = MD_K(0);
     if (shared - lone > 1)
         row->along = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
     if (end > shared)
@@ -14171,13 +14171,13 @@ MD_OWN_FRAME int md_scale_inequality(const mdyn_sim *sim, md_row *row)
     row->beside = MD_U(0);
     if (md_row_is_soft(row)) {
         cfm2 = md_mul(row->cfm, md_mul(row->scale, row->scale));
-        if (md_is_dependent(left, vector->owned) && md_less(md_mul(MD_K(1e-3), cfm2), left))
-            return 0;
-        along = md_mul(left, s);
-        left = md_add(left, cfm2);
-        s = md_rsqrt(left);
-        row->along = md_unit_of_product(along, s, 0);
-        row->beside = md_unit_of_product(cfm2, md_mul(s, s), 0);
+        if (!md_is_dependent(left, vector->owned) || !md_less(md_mul(MD_K(1e-3), cfm2), left)) {
+            along = md_mul(left, s);
+            left = md_add(left, cfm2);
+            s = md_rsqrt(left);
+            row->along = md_unit_of_product(along, s, 0);
+            row->beside = md_unit_of_product(cfm2, md_mul(s, s), 0);
+        }
     }
     if (md_is_dependent(left, vector->owned)) {
         row->inverse_rest = MD_K(1);
@@ -16887,8 +16887,8 @@ MD_OWN_FRAME void md_begin_parallel(const mdyn_sim *sim, md_parallel *p)
 }
 
 /* Solves parallel rows, the active ones from `from` to before `end`; those that contradict each
-   other stay as they are. Returns whether n.du is then at a target, p->low. */
-MD_OWN_FRAME int md_solve_parallel(mdyn_sim *sim, int from, int end)
+   other stay as they are. Returns whether n.du is then at a target, *target. */
+MD_OWN_FRAME int md_solve_parallel(mdyn_sim *sim, int from, int end, md_unit *target)
 {
     md_parallel *p = &MD_SOLVE(sim)->hand.parallel;
     int k, at_target = 0;
@@ -16909,6 +16909,7 @@ MD_OWN_FRAME int md_solve_parallel(mdyn_sim *sim, int from, int end)
         if (p->soft > 1) md_answer_at(sim, p, middle, 0);
         md_take_off_target(sim, p, middle);
     }
+    *target = p->low;
     return at_target;
 }
 
@@ -17138,10 +17139,10 @@ MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
     return k;
 }
 
-/* sim->du follows the impulses of parallel rows. `at_target`: n.du becomes the target, which what
-   their impulses add to it, as differences of far larger ones, would miss by their rounding. */
+/* sim->du follows the impulses of parallel rows. n.du becomes the target, if there is one, which
+   what their impulses add to it, as differences of far larger ones, would miss by their rounding. */
 MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iteration *i,
-                                     int at_target)
+                                     const md_unit *target)
 {
     md_unit d = MD_U(0);
     int k;
@@ -17151,9 +17152,8 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
         sim->overflow |= md_overflow_of(row->u_lambda);
         d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->impulse.u.before, i)));
     }
-    if (at_target)
-        d = md_unit_sub(MD_SOLVE(sim)->hand.parallel.low,
-                        md_dot_free(sim, md_active_row(sim, from), MD_SOLVE(sim)->du));
+    if (target)
+        d = md_unit_sub(*target, md_dot_free(sim, md_active_row(sim, from), MD_SOLVE(sim)->du));
     if (!md_unit_is_zero(d))
         sim->overflow |= md_axpy_free(sim, md_active_row(sim, from), d, MD_SOLVE(sim)->du);
 }
@@ -17207,16 +17207,17 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
 /* One visit of parallel rows: in turn or, if they disagree, all together. */
 MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
+    md_unit target;
     int at_target = 0;
     if (!md_visit_in_turn(sim, from, end, i)) return;
 
     /* constant rows: as a system, before the next iteration */
     if (MD_HAS_CONSTANT_ROWS) i->exact = 0;
     else {
-        at_target = md_solve_parallel(sim, from, end);
+        at_target = md_solve_parallel(sim, from, end, &target);
         MD_VECTOR(sim)->first = -1; /* md_parallel has stood there */
     }
-    md_follow_parallel(sim, from, end, i, at_target);
+    md_follow_parallel(sim, from, end, i, at_target ? &target : NULL);
 }
 
 /* One visit of a row by itself. */
