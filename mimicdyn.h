@@ -679,7 +679,7 @@ typedef struct mdyn_body {
    cfm = 1/(dt (dt kp + kd)), also at MDYN_VELOCITY.
    A soft row, as a drive, gives way to limits, ranges and friction however stiff it is: its cfm is
    at least 2e-9 r (FIXED: 1e-9 r, F64: 4e-22 r); of rows with a bound on their force and with
-   MDYN_ITERATED 1e-7 r (FIXED: 1e-6 r, F64: 2e-16 r). At rest under an acceleration a it is then
+   MDYN_ITERATED 1e-7 r (FIXED: 1e-9 r, F64: 2e-16 r). At rest under an acceleration a it is then
    off by that times dt^2 a. Where rounding hides its softness all the same, as from contacts and
    behind hard rows that tie it to a joint some 4 times heavier, MDYN_WARN_NOT_CONVERGED tells.
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
@@ -3261,7 +3261,8 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
    two values that differ by less, relatively, are equal. */
 #define MD_EPSILON 9.313225746154785e-10 /* resolution of an md_unit, 2^-30 */
 #define MD_EXACT_CFM MD_EPSILON           /* least cfm/r of a soft row that is solved directly */
-#define MD_BLOCK_CFM (1024 * MD_EPSILON) /* least cfm/r of a soft row that is iterated */
+#define MD_BLOCK_CFM MD_EPSILON           /* of one that is iterated */
+#define MD_STIFF 0                        /* see md_visit_in_turn: here the block is made coarser */
 #define MD_MASS_ROUNDING (8 * MD_EPSILON) /* of M, of what its elements are sums of */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
@@ -5333,6 +5334,7 @@ typedef uint32_t md_bits;
 #define MD_REFINES_EQUALITIES 0
 #define MD_EXACT_CFM (4 * MD_RANK_TOLERANCE * MD_RANK_TOLERANCE)
 #define MD_BLOCK_CFM MD_EPSILON
+#define MD_STIFF (1024 * MD_EPSILON)
 #define MD_PRODUCTS_ARE_CHEAP 1
 #define MD_LEADS_TO_MIDDLE 0
 #define MD_SNAPS_ENTRIES 0 /* its rounding is that of the row's scale, and cancels in v */
@@ -17177,8 +17179,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (MD_HAS_CONSTANT_ROWS) row->impulse.u.before = row->u_lambda;
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
-        stiff |= md_is_soft_in_block(row)
-            && !md_unit_less(MD_U(1024 * MD_EPSILON), row->beside);
+        stiff |= md_is_soft_in_block(row) && !md_unit_less(MD_U(MD_STIFF), row->beside);
         overflow |= md_overflow_of(row->u_lambda);
         change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         size = md_unit_abs(row->u_lambda);
@@ -18277,6 +18278,7 @@ MD_STATIC int md_depends_on_soft_row(const mdyn_sim *sim, const md_row *row)
 MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 {
     md_num v, miss, bound;
+    int has_none; /* no impulse, whatever it misses */
     row->impulse.lambda = row->lambda_given = row->warm_start = MD_K(0);
     row->u_lambda = MD_U(0);
     if (!(MD_HAS(EXACT) || MD_HAS(ELIMINATED)) || !(row->standing & MD_STANDS_REDUNDANT)
@@ -18291,10 +18293,10 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
                                           : md_sub(row->v_lo, row->position_bias), v);
     bound = md_less(miss, MD_K(0)) ? row->lambda_min : row->lambda_max;
     if (!md_less(md_dependent_slack(sim, row), md_abs(miss)) || md_is_zero(bound)) return;
-    if (md_depends_on_soft_row(sim, row)) sim->step_misses = 1;
-    if (md_row_is_soft(row) || (md_is_body_row(row) && !md_row_is_of_velocity(sim, row))) return;
-    if (!md_less(md_abs(bound), MD_NO_MAX)) {
-        row->flags |= MDYN_ROW_CONTRADICTORY;
+    has_none = md_row_is_soft(row) || (md_is_body_row(row) && !md_row_is_of_velocity(sim, row));
+    if (has_none || !md_less(md_abs(bound), MD_NO_MAX)) {
+        if (md_depends_on_soft_row(sim, row)) sim->step_misses = 1;
+        if (!has_none) row->flags |= MDYN_ROW_CONTRADICTORY;
         return;
     }
     row->impulse.lambda = row->lambda_given = bound;
