@@ -8,7 +8,7 @@
 
 #define MIMICDYN_MAX_BODIES 128   /* trains of gears */
 #define MIMICDYN_MAX_COUPLINGS 128
-#define MIMICDYN_MAX_BODY_ROWS 16
+#define MIMICDYN_MAX_BODY_ROWS 22
 #define MIMICDYN_MAX_CONTACTS 44  /* stacks of 11 boxes */
 #define MIMICDYN_MAX_DANTZIG 132  /* their rows */
 #define MIMICDYN_MAX_CURVES 24

@@ -882,8 +882,8 @@ static void refused_closures(void) {
     }
 #undef REFUSED
     four_bar(MDYN_CLOSE_WELD, straight);
-    closure[1] = closure[2] = closure[0];
-    mech.model.closure_count = 3; /* 18 rows */
+    closure[1] = closure[2] = closure[3] = closure[0];
+    mech.model.closure_count = 4; /* 24 rows */
     refused_model(MDYN_ERR_CAPACITY_BODY_ROWS, -1);
     mech.model.closures = NULL;
     refused_model(MDYN_ERR_NULL, -1);

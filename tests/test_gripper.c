@@ -1,12 +1,7 @@
 /* The PR2's gripper, four loops, on a wrist and a base that are free to move: its redundant rows
    are found in every step, and it falls as one body. And a loop of driven joints: what it is said
    to need is what a step uses, or more. */
-#define MIMICDYN_MAX_BODIES 13
-#define MIMICDYN_MAX_DOFS 18
-#define MIMICDYN_MAX_BODY_ROWS 22
-#define MIMICDYN_MAX_ENTRIES 1200
-#define MIMICDYN_IMPLEMENTATION
-#include "../mimicdyn.h"
+#include "knobs.h"
 #include "../examples/robots/pr2_gripper.h"
 #include "check.h"
 
@@ -60,7 +55,7 @@ static void test_driven_loop(void) {
     mdyn_model model = pr2_gripper_model;
     mdyn_capacity need;
     int bodies, k;
-    for (bodies = 2; bodies <= MIMICDYN_MAX_BODIES; bodies++) {
+    for (bodies = 2; bodies <= CARRIERS + PR2_GRIPPER_BODIES; bodies++) {
         memset(body, 0, sizeof body);
         for (k = 0; k < bodies; k++) {
             body[k] = carrier[1 + k % 2];
