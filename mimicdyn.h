@@ -2125,7 +2125,7 @@ typedef struct mdyn_sim {
     /* State, beside q and v: >>kinematics (seen, tails), >>integrate, >>project, mdyn_reset. */
     mdyn_real q_seen[MDYN_MAX_COORDINATES], v_seen[MIMICDYN_MAX_DOFS]; /* q, v of the states */
     md_tail q_tail[MDYN_MAX_COORDINATES], v_tail[MIMICDYN_MAX_DOFS];   /* digits beyond q, v */
-    /* in a midpoint step, whose start q_seen has: those of q, then, if v may have to return, of v */
+    /* in a midpoint step, whose start q_seen has: those of q, then, if v may return to it, of v */
     md_tail tail_start[MDYN_MAX_COORDINATES
         + (MIMICDYN_QUATERNIONS || MIMICDYN_MAX_CURVES > 0 ? MIMICDYN_MAX_DOFS : 0)];
 #if MD_FLOATING_TREES
@@ -11916,10 +11916,10 @@ MD_INLINE void md_drift_to_middle(mdyn_sim *sim)
 
 /* q and v of the follower of tie i by what C and C' miss. On curves v stays as the solve gave it,
    G v to second order of dt. To move the follower alone would cost energy of first order of dt; the
-   next solve moves all joints by their mass (md_find_off). *off := 1 if C was not 0 before the step:
-   the step then corrects the part erp of it. A correction that would leave the range of q is omitted;
-   on a curve, where it may be most of the way, it is MDYN_ERR_OVERFLOW (index: coordinate). There C
-   may have no value: MDYN_ERR_NOT_FINITE (index: coupling). */
+   next solve moves all joints by their mass (md_find_off). *off := 1 if C was not 0 before the
+   step: the step then corrects the part erp of it. A correction that would leave the range of q is
+   omitted; on a curve, where it may be most of the way, it is MDYN_ERR_OVERFLOW (index: coordinate).
+   There C may have no value: MDYN_ERR_NOT_FINITE (index: coupling). */
 MD_STATIC int md_lead_back(mdyn_sim *sim, int i, int *off)
 {
     const md_tie *tie = &sim->tie[i];
@@ -17141,8 +17141,8 @@ MD_INLINE int md_parallel_end(const mdyn_sim *sim, int from)
     return k;
 }
 
-/* sim->du follows the impulses of parallel rows. n.du becomes the target, if there is one, which
-   what their impulses add to it, as differences of far larger ones, would miss by their rounding. */
+/* sim->du follows the impulses of parallel rows. n.du becomes the target, if there is one: what
+   differences of far larger impulses add to it would miss that by their rounding. */
 MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iteration *i,
                                      const md_unit *target)
 {
