@@ -11918,8 +11918,8 @@ MD_INLINE void md_drift_to_middle(mdyn_sim *sim)
    G v to second order of dt. To move the follower alone would cost energy of first order of dt; the
    next solve moves all joints by their mass (md_find_off). *off := 1 if C was not 0 before the
    step: the step then corrects the part erp of it. A correction that would leave the range of q is
-   omitted; on a curve, where it may be most of the way, it is MDYN_ERR_OVERFLOW (index: coordinate).
-   There C may have no value: MDYN_ERR_NOT_FINITE (index: coupling). */
+   omitted; on a curve, where it may be most of the way, it is an error: MDYN_ERR_OVERFLOW (index:
+   coordinate). There C may have no value: MDYN_ERR_NOT_FINITE (index: coupling). */
 MD_STATIC int md_lead_back(mdyn_sim *sim, int i, int *off)
 {
     const md_tie *tie = &sim->tie[i];
