@@ -24235,7 +24235,7 @@ MD_STATIC int md_reduction_is_valid(const mdyn_sim *sim)
 MD_STATIC int md_counts_are_valid(const mdyn_sim *sim)
 {
     uint8_t seen[MIMICDYN_MAX_ROWS];
-    int k, ok = md_is_between(sim->couplings, sim->joint_row_count, sim->rows)
+    int k, ok = !sim->is_in_middle && md_is_between(sim->couplings, sim->joint_row_count, sim->rows)
         && sim->rows <= MIMICDYN_MAX_ROWS
         && md_is_between(0, sim->active_count, MIMICDYN_MAX_ROWS)
         && md_is_between(0, sim->equality_count, sim->active_count)
