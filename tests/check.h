@@ -29,28 +29,35 @@
 #if MDYN_SCALAR == MDYN_SCALAR_FIXED
 /* The header's formats, written from their description and not with its macros: x 2^40, and
    m 2^8 + (e mod 2^8), of which MDYN_C takes one e for each range of magnitudes. Both to nearest;
-   what is too large becomes the largest, NaN what no state may hold. */
+   what is too large becomes the largest, NaN what no state may hold. Products with powers of two
+   are exact; ldexp took a quarter of the time of a test. */
+static inline double power_of_two(int e) { /* of normal numbers */
+    const uint64_t bits = (uint64_t)(1023 + e) << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
 static inline mdyn_real real(double x) {
     return isnan(x) ? INT64_MIN : x >= 8388608 ? INT64_MAX : x <= -8388608 ? -INT64_MAX
-                                                                           : llround(ldexp(x, 40));
+                                                                           : llround(x * 0x1p40);
 }
 static inline mdyn_wide wide(double x) {
     static const int top[] = { -64, -48, -32, -16, -8, 0, 8, 16, 32, 48, 64, 80, 96, 112 };
     int exponent, i = 0;
     frexp(x, &exponent);
-    if (!(fabs(x) < ldexp(1, 112))) {
+    if (!(fabs(x) < 0x1p112)) {
         return x < 0 ? MDYN_WIDE_NEGATIVE_HUGE_ : MDYN_WIDE_HUGE_;
     }
     while (exponent > top[i]) {
         i++;
     }
-    int64_t m = llround(ldexp(x, 55 - top[i]));
+    int64_t m = llround(x * power_of_two(55 - top[i]));
     return m == 0 ? 0 : m * 256 + ((top[i] - 55) & 255);
 }
-static inline double of_real(mdyn_real x) { return ldexp((double)x, -40); }
+static inline double of_real(mdyn_real x) { return (double)x * 0x1p-40; }
 static inline double of_wide(mdyn_wide x) {
     int e = (int)(x & 255);
-    return ldexp((double)(x >> 8), e < 128 ? e : e - 256);
+    return (double)(x >> 8) * power_of_two(e < 128 ? e : e - 256);
 }
 static const double check_epsilon = 1.0 / (1 << 30);
 #else
