@@ -35,11 +35,11 @@ demo: $(SCALARS:%=build/example-demo-%)
 	@set -e; for scalar in $(SCALARS); do \
 	    echo "== demo, $$scalar"; build/example-demo-$$scalar build/demo-$$scalar.svg; done
 
-## Compiles and runs the tests; the last line says how many passed. [3 to 4 min]
+## Compiles and runs the tests; the last line says how many passed. [5 min]
 test:
 	@$(RUN) build/tests $(JOBS) -DCMAKE_C_COMPILER="$(CC)"
 
-## The header in every compiler and standard that is here; symbols, stack, baked sims. [5 min]
+## The header in every compiler and standard that is here; symbols, stack, baked sims. [8 min]
 matrix:
 	@$(RUN) build/matrix $(JOBS) -DCMAKE_C_COMPILER="$(CC)" -DMIMICDYN_PART=matrix
 
@@ -105,7 +105,7 @@ lint:
 measures:
 	@python3 tests/measures.py mimicdyn.h
 
-## Runs the test programs, examples and the fuzzing corpus with ASan and UBSan. [5 min]
+## Runs the test programs, examples and the fuzzing corpus with ASan and UBSan. [20 min]
 # clang's checks of integers are among them; tests/wraps.txt says where unsigned numbers may wrap.
 sanitize:
 	@if command -v $(CLANG) >/dev/null 2>&1; then \
@@ -120,7 +120,7 @@ sanitize:
 $(SCALARS:%=sanitize-%): sanitize-%:
 	@$(MAKE) --no-print-directory sanitize SCALARS=$*
 
-## Shows which lines of the header the tests reach (needs clang and llvm-cov). [5 min]
+## Shows which lines of the header the tests reach (needs clang and llvm-cov). [80 min]
 coverage:
 	@tests/coverage.sh $(CLANG) build/coverage
 

@@ -678,9 +678,8 @@ typedef struct mdyn_body {
    With MDYN_EXPLICIT each substep has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd),
    cfm = 1/(dt (dt kp + kd)), also at MDYN_VELOCITY.
    A soft row, as a drive, gives way to limits, ranges and friction however stiff it is: its cfm is
-   at least 2e-9 r (FIXED: 1e-9 r, F64: 4e-22 r); of rows with a bound on their force and with
-   MDYN_ITERATED 1e-7 r (FIXED: 1e-9 r, F64: 2e-16 r). At rest under an acceleration a it is then
-   off by that times dt^2 a. Where rounding hides its softness all the same, as from contacts and
+   at least 2e-9 r (FIXED: 1e-9 r, F64: 4e-22 r). At rest under an acceleration a it is then off by
+   that times dt^2 a. Where rounding hides its softness all the same, as from contacts and
    behind hard rows that tie it to a joint some 4 times heavier, MDYN_WARN_NOT_CONVERGED tells.
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
 typedef enum mdyn_softness_kind {
@@ -3260,8 +3259,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
    linearly dependent on earlier rows if they leave less than this of it. MD_CONSISTENCY_TOLERANCE:
    two values that differ by less, relatively, are equal. */
 #define MD_EPSILON 9.313225746154785e-10 /* resolution of an md_unit, 2^-30 */
-#define MD_EXACT_CFM MD_EPSILON           /* least cfm/r of a soft row that is solved directly */
-#define MD_BLOCK_CFM MD_EPSILON           /* of one that is iterated */
+#define MD_LEAST_CFM MD_EPSILON           /* least cfm/r of a soft row */
 #define MD_STIFF 0                        /* see md_visit_in_turn: here the block is made coarser */
 #define MD_MASS_ROUNDING (8 * MD_EPSILON) /* of M, of what its elements are sums of */
 #define MD_RANK_TOLERANCE 4e-6
@@ -5332,8 +5330,7 @@ typedef uint32_t md_bits;
 #endif
 
 #define MD_REFINES_EQUALITIES 0
-#define MD_EXACT_CFM (4 * MD_RANK_TOLERANCE * MD_RANK_TOLERANCE)
-#define MD_BLOCK_CFM MD_EPSILON
+#define MD_LEAST_CFM (4 * MD_RANK_TOLERANCE * MD_RANK_TOLERANCE)
 #define MD_STIFF (1024 * MD_EPSILON)
 #define MD_PRODUCTS_ARE_CHEAP 1
 #define MD_LEADS_TO_MIDDLE 0
@@ -13673,12 +13670,10 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
 
 /* Gives a soft row at least a part of its md_soft_mass as compliance, so much that a row parallel
    to it is no md_is_dependent. With less it would leave nothing of the limits that depend on it:
-   these hold, and it yields. The impulse of one that is iterated shares the block of the
-   velocities, and is to leave them their digits: MD_BLOCK_CFM. */
-MD_INLINE void md_keep_compliance(const mdyn_sim *sim, md_row *row, int direct)
+   these hold, and it yields. */
+MD_INLINE void md_keep_compliance(const mdyn_sim *sim, md_row *row)
 {
-    const md_num least = direct ? MD_K(MD_EXACT_CFM) : MD_K(MD_BLOCK_CFM);
-    row->cfm = md_max(row->cfm, md_mul(least, *md_soft_mass(sim, row)));
+    row->cfm = md_max(row->cfm, md_mul(MD_K(MD_LEAST_CFM), *md_soft_mass(sim, row)));
 }
 
 /* Bounds of the impulse. An effort, if it is not 0, bounds the sum of command and drive: |tau +
@@ -14410,7 +14405,7 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (md_row_is_spring(row) && (md_is_body_row(row) || md_row_has_range(sim, row)))
         md_share_spring(sim, row);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
-    if (md_row_is_soft(row)) md_keep_compliance(sim, row, direct);
+    if (md_row_is_soft(row)) md_keep_compliance(sim, row);
 
     if (direct) {
         is_independent = md_qr_pivot(sim, row, md_orthogonalize_row(sim, k, 1, free));
