@@ -39,13 +39,13 @@ static inline double power_of_two(int e) { /* of normal numbers */
 }
 static inline mdyn_real real(double x) {
     return isnan(x) ? INT64_MIN : x >= 8388608 ? INT64_MAX : x <= -8388608 ? -INT64_MAX
-                                                                           : llround(x * 0x1p40);
+                                                                           : llround(x * power_of_two(40));
 }
 static inline mdyn_wide wide(double x) {
     static const int top[] = { -64, -48, -32, -16, -8, 0, 8, 16, 32, 48, 64, 80, 96, 112 };
     int exponent, i = 0;
     frexp(x, &exponent);
-    if (!(fabs(x) < 0x1p112)) {
+    if (!(fabs(x) < power_of_two(112))) {
         return x < 0 ? MDYN_WIDE_NEGATIVE_HUGE_ : MDYN_WIDE_HUGE_;
     }
     while (exponent > top[i]) {
@@ -54,7 +54,7 @@ static inline mdyn_wide wide(double x) {
     int64_t m = llround(x * power_of_two(55 - top[i]));
     return m == 0 ? 0 : m * 256 + ((top[i] - 55) & 255);
 }
-static inline double of_real(mdyn_real x) { return (double)x * 0x1p-40; }
+static inline double of_real(mdyn_real x) { return (double)x * power_of_two(-40); }
 static inline double of_wide(mdyn_wide x) {
     int e = (int)(x & 255);
     return (double)(x >> 8) * power_of_two(e < 128 ? e : e - 256);
