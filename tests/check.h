@@ -38,8 +38,10 @@ static inline double power_of_two(int e) { /* of normal numbers */
     return x;
 }
 static inline mdyn_real real(double x) {
-    return isnan(x) ? INT64_MIN : x >= 8388608 ? INT64_MAX : x <= -8388608 ? -INT64_MAX
-                                                                           : llround(x * power_of_two(40));
+    if (isnan(x)) {
+        return INT64_MIN;
+    }
+    return x >= 8388608 ? INT64_MAX : x <= -8388608 ? -INT64_MAX : llround(x * power_of_two(40));
 }
 static inline mdyn_wide wide(double x) {
     static const int top[] = { -64, -48, -32, -16, -8, 0, 8, 16, 32, 48, 64, 80, 96, 112 };
