@@ -679,8 +679,9 @@ typedef struct mdyn_body {
    cfm = 1/(dt (dt kp + kd)), also at MDYN_VELOCITY.
    A soft row, as a drive, gives way to limits, ranges and friction however stiff it is: its cfm is
    at least 2e-9 r (FIXED: 1e-9 r, F64: 4e-22 r). At rest under an acceleration a it is then off by
-   that times dt^2 a. Where rounding hides its softness all the same, as from contacts and
-   behind hard rows that tie it to a joint some 4 times heavier, MDYN_WARN_NOT_CONVERGED tells.
+   that times dt^2 a. Where rounding hides its softness all the same, as from contacts and behind
+   hard rows that tie it to a joint some 4 times heavier, MDYN_WARN_NOT_CONVERGED tells; not in F32
+   of a row with a bound whose h^2 kp r is 1e6 or more, tied to a joint 100 times heavier.
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA, MDYN_ODE_CFM
