@@ -3261,7 +3261,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
    two values that differ by less, relatively, are equal. */
 #define MD_EPSILON 9.313225746154785e-10 /* resolution of an md_unit, 2^-30 */
 #define MD_LEAST_CFM MD_EPSILON           /* least cfm/r of a soft row */
-#define MD_STIFF 0                        /* see md_visit_in_turn: here the block is made coarser */
+#define MD_STIFF 0                        /* none (md_visit_in_turn): the block becomes coarser */
 #define MD_MASS_ROUNDING (8 * MD_EPSILON) /* of M, of what its elements are sums of */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
@@ -17175,7 +17175,8 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (MD_HAS_CONSTANT_ROWS) row->impulse.u.before = row->u_lambda;
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
-        stiff |= md_is_soft_in_block(row) && !md_unit_less(MD_U(MD_STIFF), row->beside);
+        stiff |= MD_STIFF > 0 && md_is_soft_in_block(row)
+            && !md_unit_less(MD_U(MD_STIFF), row->beside);
         overflow |= md_overflow_of(row->u_lambda);
         change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         size = md_unit_abs(row->u_lambda);
