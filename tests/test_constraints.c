@@ -1092,10 +1092,12 @@ static void stopped_slide(enum stop stop, double ratio) {
     }
 }
 
-/* How far the slide goes beyond its stop before a code tells; -1: a code has told. */
-static double passed_stop(enum stop stop) {
+/* How far the slide goes beyond its stop before a code tells; -1: a code has told. *in_all: how far
+   in all steps. */
+static double passed_stop(enum stop stop, double *in_all) {
     double most = -1e30;
-    int code = mdyn_init(&sim, &mech.model);
+    int told = 0, code = mdyn_init(&sim, &mech.model);
+    *in_all = most;
     CHECK_EQUAL(code, MDYN_OK);
     sim.target[mech.model.body_count - 1] = real(1);
     for (int step = 0; step < 40; step++) {
@@ -1108,13 +1110,14 @@ static double passed_stop(enum stop stop) {
             c.depth = real(of_real(sim.q[0]) - 0.5);
             CHECK_EQUAL(mdyn_set_contacts(&sim, &c, 1), MDYN_OK);
         }
-        if ((code = mdyn_step(&sim)) != MDYN_OK) {
-            CHECK(code == MDYN_WARN_NOT_CONVERGED || code == MDYN_WARN_DIGITS);
-            return most > 0 ? most : -1;
-        }
-        most = fmax(most, of_real(sim.q[0]) - 0.5);
+        code = mdyn_step(&sim);
+        CHECK(told || code == MDYN_OK || code == MDYN_WARN_NOT_CONVERGED
+              || code == MDYN_WARN_DIGITS);
+        told |= code != MDYN_OK;
+        *in_all = fmax(*in_all, of_real(sim.q[0]) - 0.5);
+        if (!told) most = *in_all;
     }
-    return most;
+    return told && most <= 0 ? -1 : most;
 }
 
 /* A drive or a spring of any stiffness gives way to a stop: one that was as stiff as rounding made
@@ -1137,12 +1140,15 @@ static void test_stiff_rows_yield(void) {
             } else {
                 mech.body[0].drive_kp = wide(pow(10, e));
             }
-            const double passed = passed_stop(stop);
-            /* contacts are rounded more: a code may tell */
+            double in_all;
+            const double passed = passed_stop(stop, &in_all);
+            /* contacts are rounded more: a code may tell, and in F32 they do not hold then */
             const double least = stop == STOP_CONTACT ? -2 : BY_SCALAR(-tolerance, -tolerance, -2);
-            if (!CHECK(passed < tolerance && passed >= least)) {
+            const int lets_pass = stop == STOP_CONTACT && EXPECT_SCALAR == MDYN_SCALAR_F32;
+            if (!CHECK(passed < tolerance && passed >= least)
+                || !CHECK(lets_pass || in_all < BY_SCALAR(1e-9, 1e-5, 2e-3))) {
                 CHECK_NOTE("stop %d, spring %d, method %d, scheme %d, 1e%d: passed by %g\n", stop,
-                           is_spring, k / 4 % 3, scheme, e, passed);
+                           is_spring, k / 4 % 3, scheme, e, in_all);
             }
         }
     }
@@ -1159,7 +1165,8 @@ static void test_stiff_rows_tell(void) {
             stopped_slide(stop, ratio[i]);
             mech.model.solver.equality = iterated ? MDYN_ITERATED : MDYN_EXACT;
             mech.body[mech.model.body_count - 1].drive_kp = wide(pow(10, e));
-            const double passed = passed_stop(stop);
+            double in_all;
+            const double passed = passed_stop(stop, &in_all);
             if (!CHECK(passed < BY_SCALAR(1e-3, 2e-3, 2e-3))) {
                 CHECK_NOTE("stop %d, ratio %g, iterated %d, 1e%d: passed by %g\n", stop, ratio[i],
                            iterated, e, passed);

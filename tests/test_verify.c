@@ -166,9 +166,19 @@ static void test_flips(void) {
     CHECK_NOTE("%d of 1000 told\n", told);
 }
 
+/* No sim is in the middle of a step when a call begins. */
+static void test_in_middle(void) {
+    start(0);
+    sim.is_in_middle = 1;
+    CHECK_EQUAL(mdyn_verify(&sim), MDYN_ERR_MEMORY);
+    sim.is_in_middle = 0;
+    CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_sound();
+    test_in_middle();
     test_flips();
     return check_end();
 }
