@@ -680,8 +680,7 @@ typedef struct mdyn_body {
    A soft row, as a drive, gives way to limits, ranges and friction however stiff it is: its cfm is
    at least 2e-9 r (FIXED: 1e-9 r, F64: 4e-22 r). At rest under an acceleration a it is then off by
    that times dt^2 a. Where rounding hides its softness all the same, as from contacts and behind
-   hard rows that tie it to a joint some 4 times heavier, MDYN_WARN_NOT_CONVERGED tells; not in F32
-   of a row with a bound whose h^2 kp r is 1e6 or more, tied to a joint 100 times heavier.
+   hard rows that tie it to a joint some 4 times heavier, MDYN_WARN_NOT_CONVERGED tells.
    Source: PhysX mimic joints, equations (18), (20)-(29); ODE, manual 3.8.2. */
 typedef enum mdyn_softness_kind {
     MDYN_DEFAULT, MDYN_ERP_CFM, MDYN_KP_KD, MDYN_OMEGA_ZETA, MDYN_ODE_CFM
@@ -1641,8 +1640,8 @@ typedef struct md_row {
     /* From here on of the solve at hand, or with standing rows (md_row.standing) of all: a set-up
        writes them before it reads them, and where bodies stand in between (md_row_slot) nothing of
        them is left. What comes before outlives a step. */
-    md_unit along;                    /* inequality: x = along n, n its entries, of length 1;
-                                         equality: tau of its first Householder reflection */
+    md_unit along;                    /* x = along n, n its entries, of length 1; equality:
+                                         MD_TAU_LONE */
     md_num scale;
     md_num error, v_lo, v_hi, cfm;    /* v_lo <= J v' + cfm lambda <= v_hi */
     md_num position_bias;             /* the part of v_lo, v_hi that corrects `error` */
@@ -1653,12 +1652,18 @@ typedef struct md_row {
     md_num warm_start;                /* lambda at which the next step begins */
     md_num Jv;                        /* J v before the solve */
     md_num inverse_rest;              /* equality: 1/x at its pivot; inequality: 1/length */
-    md_num length;                    /* inequality: 1/scale; equality: squared, whitened */
-    md_unit beside;                   /* inequality: share of cfm in the squared length;
-                                         equality: tau of its second reflection */
+    md_num length;                    /* 1/scale; equality: MD_LENGTH2 */
+    md_unit beside;                   /* share of cfm in the squared length; equality:
+                                         MD_TAU_SHARED */
     md_unit u_lo, u_hi, u_lambda_min, u_lambda_max, u_lambda;
     md_impulse impulse;
 } md_row;
+
+/* Of an equality row: tau of the reflections of its lone and of its shared entries; its squared
+   length, whitened. Inequality rows have no reflections. */
+#define MD_TAU_LONE(row) ((row)->along)
+#define MD_TAU_SHARED(row) ((row)->beside)
+#define MD_LENGTH2(row) ((row)->length)
 
 /* The places that W of a DoF takes, six numbers, among those of L; whether trees can be so deep
    that W is made instead of L (md_is_deep). */
@@ -3261,7 +3266,7 @@ typedef uint64_t md_bits; /* the representation of an mdyn_real */
    two values that differ by less, relatively, are equal. */
 #define MD_EPSILON 9.313225746154785e-10 /* resolution of an md_unit, 2^-30 */
 #define MD_LEAST_CFM MD_EPSILON           /* least cfm/r of a soft row */
-#define MD_STIFF 0                        /* none (md_visit_in_turn): the block becomes coarser */
+#define MD_IMPULSES_HIDE 0 /* md_hides_changes: never, the block becomes coarser */
 #define MD_MASS_ROUNDING (8 * MD_EPSILON) /* of M, of what its elements are sums of */
 #define MD_RANK_TOLERANCE 4e-6
 #define MD_CONSISTENCY_TOLERANCE 1e-5
@@ -5332,7 +5337,7 @@ typedef uint32_t md_bits;
 
 #define MD_REFINES_EQUALITIES 0
 #define MD_LEAST_CFM (4 * MD_RANK_TOLERANCE * MD_RANK_TOLERANCE)
-#define MD_STIFF (1024 * MD_EPSILON)
+#define MD_IMPULSES_HIDE 1
 #define MD_PRODUCTS_ARE_CHEAP 1
 #define MD_LEADS_TO_MIDDLE 0
 #define MD_SNAPS_ENTRIES 0 /* its rounding is that of the row's scale, and cancels in v */
@@ -12027,10 +12032,10 @@ MD_STATIC int md_moves_pivot(const mdyn_sim *sim, const md_row *row)
     return md_less(md_mul(md_error_rounding(sim), md_mul(MD_K(4), md_add(MD_K(1), q))), moved);
 }
 
-/* Sets the flag of the row in sim->has_position_error if |error| exceeds the rounding of C,
+/* Whether |error| exceeds the rounding of C of a row,
    md_error_rounding sum of |coefficient| (1 + |q|); of a row on bodies md_error_rounding of its
    unit. Reads sim->terms. */
-MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row, md_num error)
+MD_STATIC int md_is_position_error(const mdyn_sim *sim, const md_row *row, md_num error)
 {
     const md_terms *t = &MD_SOLVE(sim)->terms;
     md_num size = t->count == 0 ? md_unit_of_row(sim, row) : MD_K(0);
@@ -12040,8 +12045,13 @@ MD_STATIC void md_note_position_error(mdyn_sim *sim, const md_row *row, md_num e
             md_abs(md_of_real(sim->q[md_coordinate_of_dof(sim, t->dof[k])])))));
     if (MD_HAS_CURVES && row->kind == MDYN_ROW_COUPLING)
         size = md_add(size, md_sum_bends(sim, row->index, MD_BEND_VALUE));
-    if (md_less(md_mul(md_error_rounding(sim), size), md_abs(error)))
-        sim->has_position_error |= md_error_kind(sim, row);
+    return md_less(md_mul(md_error_rounding(sim), size), md_abs(error));
+}
+
+/* Sets the flag of the row in sim->has_position_error if `error` is one. Reads sim->terms. */
+MD_INLINE void md_note_position_error(mdyn_sim *sim, const md_row *row, md_num error)
+{
+    if (md_is_position_error(sim, row, error)) sim->has_position_error |= md_error_kind(sim, row);
 }
 
 /* Stores the bias of a row. With relaxation and MDYN_EXPLICIT, or without relaxation after a step
@@ -14015,13 +14025,13 @@ MD_INLINE void md_apply_reflection_if_any(mdyn_sim *sim, int first, int count, i
 MD_INLINE void md_apply_lone_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
 {
     md_apply_reflection_if_any(sim, row->lone, row->shared - 1 - row->lone, row->pivot,
-                               row->along, u);
+                               MD_TAU_LONE(row), u);
 }
 
 MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_unit *u)
 {
     md_apply_reflection_if_any(sim, row->shared, row->end - row->shared, row->pivot,
-                               row->beside, u);
+                               MD_TAU_SHARED(row), u);
 }
 
 /* Bits of row->standing. The row is set up and stays so until M is factored anew, which every new
@@ -14089,8 +14099,8 @@ MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
 }
 
 /* The reflections of the equality row in sim->row_x, which is 0 afterwards; `owned` as in
-   md_is_dependent. row->length becomes its squared length, row->inverse_rest = 1/R_kk. Returns 0
-   if it depends on earlier rows; row->inverse_rest is then 0. */
+   md_is_dependent. row->inverse_rest = 1/R_kk. Returns 0 if it depends on earlier rows;
+   row->inverse_rest is then 0. */
 MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 {
     const int lone = row->lone, shared = row->shared, end = row->end;
@@ -14107,12 +14117,12 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 
     /* onto p: first the lone coordinates, then the shared ones; R_kk = w_p if there are none */
     if (shared - lone > 1)
-        row->along = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
+        MD_TAU_LONE(row) = md_make_reflection(sim, row, lone, shared - 1 - lone, square);
     if (end > shared)
-        row->beside = md_make_reflection(sim, row, shared, end - shared, left);
+        MD_TAU_SHARED(row) = md_make_reflection(sim, row, shared, end - shared, left);
     if (md_is_zero(row->inverse_rest))
         row->inverse_rest = md_inverse(md_of_unit(MD_LASTING(sim)->row_x[row->pivot], 0));
-    row->length = md_add(left, owned);
+    MD_LENGTH2(row) = md_add(left, owned);
     MD_LASTING(sim)->row_x[row->pivot] = MD_U(0);
     return 1;
 }
@@ -14216,7 +14226,7 @@ MD_OWN_FRAME md_num md_uncertain_length2(const mdyn_sim *sim, const md_row *row,
         x = md_mul(x, x);
         if (is_rounded)
             sum = md_add(sum, md_mul(x, md_sum2(rounding, rounding, md_mul(relative, relative),
-                                                owner->length)));
+                                                MD_LENGTH2(owner))));
         if (md_is_body_row(owner)) sum = md_add(sum, md_mul(x, md_open_length2(sim, owner)));
     }
     return sum;
@@ -14316,7 +14326,7 @@ MD_OWN_FRAME void md_set_given_impulse(mdyn_sim *sim, md_row *row)
     is_scaled = row->in_inequality && (MD_HAS_CONSTANT_ROWS || row->owned_count == 0);
     in_equality = MD_HAS(EXACT) && row->in_equality;
     if (in_equality || is_scaled) lambda = md_mul(md_mul(lambda, row->scale), row->scale);
-    if (in_equality) lambda = md_div(lambda, row->length);
+    if (in_equality) lambda = md_div(lambda, MD_LENGTH2(row));
     else if (!is_scaled)
         lambda = md_div(lambda, is_idle ? row->cfm : md_add(row->cfm, *md_soft_mass(sim, row)));
     row->lambda_given = md_max(row->lambda_min, md_min(row->lambda_max, lambda));
@@ -16554,10 +16564,39 @@ MD_SHARED md_unit md_next_impulse(const md_row *row, md_unit velocity, md_unit o
     return md_unit_less(max, next) ? max : next;
 }
 
+/* Whether a row is at no bound, and what it misses where n.du = `velocity`. A row with two targets
+   has none where it does not push. */
+MD_OWN_FRAME int md_misses_freely(const md_row *row, md_unit velocity, md_unit *miss)
+{
+    const md_unit u = row->u_lambda, zero = MD_U(0);
+    if (!md_unit_less(row->u_lambda_min, u) || !md_unit_less(u, row->u_lambda_max)
+        || (md_unit_is_zero(u) && md_has_two_in_block(row))) return 0;
+    *miss = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi,
+                        md_part_along(row, velocity));
+    if (md_is_soft_in_block(row)) *miss = md_unit_sub(*miss, md_unit_mul(row->beside, u));
+    return 1;
+}
+
+/* The least impulse that hides changes: of a stiff drive that pushes against a stop through another
+   row, say. Each of the three nearly cancels the others, so that what is left of them in sim->du
+   has digits that the impulses themselves do not show. Near rest these show enough. */
+MD_INLINE md_unit md_least_hiding(const mdyn_sim *sim)
+{
+    return md_unit_add(md_unit_mul(MD_U(1024), sim->free_motion), MD_U(1.0 / 1024));
+}
+
+/* Whether a visit that leaves the impulse of a row as it is, by rounding, may have a change to make
+   in the motion. */
+MD_INLINE int md_hides_changes(const md_row *row, md_unit least)
+{
+    return MD_IMPULSES_HIDE && md_unit_less(least, md_unit_abs(row->u_lambda));
+}
+
 /* An iteration. */
 typedef struct md_iteration {
     md_unit omega;      /* relaxation */
     md_unit part;       /* of `largest`, by which impulses may change at its end */
+    md_unit hiding;     /* md_least_hiding */
     md_unit moved;      /* largest change of an impulse */
     md_unit largest;    /* largest change or impulse, or what the caller begins with */
     md_squares squares; /* sum of the squares of the changes */
@@ -16576,10 +16615,9 @@ MD_INLINE md_unit md_last_change(const md_iteration *i, md_unit largest)
     return md_unit_add(md_unit_mul(i->part, largest), MD_U_NOISE);
 }
 
-/* Notes that a visit has changed the impulse of a row from `old`; returns the change. */
-MD_SHARED md_unit md_note_visit(const md_row *row, md_unit old, md_iteration *i)
+/* Notes that a visit has changed the impulse of a row; returns the change. */
+MD_SHARED md_unit md_note_visit(const md_row *row, md_unit change, md_iteration *i)
 {
-    const md_unit change = md_unit_sub(row->u_lambda, old);
     const md_unit d = md_unit_abs(change), size = md_unit_abs(row->u_lambda);
     if (md_unit_less(i->moved, d)) i->moved = d;
     if (md_unit_less(i->largest, size)) i->largest = size;
@@ -16595,7 +16633,7 @@ MD_ALWAYS_INLINE md_unit md_visit(mdyn_sim *sim, md_row *row, md_unit velocity, 
     if (MD_HAS_CONSTANT_ROWS) row->impulse.u.before = old;
     row->u_lambda = md_next_impulse(row, velocity, i->omega, row->u_lambda_min, row->u_lambda_max);
     sim->overflow |= md_overflow_of(row->u_lambda);
-    return md_note_visit(row, old, i);
+    return md_note_visit(row, md_unit_sub(row->u_lambda, old), i);
 }
 
 /* ---- parallel rows: drive, dry friction and limit of one joint ----
@@ -17017,38 +17055,33 @@ MD_STATIC void md_visit_cone(mdyn_sim *sim, md_row *row, md_unit bound, md_itera
     for (k = 0; k < 2; k++) {
         const md_unit old = row[k].u_lambda;
         md_set_impulse(sim, &row[k], to[k]);
-        (void)md_note_visit(&row[k], old, i);
+        (void)md_note_visit(&row[k], md_unit_sub(to[k], old), i);
     }
-}
-
-/* The impulses that a visit would give a row with a leader, to[0], and with it the second of its
-   cone, to[1]. Returns how many they are; 0 for the second of a cone. */
-MD_STATIC int md_next_of_follower(const mdyn_sim *sim, const md_row *row, md_scale e, md_unit *to)
-{
-    const md_unit bound = md_present_bound(sim, row, e);
-    const int cone = md_cone_of(sim, row);
-    if (cone == 1) (void)md_next_in_cone(sim, row, MD_U(1), bound, to);
-    else if (cone == 0)
-        to[0] = md_next_impulse(row, md_dot_free(sim, row, MD_SOLVE(sim)->du), MD_U(1),
-                                md_unit_neg(bound), bound);
-    return cone == 0 ? 1 : cone == 1 ? 2 : 0;
 }
 
 /* ---- rows that miss their targets ---- */
 
-/* The miss of a row: the change of its velocity that a visit would make. For the rows of a cone it
-   is the larger of the two. */
+/* The miss of a row: the change of its velocity that a visit would make. For the first row of a
+   cone it is the larger one of both, for the second 0. */
 MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
 {
-    md_unit to[2];
+    const int follows = md_has_leader(sim, row), cone = follows ? md_cone_of(sim, row) : 0;
+    const md_unit max = follows ? md_present_bound(sim, row, e) : row->u_lambda_max;
+    const md_unit velocity = md_dot_free(sim, row, MD_SOLVE(sim)->du);
+    md_unit to[2], change;
     md_num miss = MD_K(0);
-    int k, count = 1;
-    if (md_has_leader(sim, row)) count = md_next_of_follower(sim, row, e, to);
-    else
-        to[0] = md_next_impulse(row, md_dot_free(sim, row, MD_SOLVE(sim)->du), MD_U(1),
-                                row->u_lambda_min, row->u_lambda_max);
-
-    for (k = 0; k < count; k++)
+    int k;
+    if (cone == 0) {
+        to[0] = md_next_impulse(row, velocity, MD_U(1),
+                                follows ? md_unit_neg(max) : row->u_lambda_min, max);
+        change = md_unit_sub(to[0], row->u_lambda);
+        if (md_unit_is_zero(change) && md_hides_changes(row, md_least_hiding(sim)))
+            (void)md_misses_freely(row, velocity, &change);
+        return md_abs(md_of_unit(change, 0));
+    }
+    if (cone == 2) return miss;
+    (void)md_next_in_cone(sim, row, MD_U(1), max, to);
+    for (k = 0; k < 2; k++)
         miss = md_max(miss, md_abs(md_of_unit(md_unit_sub(to[k], row[k].u_lambda), 0)));
     return miss;
 }
@@ -17146,9 +17179,10 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
     int k;
     for (k = from; k < end; k++) {
         const md_row *row = md_active_row(sim, k);
+        const md_unit change = md_unit_sub(row->u_lambda, row->impulse.u.before);
         if (!row->in_inequality) continue;
         sim->overflow |= md_overflow_of(row->u_lambda);
-        d = md_unit_add(d, md_part_along(row, md_note_visit(row, row->impulse.u.before, i)));
+        d = md_unit_add(d, md_part_along(row, md_note_visit(row, change, i)));
     }
     if (target)
         d = md_unit_sub(*target, md_dot_free(sim, md_active_row(sim, from), MD_SOLVE(sim)->du));
@@ -17158,8 +17192,7 @@ MD_OWN_FRAME void md_follow_parallel(mdyn_sim *sim, int from, int end, md_iterat
 
 /* Visits parallel rows one after the other, where each sees the velocity along their vector that
    the one before it leaves. Returns whether they disagree: one but the first changes by more than
-   an iteration may end with, or one is so stiff that n.du would lose its digits to its impulse.
-   Then sim->du and the iteration do not follow. */
+   an iteration may end with. Then sim->du and the iteration do not follow. */
 MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration *i)
 {
     const md_unit velocity = md_dot_free(sim, md_active_row(sim, from), MD_SOLVE(sim)->du);
@@ -17167,7 +17200,7 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
     md_unit d = MD_U(0), largest = i->largest, moved = MD_U(0), moved_later = MD_U(0);
     md_squares squares = i->squares;
     md_overflow overflow = 0;
-    int k, stiff = 0;
+    int k;
     for (k = from; k < end; k++) {
         md_row *row = md_active_row(sim, k);
         md_unit change, size;
@@ -17175,10 +17208,10 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         if (MD_HAS_CONSTANT_ROWS) row->impulse.u.before = row->u_lambda;
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
-        stiff |= MD_STIFF > 0 && md_is_soft_in_block(row)
-            && !md_unit_less(MD_U(MD_STIFF), row->beside);
         overflow |= md_overflow_of(row->u_lambda);
         change = md_unit_sub(row->u_lambda, row->impulse.u.before);
+        if (md_unit_is_zero(change) && md_hides_changes(row, i->hiding))
+            (void)md_misses_freely(row, md_unit_add(velocity, d), &change);
         size = md_unit_abs(row->u_lambda);
         if (md_unit_less(largest, size)) largest = size;
         if (md_unit_is_zero(change)) continue;
@@ -17191,8 +17224,8 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
     }
 
     /* they disagree, or all that they changed is noted */
-    if (stiff || (md_unit_less(MD_U_NOISE, moved_later)
-                  && md_unit_less(md_last_change(i, largest), moved_later))) return 1;
+    if (md_unit_less(MD_U_NOISE, moved_later)
+        && md_unit_less(md_last_change(i, largest), moved_later)) return 1;
     if (md_unit_less(i->moved, moved)) i->moved = moved;
     i->largest = largest;
     if (!MD_HAS_CONSTANT_ROWS) i->squares = squares;
@@ -17218,6 +17251,15 @@ MD_STATIC void md_visit_parallel(mdyn_sim *sim, int from, int end, md_iteration 
     md_follow_parallel(sim, from, end, i, at_target ? &target : NULL);
 }
 
+/* Makes the change of a visit in sim->du that the impulse does not show. Returns it. */
+MD_NOINLINE md_unit md_make_hidden_change(mdyn_sim *sim, const md_row *row)
+{
+    md_unit d = MD_U(0);
+    if (md_misses_freely(row, md_dot_free(sim, row, MD_SOLVE(sim)->du), &d))
+        sim->overflow |= md_axpy_free(sim, row, md_part_along(row, d), MD_SOLVE(sim)->du);
+    return d;
+}
+
 /* One visit of a row by itself. */
 MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_iteration *i)
 {
@@ -17230,6 +17272,8 @@ MD_OWN_FRAME void md_visit_row(mdyn_sim *sim, md_row *row, md_iteration *i)
     }
     d = md_part_along(row, md_visit(sim, row, md_dot_free(sim, row, MD_SOLVE(sim)->du), i));
     if (!md_unit_is_zero(d)) sim->overflow |= md_axpy_free(sim, row, d, MD_SOLVE(sim)->du);
+    else if (md_hides_changes(row, i->hiding))
+        (void)md_note_visit(row, md_make_hidden_change(sim, row), i);
 }
 
 /* The same of row `row`, `r` on free bodies, whose parts of sim->du begin at x and, if there are
@@ -17547,22 +17591,6 @@ MD_OWN_FRAME void md_go_on(mdyn_sim *sim, const md_iteration *i, md_direction *d
    Source: Silcowitz, Niebe, Erleben, Projected Gauss-Seidel subspace minimization method for
    interactive rigid body dynamics, 2010. */
 
-/* Whether a row is at no bound, and what it misses. A row with two targets has none where it does
-   not push. */
-MD_OWN_FRAME int md_misses_freely(const mdyn_sim *sim, const md_row *row, md_num *miss)
-{
-    const md_unit u = row->u_lambda, zero = MD_U(0);
-    md_unit s;
-    if (!row->in_inequality || !md_unit_less(row->u_lambda_min, u)
-        || !md_unit_less(u, row->u_lambda_max)
-        || (md_unit_is_zero(u) && md_has_two_in_block(row))) return 0;
-    s = md_unit_sub(md_unit_less(zero, u) ? row->u_lo : row->u_hi,
-                    md_row_dot(sim, row, MD_SOLVE(sim)->du));
-    if (md_is_soft_in_block(row)) s = md_unit_sub(s, md_unit_mul(row->beside, u));
-    *miss = md_of_unit(s, 0);
-    return 1;
-}
-
 /* Row i of A, of row k: the product of parts along the vector that parallel rows share; where other
    vectors meet, the row's own is laid out, and they are multiplied by it. */
 MD_OWN_FRAME void md_fill_system(mdyn_sim *sim, md_system *y, int i)
@@ -17606,7 +17634,11 @@ MD_OWN_FRAME void md_make_system(mdyn_sim *sim, md_system *y, md_num *d)
 {
     int i, k, known = 1, count = 0;
     for (k = md_equality_count(sim); k < md_active_count(sim) && count < MD_SYSTEM; k++) {
-        if (!md_misses_freely(sim, md_active_row(sim, k), &d[count])) continue;
+        const md_row *row = md_active_row(sim, k);
+        md_unit miss;
+        if (!row->in_inequality
+            || !md_misses_freely(row, md_dot_free(sim, row, MD_SOLVE(sim)->du), &miss)) continue;
+        d[count] = md_of_unit(miss, 0);
         known &= count < y->count && y->row[count] == sim->active[k];
         y->row[count++] = sim->active[k];
     }
@@ -17729,6 +17761,7 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->part = MD_U(8 * MD_EPSILON);
     if (!md_wide_is_zero(omega)) i->omega = md_unit_of(md_of_wide(omega), 0);
     if (!md_wide_is_zero(tolerance)) i->part = md_unit_of(md_of_wide(tolerance), 0);
+    i->hiding = md_least_hiding(sim);
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
     i->close = 0;
@@ -18679,6 +18712,63 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     return moved;
 }
 
+/* Gives a range the bias that keeps q' within its bound, if q' would pass it (md_hold_at_end).
+   Returns whether it would. */
+MD_OWN_FRAME int md_hold_row_at_end(mdyn_sim *sim, int k)
+{
+    md_row *row = md_row_at(sim, k);
+    md_num half = row->Jv, moved, beyond;
+    int rises;
+    MD_SOLVE(sim)->terms.count = 0;
+    if (!md_is_body_row(row)) {
+        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
+        half = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
+    }
+    half = md_mul(MD_K(0.5), md_add(half, md_jacobian_dot(sim, row, sim->dv)));
+    moved = md_mul(sim->inverse_h,
+                   md_jacobian_dot(sim, row, MD_LASTING(sim)->error_displacement));
+
+    /* v' leads away from the bound to which the displacement leads, and less of it */
+    rises = md_less(half, MD_K(0));
+    moved = md_add(half, moved);
+    if (rises ? !md_less(MD_K(0), moved) : !md_less(moved, MD_K(0))) return 0;
+    if (row->inactive) md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
+    beyond = md_sub(moved, rises ? md_target_hi(row, MD_BIAS_COMPLIANT)
+                                 : md_target_lo(row, MD_BIAS_COMPLIANT));
+    if (rises ? !md_less(MD_K(0), beyond) : !md_less(beyond, MD_K(0))) return 0;
+    if (!md_is_position_error(sim, row, md_mul(sim->h, beyond))) return 0;
+
+    if (rises) {
+        row->v_hi = md_sub(row->v_hi, row->position_bias);
+        row->position_bias = md_min(row->position_bias, half);
+        row->v_hi = md_add(row->v_hi, row->position_bias);
+    } else {
+        row->v_lo = md_sub(row->v_lo, row->position_bias);
+        row->position_bias = md_max(row->position_bias, half);
+        row->v_lo = md_add(row->v_lo, row->position_bias);
+    }
+    return 1;
+}
+
+/* A range holds the middle of the next step, q_m + h v_q, within its bounds, v_q being the velocity
+   with the biases. By that the end is within them too, halfway between the middles, unless the
+   displacement moves q apart from v':
+      q' = q_m + h v_q - h/2 v'
+   Then it may be beyond a bound from which v' leads away. Half of J v' becomes the bias of such a
+   row, J v_q <= v_hi + J v'/2. Returns whether there is one: then the rows are solved again. */
+MD_OWN_FRAME int md_hold_at_end(mdyn_sim *sim)
+{
+    int k, any = 0;
+    if (!MD_HAS_RANGES || !md_uses_midpoint(sim) || md_substeps(sim) > 1
+        || MD_SETTING_IS(sim, limits, MDYN_ENGAGED) || md_has_overflowed(sim->overflow)) return 0;
+    for (k = 0; k < sim->rows; k++) {
+        const md_row *row = md_row_at(sim, k);
+        if ((row->in_inequality | row->inactive) && md_row_activates(sim, row)
+            && !md_row_is_spring(row)) any |= md_hold_row_at_end(sim, k);
+    }
+    return any;
+}
+
 /* Corrects the position errors of the equality rows apart from v: sim->error_displacement is h
    times the smallest change of v, in the mass metric, that gives these rows their bias. */
 MD_OWN_FRAME void md_correct_equalities(mdyn_sim *sim)
@@ -18729,6 +18819,7 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
 {
     const enum md_bias_mode bias = md_final_bias_mode(sim);
     int32_t before = sim->iterations;
+    uint8_t missed;
     md_copy_units(MD_SOLVE(sim)->free_du, MD_SOLVE(sim)->du, sim->dofs, 0);
     if (!md_solves_twice(sim) || md_has_two_stages(sim)) md_start_solve(sim, e, bias);
     md_solve_frictionless(sim, e, bias);
@@ -18738,7 +18829,12 @@ MD_INLINE int32_t md_solve_with_relaxation(mdyn_sim *sim, md_scale e, md_unit *m
     /* also if a row with a position error has been activated */
     if (!md_solves_twice(sim)) return before;
     before = sim->iterations;
+    missed = sim->step_misses;
     *moved = md_solve_relaxed(sim, e);
+    if (md_hold_at_end(sim)) {
+        sim->step_misses = missed;
+        *moved = md_solve_relaxed(sim, e);
+    }
     return before;
 }
 
@@ -19043,11 +19139,11 @@ MD_STATIC int md_rows_are_opposed(const mdyn_sim *sim)
         const md_row *row = md_active_row(sim, k);
         md_num pull;
         if (!row->in_equality) continue;
-        if (!md_less(MD_K(64), md_mul(md_mul(row->length, row->inverse_rest), row->inverse_rest)))
-            continue;
+        if (!md_less(MD_K(64), md_mul(md_mul(MD_LENGTH2(row), row->inverse_rest),
+                                      row->inverse_rest))) continue;
         pull = md_sub(row->impulse.lambda, row->lambda_given);
         pull = md_mul(md_mul(MD_K(16 * MD_EPSILON / MD_CONSISTENCY_TOLERANCE), md_abs(pull)),
-                      md_sqrt(row->length));
+                      md_sqrt(MD_LENGTH2(row)));
         most = md_max(most, md_div(pull, row->scale));
     }
     return !md_is_zero(most) && md_less(md_whitened_speed(sim), most);
@@ -19340,18 +19436,20 @@ MD_INLINE int md_solve_rows(mdyn_sim *sim, enum md_mode mode)
 }
 
 /* Notes a position error of each limit, range and contact that the correction of the equality rows,
-   sim->error_displacement, leads out of its bounds by more than rounding. Overwrites sim->terms,
-   sim->value and sim->y_force. */
-MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
+   sim->error_displacement, leads out of its bounds by more than rounding: at the middle of the next
+   step or, `at_end`, at the end of this one. Overwrites sim->terms, sim->value and sim->y_force. */
+MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim, int at_end)
 {
     int k;
 
-    /* the motion with the correction, as if it were a part of v. Rounding is that of C: a joint at
-       rest at its limit does not pass it because its v is not quite 0 */
+    /* that motion as if it were h (v + dv). Rounding is that of C: a joint at rest at its limit
+       does not pass it because its v is not quite 0 */
     md_copy_scalars(MD_LASTING(sim)->y_force, sim->dv, sim->dofs);
-    for (k = 0; k < sim->dofs; k++)
+    for (k = 0; k < sim->dofs; k++) {
+        if (at_end) sim->dv[k] = md_mul(MD_K(0.5), md_sub(sim->dv[k], md_of_real(sim->v[k])));
         sim->dv[k] = md_add(sim->dv[k], md_mul(sim->inverse_h,
                                                MD_LASTING(sim)->error_displacement[k]));
+    }
     for (k = 0; k < sim->rows; k++) {
         const md_row *row = md_row_at(sim, k);
         md_num excess;
@@ -19390,7 +19488,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 
         /* a correction that would pass bounds is solved for again, with them */
         if (!MD_HAS_RANGES || MD_SETTING_IS(sim, limits, MDYN_ENGAGED)) return MDYN_OK;
-        md_note_passed_bounds(sim);
+        md_note_passed_bounds(sim, 0);
+        if (md_uses_midpoint(sim)) md_note_passed_bounds(sim, 1);
         if (!md_solves_twice(sim)) return MDYN_OK;
         sim->has_off = off;
         md_end_substep(sim, 1);

@@ -1154,23 +1154,68 @@ static void test_stiff_rows_yield(void) {
     }
 }
 
-/* Through a row to a light or a heavy joint, or with an effort that bounds nothing, the slide stops
-   or a code tells. */
+/* Through a row to a light or a heavy joint, with an effort that bounds nothing or without, the
+   slide stops or a code tells. */
 static void test_stiff_rows_tell(void) {
-    static const double ratio[] = { 0, 1, 1e2, 1e4, 1e-2, 1e-4 };
-    for (int k = 0; k < 6 * STOPS * 2; k++) {
-        const enum stop stop = (enum stop)(k / 2 % STOPS);
-        const int iterated = k & 1, i = k / 2 / STOPS;
+    static const double ratio[] = { 0, 1, 10, 1e2, 1e4, 1e6, 1e-2, 1e-4 };
+    const int ratios = (int)(sizeof ratio / sizeof *ratio);
+    for (int k = 0; k < ratios * STOPS * 8; k++) {
+        const enum stop stop = (enum stop)(k / 8 % STOPS);
+        const int iterated = k & 1, bounded = k >> 1 & 1, scheme = k >> 2 & 1, i = k / 8 / STOPS;
         for (int e = 4; e <= 15; e++) {
             stopped_slide(stop, ratio[i]);
+            mdyn_body *driven = &mech.body[mech.model.body_count - 1];
             mech.model.solver.equality = iterated ? MDYN_ITERATED : MDYN_EXACT;
-            mech.body[mech.model.body_count - 1].drive_kp = wide(pow(10, e));
+            mech.model.solver.scheme = (mdyn_scheme)scheme;
+            driven->drive_kp = wide(pow(10, e));
+            driven->effort = wide(bounded ? 1e15 : 0);
             double in_all;
             const double passed = passed_stop(stop, &in_all);
             if (!CHECK(passed < BY_SCALAR(1e-3, 2e-3, 2e-3))) {
-                CHECK_NOTE("stop %d, ratio %g, iterated %d, 1e%d: passed by %g\n", stop, ratio[i],
-                           iterated, e, passed);
+                CHECK_NOTE("stop %d, ratio %g, iterated %d, bounded %d, scheme %d, 1e%d: passed by "
+                           "%g\n", stop, ratio[i], iterated, bounded, scheme, e, passed);
             }
+        }
+    }
+}
+
+/* A slide at its stop that a force pulls away from it, and one on it that comes back into its own
+   range, by 1/5 in a step, and pushes the first one back: neither is beyond its stop at the end of
+   a step, where q is not where the middle of the next one is. `sign` mirrors them. */
+static void test_stops_hold_at_the_end(void) {
+    TOLERANCE(tolerance, 1e-15, 5e-8, 2e-9);
+    for (int n = 0; n < 2 * 2 * 2; n++) {
+        const double sign = n & 1 ? -1 : 1, force = n & 2 ? 100 : 4;
+        double beyond = 0.1;
+        shafts(2, (double[]){ 1, 1 }, 0.01);
+        for (int i = 0; i < 2; i++) {
+            memset(&mech.body[i].inertia, 0, sizeof mech.body[i].inertia);
+            mech.body[i].parent = (int16_t)(i - 1);
+            mech.body[i].joint = MDYN_PRISMATIC;
+            mech.body[i].axis = wide3(1, 0, 0);
+            mech.body[i].mass = wide(1);
+            *(sign > 0 ? &mech.body[i].lower : &mech.body[i].upper) = wide(-10 * sign);
+        }
+        if (n & 4) { /* the first one by a range of a coupling */
+            mdyn_coupling *c = couple(mimic_of(0, 0, 0, 0));
+            c->terms[1].coefficient = wide(0);
+            c->lower = mech.body[0].lower;
+            c->upper = mech.body[0].upper;
+            mech.body[0].lower = mech.body[0].upper = wide(0);
+        }
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.q[1] = real(sign * beyond);
+        sim.tau[0] = real(-sign * force);
+        for (int step = 1; step <= 20; step++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            beyond *= 0.8;
+            const double end = sign * of_real(sim.q[0]), v = -force / 2 * 0.01 * step;
+            if (!CHECK(end < tolerance && end > -force / 4 * pow(0.01 * step, 2) - tolerance)) {
+                CHECK_NOTE("sign %g, force %g, range %d, step %d: %g\n", sign, force, n >> 2, step,
+                           end);
+            }
+            CHECK_NEAR(sign * of_real(sim.q[1]), beyond, 1e-8);
+            CHECK_NEAR(sign * of_real(sim.v[0]), v, BY_SCALAR(1e-13, 1e-5, 1e-7));
         }
     }
 }
@@ -1184,7 +1229,7 @@ int main(int argc, char **argv) {
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
         test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu,
         test_explicit_spring_target, test_driven_clutch, test_stiff_rows_yield,
-        test_stiff_rows_tell
+        test_stiff_rows_tell, test_stops_hold_at_the_end
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
