@@ -2605,11 +2605,11 @@ MDYN_API int mdyn_settle(mdyn_sim *sim);
 MDYN_API int mdyn_rebase(mdyn_sim *sim, int body, int32_t *turns);
 
 /* Checks that the sim and its tables are as the last call left them: by a checksum of all that
-   steps do not change, and by the range of every index that they change.
-   MDYN_ERR_TABLES: the model or a table was edited; index: the body, -1 for another table. Padding
-   bytes count. MDYN_ERR_MEMORY: the private part of the sim was overwritten. A sim that passes
-   neither crashes nor hangs. State, commands and impulses are not checked: no value of theirs is
-   wrong by itself. O(sizeof(mdyn_sim) + size of the tables) */
+   steps do not change, and by the range of every index, and of the digits beyond q and v, that they
+   change. MDYN_ERR_TABLES: the model or a table was edited; index: the body, -1 for another table.
+   Padding bytes count. MDYN_ERR_MEMORY: the private part of the sim was overwritten. A sim that
+   passes neither crashes nor hangs. State, commands and impulses are not checked: no value of
+   theirs is wrong by itself. O(sizeof(mdyn_sim) + size of the tables) */
 MDYN_API int mdyn_verify(mdyn_sim *sim);
 
 /* Moves q and v onto the hard constraints whose force is unbounded: couplings without effort,
@@ -3497,6 +3497,9 @@ MD_STATIC int md_are_nums(const md_num *x, size_t n)
     }
     return ok;
 }
+
+/* Whether n tails are the digits beyond numbers: all are. */
+MD_INLINE int md_are_tails(const md_tail *x, size_t n) { return (void)x, (void)n, 1; }
 
 /* x as an md_num: of 56 bits 31 are left, rounded. */
 MD_OWN_FRAME md_num md_of_wide(mdyn_wide x)
@@ -5440,6 +5443,14 @@ MD_INLINE int md_wide_in_range(mdyn_wide x)
 /* Whether the bits of n md_nums are numbers. Operations on any float are defined, and NaN is told
    by the steps. */
 MD_INLINE int md_are_nums(const md_num *x, size_t n) { return (void)x, (void)n, 1; }
+
+/* Whether n tails are the digits beyond numbers below 2^23, which are below 1. */
+MD_STATIC int md_are_tails(const md_tail *x, size_t n)
+{
+    for (; n > 0; n--, x++)
+        if (!(*x > -1 && *x < 1)) return 0;
+    return 1;
+}
 
 /* -1, 0, 1 for a < b, a = b, a > b; 2 if one is NaN. */
 MD_INLINE int md_wide_compare(mdyn_wide a, mdyn_wide b)
@@ -24419,7 +24430,9 @@ MD_STATIC int md_dof_numbers_are_valid(const mdyn_sim *sim)
 {
     int k, ok = MD_ARE_NUMS(sim->step_damping) && MD_ARE_NUMS(sim->G) && MD_ARE_NUMS(sim->off)
         && MD_ARE_NUMS(sim->inverse_diagonal)
-        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force);
+        && MD_ARE_NUMS(sim->dv) && MD_ARE_NUMS(sim->joint_force)
+        && md_are_tails(sim->q_tail, (size_t)sim->coordinates)
+        && md_are_tails(sim->v_tail, (size_t)sim->dofs);
     if (!MD_STATES_IN_ROWS)
         ok = ok && MD_ARE_NUMS(MD_DISPLACEMENT(sim))
             && MD_ARE_NUMS(MD_LASTING(sim)->error_displacement)

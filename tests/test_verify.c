@@ -175,10 +175,32 @@ static void test_in_middle(void) {
     CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
 }
 
+/* The digits beyond q and v are below 1: with others a step ended with code 0 and q beyond 2^23. */
+static void test_tails(void) {
+    start(0);
+    sim.q[4] = real(8388000); /* of the free body, where they are largest */
+    sim.q[5] = real(-8388000);
+    for (int k = 0; k < 5; k++) {
+        CHECK(mdyn_step(&sim) >= 0);
+        CHECK_EQUAL(mdyn_verify(&sim), MDYN_OK);
+    }
+#if MDYN_SCALAR != MDYN_SCALAR_FIXED /* where all are */
+    static const double wrong[] = { 1, -2e31, (double)NAN, (double)INFINITY };
+    for (int n = 0; n < 4 * (sim.coordinates + sim.dofs); n++) {
+        const int k = n / 4;
+        hurt = sim;
+        *(k < sim.coordinates ? &hurt.q_tail[k] : &hurt.v_tail[k - sim.coordinates]) =
+            real(wrong[n % 4]);
+        CHECK_EQUAL(mdyn_verify(&hurt), MDYN_ERR_MEMORY);
+    }
+#endif
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_sound();
     test_in_middle();
+    test_tails();
     test_flips();
     return check_end();
 }
