@@ -2414,6 +2414,7 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    Re-entry: while a call changes the sim, another call may come from a row's callback or from an
    interrupt. If it would change the sim too (even one number, as mdyn_set_q and mdyn_set_tau do),
    or use its workspaces, it returns MDYN_ERR_BUSY and does nothing, not even to sim->culprit.
+   Queries refuse none: during one, neither an interrupt nor a curve's function may make such calls.
    Calls whose sim is const, but for mdyn_save and mdyn_has, may be made at any time; from a row's
    callback also mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
    An interrupt may read q, v, tau, targets, culprit and report at any time. During a step, q may be
