@@ -669,10 +669,11 @@ typedef struct mdyn_body {
                                    and stable for any kp, kd and dt (md_set_spring); without C,
                                    at MDYN_VELOCITY, a damper: force -kd (C' - target_velocity)
       MDYN_FREQUENCY(omega, zeta)  kp = omega^2/r, kd = 2 omega zeta/r, r = J M^-1 J^T of the row
-                                   over the motions that hard rows leave (MDYN_EXPLICIT: of the
-                                   row alone), M with armature and dt damping of this step; omega
-                                   in rad/s, 0: MDYN_HARD(0.2). Where hard rows leave no motion
-                                   there is no mass to hold: no force, and MDYN_ROW_REDUNDANT
+                                   over the motions that hard rows of unbounded force leave
+                                   (MDYN_EXPLICIT, MDYN_ITERATED: of the row alone), M with
+                                   armature and dt damping of this step; omega in rad/s, 0:
+                                   MDYN_HARD(0.2). Where those rows leave no motion there is no
+                                   mass to hold: no force, and MDYN_ROW_REDUNDANT
    MDYN_DEFAULT, whatever a and b: MDYN_HARD(0.2), and a coupling may be eliminated (see
    mdyn_coupling). In substeps dt is that of a substep; the erp of a hard row is shared among them.
    With MDYN_EXPLICIT each substep has the whole erp, and MDYN_SPRING is erp = dt kp/(dt kp + kd),
@@ -2650,7 +2651,9 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
    in a substep, or in the solve that corrects position errors; or if couplings contradict each
    other, or nearly depend on each other, so much that their impulses have too few digits for the
-   motion. With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if rows are inconsistent; those marked
+   motion. A limit or range that asks for what hard rows exclude, as of a joint prescribed past its
+   stop, is violated without a code: MDYN_ROW_CONTRADICTORY and report.contradictory tell.
+   With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if other rows are inconsistent; those marked
    MDYN_ROW_CONTRADICTORY are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are
    nearly dependent or friction did not settle; the step was then iterated, as by MDYN_PGS with
    MDYN_COLD (report.unsolved, report.residual).

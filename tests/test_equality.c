@@ -217,6 +217,37 @@ static void test_frequency(void) {
     }
 }
 
+/* Inertias 1 and 3 tied 1:1, a frequency of 16 rad/s on the first. It is that of both together
+   where a hard row of unbounded force ties them; where that row has a bound, or is iterated, it is
+   that of the first alone, which the second then slows down to half. C passes 0 after a quarter of
+   a period. */
+static void test_frequency_behind_a_tie(void) {
+    static const struct { double effort; mdyn_equality equality; double omega; } cases[] = {
+        { 0, MDYN_EXACT, 16 }, { 1000, MDYN_EXACT, 8 }, { 0, MDYN_ITERATED, 8 },
+    };
+    for (int k = 0; k < (MIMICDYN_EXACT ? 3 : 0); k++) {
+        mdyn_coupling tie = MDYN_MIMIC(1, 0, 1.0, 0.0);
+        mdyn_coupling spring = MDYN_MIMIC(0, 1, 0.0, 0.0);
+        mdyn_softness hard = MDYN_HARD(0.2), frequency = MDYN_FREQUENCY(16, 0);
+        tie.softness = hard;
+        tie.effort = wide(cases[k].effort);
+        spring.softness = frequency;
+        rotors(2, 0x1p-10);
+        mech.body[1].armature = wide(1.75);
+        couple(tie);
+        couple(spring);
+        mech.model.solver.equality = cases[k].equality;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.q[0] = sim.q[1] = real(0.125);
+        int steps = 0;
+        while (of_real(sim.q[0]) > 0 && steps < 1000) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            steps++;
+        }
+        CHECK_NEAR(steps * 0x1p-10, acos(0) / cases[k].omega, 0x1p-10);
+    }
+}
+
 /* A frequency on a row that hard rows determine wholly has no mass to hold: no force, whatever its
    digits, and the report says so; the motion is that of the hard rows alone. */
 static void test_frequency_without_mass(void) {
@@ -677,7 +708,8 @@ int main(int argc, char **argv) {
         { 8, test_multiplier_zero }, { 9, test_redundant }, { 10, test_contradictory },
         { 11, test_compromise }, { 12, test_two_ratios }, { 13, test_coupled_dynamics },
         { 14, test_iterated }, { 15, test_passive }, { 16, test_frequency_without_mass },
-        { 17, test_soft_contradiction }, { 18, test_opposed }, { 19, test_nearly_parallel }
+        { 17, test_soft_contradiction }, { 18, test_opposed }, { 19, test_nearly_parallel },
+        { 20, test_frequency_behind_a_tie }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
