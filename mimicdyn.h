@@ -18728,7 +18728,8 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
 }
 
 /* Gives a range the bias that keeps q' within its bound, if q' would pass it (md_hold_at_end).
-   Returns whether it would. */
+   Returns whether it would. An inactive row becomes active. Overwrites sim->terms and the
+   workspaces of a set-up. */
 MD_OWN_FRAME int md_hold_row_at_end(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
@@ -18753,6 +18754,8 @@ MD_OWN_FRAME int md_hold_row_at_end(mdyn_sim *sim, int k)
     if (rises ? !md_less(MD_K(0), beyond) : !md_less(beyond, MD_K(0))) return 0;
     if (!md_is_position_error(sim, row, md_mul(sim->h, beyond))) return 0;
 
+    /* in the place of the bias that it has, if that is less. A bound that is passed already needs
+       one: q' is no further beyond it than the middle of this step, by md_target_hi and _lo */
     if (rises) {
         row->v_hi = md_sub(row->v_hi, row->position_bias);
         row->position_bias = md_min(row->position_bias, half);
