@@ -22513,8 +22513,11 @@ MD_STATIC int md_build_sim(mdyn_sim *sim, const mdyn_model *model)
     if (code == MDYN_OK) md_count_springs(sim);
     if (code == MDYN_OK) md_set_damping_weights(sim);
     if (code == MDYN_OK) code = md_plan_with_masses(sim);
-    if (MD_IS_PART && code == MDYN_OK)
-        code = md_check_what_it_has(sim, md_find_what_plan_has(sim));
+    if (MD_IS_PART && (code == MDYN_OK || code == MDYN_ERR_MASSLESS)) {
+        /* a part may find no inertia where velocities share it */
+        const int lacks = md_check_what_it_has(sim, md_find_what_plan_has(sim));
+        if (lacks != MDYN_OK) code = lacks;
+    }
     if (code == MDYN_OK) code = md_warn_couplings(sim);
     if (code < 0) return code;
 

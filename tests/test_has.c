@@ -4,15 +4,18 @@
 #define NOT(what) &~MDYN_HAS_##what
 #ifdef EXPECT_SCALAR_F32
 #define MIMICDYN_HAS (MDYN_HAS_ELIMINATED | MDYN_HAS_DRIVE | MDYN_HAS_SOFT | MDYN_HAS_BOUNDED \
-    | MDYN_HAS_COUPLING | MDYN_HAS_RANGE | MDYN_HAS_VELOCITY)
+    | MDYN_HAS_COUPLING | MDYN_HAS_RANGE | MDYN_HAS_VELOCITY | MDYN_HAS_SHARED)
 #elif defined(EXPECT_SCALAR_F64)
 #define MIMICDYN_HAS (MDYN_HAS_ALL NOT(REDUNDANT) NOT(DRIVE) NOT(RANGE) NOT(VELOCITY) \
     NOT(SHARED) NOT(BREAKS) NOT(SPARE) NOT(SPRING) NOT(SLIDER) NOT(SCREW))
 #else
-#define MIMICDYN_HAS (MDYN_HAS_ALL NOT(BOUNDED) NOT(SOFT))
+#define MIMICDYN_HAS (MDYN_HAS_ALL NOT(BOUNDED) NOT(SOFT) NOT(SHARED))
+#define MIMICDYN_MAX_DOFS 3
+#endif
+#ifndef MIMICDYN_MAX_DOFS
+#define MIMICDYN_MAX_DOFS 2
 #endif
 #define MIMICDYN_MAX_BODIES 2
-#define MIMICDYN_MAX_DOFS 2
 #define MIMICDYN_MAX_COUPLINGS 2
 #define MIMICDYN_STATIC 1
 #define MIMICDYN_IMPLEMENTATION
@@ -41,8 +44,10 @@ static void two_wheels(void) {
     model.dt = wide(0.001);
 }
 
-/* The model as is has `has`, or what this build does not leave out. */
+/* The model as is has `has`, or what this build does not leave out; of a body or two that are no
+   spheres also MDYN_HAS_SPARE, where 3 DoFs fit. */
 static void expect(long has) {
+    if (MIMICDYN_MAX_DOFS > 2 && bodies[0].joint != MDYN_SPHERICAL) has |= MDYN_HAS_SPARE;
     const long lacks = has & ~(long)MIMICDYN_HAS;
     if (lacks) {
         CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_ERR_LEFT_OUT);
@@ -93,6 +98,10 @@ static void test_bodies(void) {
     expect(MDYN_HAS_SHARED);
     model.body_count = 1;
     expect(MDYN_HAS_SPARE);
+#if MIMICDYN_MAX_DOFS >= 3 /* without MDYN_HAS_SHARED no inertia is found in it */
+    bodies[0].joint = MDYN_SPHERICAL;
+    expect(MDYN_HAS_SHARED);
+#endif
 }
 
 static void test_couplings(void) {
@@ -135,7 +144,7 @@ static void test_contradictory(void) {
           .upper = MDYN_C(1e12) }
     };
     const long has = MDYN_HAS_ELIMINATED | MDYN_HAS_COUPLING | MDYN_HAS_BOUNDED | MDYN_HAS_RANGE
-        | MDYN_HAS_VELOCITY;
+        | MDYN_HAS_VELOCITY | (MIMICDYN_MAX_DOFS > 2 ? MDYN_HAS_SPARE : 0);
     two_wheels();
     model.couplings = both;
     model.coupling_count = 2;
