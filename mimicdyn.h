@@ -19532,7 +19532,8 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
                       v' = v + dv,    q' = q_m (+) dt/2 v'
                    C is of the velocity of the middle, extrapolated from the changes of v in the
                    last two steps: v + 2/3 dv_1 - 1/6 dv_2 (v + dv_1/2 if there was but one). The
-                   first step after a change of v, and one after an impact, do not extrapolate.
+                   first step after a change of v, and one after an impact of a bound, do not
+                   extrapolate; one after a jump that a drive or a row of velocities commands does.
                    Where a body turns far, or with solver.corrections = 1, the step is solved once
                    more with v + dv/2 in its place.
 
