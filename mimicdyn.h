@@ -18749,6 +18749,7 @@ MD_OWN_FRAME int md_hold_row_at_end(mdyn_sim *sim, int k)
     moved = md_add(half, moved);
     if (rises ? !md_less(MD_K(0), moved) : !md_less(moved, MD_K(0))) return 0;
     if (row->inactive) md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
+    if (md_row_is_soft(row)) return 0;
     beyond = md_sub(moved, rises ? md_target_hi(row, MD_BIAS_COMPLIANT)
                                  : md_target_lo(row, MD_BIAS_COMPLIANT));
     if (rises ? !md_less(MD_K(0), beyond) : !md_less(beyond, MD_K(0))) return 0;
@@ -18781,8 +18782,8 @@ MD_OWN_FRAME int md_hold_at_end(mdyn_sim *sim)
         || MD_SETTING_IS(sim, limits, MDYN_ENGAGED) || md_has_overflowed(sim->overflow)) return 0;
     for (k = 0; k < sim->rows; k++) {
         const md_row *row = md_row_at(sim, k);
-        if ((row->in_inequality | row->inactive) && md_row_activates(sim, row)
-            && !md_row_is_spring(row)) any |= md_hold_row_at_end(sim, k);
+        if ((row->in_inequality | row->inactive) && md_row_activates(sim, row))
+            any |= md_hold_row_at_end(sim, k);
     }
     return any;
 }
