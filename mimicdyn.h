@@ -17909,6 +17909,7 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     int pass;
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
+    i.hiding = md_least_hiding(sim);
     i.e = e;
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
