@@ -16592,19 +16592,21 @@ MD_OWN_FRAME int md_misses_freely(const md_row *row, md_unit velocity, md_unit *
     return 1;
 }
 
-/* The least impulse that hides changes: of a stiff drive that pushes against a stop through another
-   row, say. Each of the three nearly cancels the others, so that what is left of them in sim->du
-   has digits that the impulses themselves do not show. Near rest these show enough. */
+/* 1/1024 of the least impulse that hides changes: of a stiff drive that pushes against a stop
+   through another row, say. Each of the three nearly cancels the others, so that what is left of
+   them in sim->du has digits that the impulses themselves do not show. Near rest these show
+   enough. */
 MD_INLINE md_unit md_least_hiding(const mdyn_sim *sim)
 {
-    return md_unit_add(md_unit_mul(MD_U(1024), sim->free_motion), MD_U(1.0 / 1024));
+    return md_unit_add(sim->free_motion, MD_U(1.0 / 1048576));
 }
 
 /* Whether a visit that leaves the impulse of a row as it is, by rounding, may have a change to make
    in the motion. */
 MD_INLINE int md_hides_changes(const md_row *row, md_unit least)
 {
-    return MD_IMPULSES_HIDE && md_unit_less(least, md_unit_abs(row->u_lambda));
+    return MD_IMPULSES_HIDE
+        && md_unit_less(least, md_unit_mul(MD_U(1.0 / 1024), md_unit_abs(row->u_lambda)));
 }
 
 /* An iteration. */
