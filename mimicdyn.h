@@ -2667,7 +2667,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    over the bounded rows: at most solver.iterations, 2 if that is 1, where no row is activated late,
    else 4 solver.iterations + r + 2; with MDYN_TWO_STAGE solver.iterations more, in the latter case
    twice that. `substeps` multiplies the cost of all rows, a second solve (solver.corrections)
-   doubles it.
+   doubles it. MDYN_RELAX repeats the solve of a correction of positions that would pass a bound, at
+   most twice.
    MDYN_DANTZIG with m bounded rows: O(m entries) and mdyn_lcp_dantzig, once and again whenever
    violated ranges are activated, at most r times; twice that with MDYN_RELAX. In fixed point the
    solve is repeated, at a coarser scale, when a value overflows its block. Soft couplings that
@@ -16609,6 +16610,16 @@ MD_INLINE int md_hides_changes(const md_row *row, md_unit least)
         && md_unit_less(least, md_unit_mul(MD_U(1.0 / 1024), md_unit_abs(row->u_lambda)));
 }
 
+/* The change that a visit at n.du = `velocity` makes: that of the impulse or, if it is 0, what the
+   impulse hides. */
+MD_INLINE md_unit md_change_of_visit(const md_row *row, md_unit change, md_unit velocity,
+                                     md_unit least)
+{
+    if (md_unit_is_zero(change) && md_hides_changes(row, least))
+        (void)md_misses_freely(row, velocity, &change);
+    return change;
+}
+
 /* An iteration. */
 typedef struct md_iteration {
     md_unit omega;      /* relaxation */
@@ -17085,16 +17096,15 @@ MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
     const int follows = md_has_leader(sim, row), cone = follows ? md_cone_of(sim, row) : 0;
     const md_unit max = follows ? md_present_bound(sim, row, e) : row->u_lambda_max;
     const md_unit velocity = md_dot_free(sim, row, MD_SOLVE(sim)->du);
-    md_unit to[2], change;
+    md_unit to[2];
     md_num miss = MD_K(0);
     int k;
     if (cone == 0) {
         to[0] = md_next_impulse(row, velocity, MD_U(1),
                                 follows ? md_unit_neg(max) : row->u_lambda_min, max);
-        change = md_unit_sub(to[0], row->u_lambda);
-        if (md_unit_is_zero(change) && md_hides_changes(row, md_least_hiding(sim)))
-            (void)md_misses_freely(row, velocity, &change);
-        return md_abs(md_of_unit(change, 0));
+        to[0] = md_change_of_visit(row, md_unit_sub(to[0], row->u_lambda), velocity,
+                                   md_least_hiding(sim));
+        return md_abs(md_of_unit(to[0], 0));
     }
     if (cone == 2) return miss;
     (void)md_next_in_cone(sim, row, MD_U(1), max, to);
@@ -17226,9 +17236,8 @@ MD_OWN_FRAME int md_visit_in_turn(mdyn_sim *sim, int from, int end, md_iteration
         row->u_lambda = md_next_impulse(row, md_unit_add(velocity, d), MD_U(1), row->u_lambda_min,
                                         row->u_lambda_max);
         overflow |= md_overflow_of(row->u_lambda);
-        change = md_unit_sub(row->u_lambda, row->impulse.u.before);
-        if (md_unit_is_zero(change) && md_hides_changes(row, i->hiding))
-            (void)md_misses_freely(row, md_unit_add(velocity, d), &change);
+        change = md_change_of_visit(row, md_unit_sub(row->u_lambda, row->impulse.u.before),
+                                    md_unit_add(velocity, d), i->hiding);
         size = md_unit_abs(row->u_lambda);
         if (md_unit_less(largest, size)) largest = size;
         if (md_unit_is_zero(change)) continue;
@@ -18464,6 +18473,19 @@ MD_INLINE int md_has_two_stages(const mdyn_sim *sim)
 
 /* ---- the active set ---- */
 
+/* C' = J (v + dv) of a row that may not be set up. Finds sim->terms, none of a row on bodies. */
+MD_INLINE md_num md_next_velocity(mdyn_sim *sim, const md_row *row)
+{
+    md_terms *terms = &MD_SOLVE(sim)->terms;
+    md_num velocity = row->Jv;
+    terms->count = 0;
+    if (!md_is_body_row(row)) {
+        md_find_row_terms(sim, row, terms);
+        velocity = md_row_velocity(sim, row, terms);
+    }
+    return md_add(velocity, md_jacobian_dot(sim, row, sim->dv));
+}
+
 /* How far the motion sim->dv takes C out of [lower, upper]; C is measured at its start at the bound
    that it moves away from. Of a range of velocities: how far C' is outside. <= 0: not at all.
    Overwrites sim->terms and sim->value. */
@@ -18471,15 +18493,7 @@ MD_OWN_FRAME md_num md_find_excess(mdyn_sim *sim, const md_row *row)
 {
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
-    md_num change, below, above, excess = MD_K(0);
-
-    /* C' = J (v + dv) */
-    change = row->Jv;
-    if (!md_is_body_row(row)) {
-        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
-        change = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
-    }
-    change = md_add(change, md_jacobian_dot(sim, row, sim->dv));
+    md_num change = md_next_velocity(sim, row), below, above, excess = MD_K(0);
     if (s->level == MDYN_VELOCITY) {
         change = md_sub(change, s->target_velocity);
         below = md_sub(change, md_of_wide(s->lower));
@@ -18736,39 +18750,30 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
 MD_OWN_FRAME int md_hold_row_at_end(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
-    md_num half = row->Jv, moved, beyond;
-    int rises;
-    MD_SOLVE(sim)->terms.count = 0;
-    if (!md_is_body_row(row)) {
-        md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
-        half = md_row_velocity(sim, row, &MD_SOLVE(sim)->terms);
-    }
-    half = md_mul(MD_K(0.5), md_add(half, md_jacobian_dot(sim, row, sim->dv)));
-    moved = md_mul(sim->inverse_h,
-                   md_jacobian_dot(sim, row, MD_LASTING(sim)->error_displacement));
+    const md_num half = md_mul(MD_K(0.5), md_next_velocity(sim, row));
+    const md_num moved = md_add(half, md_mul(sim->inverse_h,
+        md_jacobian_dot(sim, row, MD_LASTING(sim)->error_displacement)));
+    const int rises = md_less(half, MD_K(0));
+    md_num base, beyond;
 
     /* v' leads away from the bound to which the displacement leads, and less of it */
-    rises = md_less(half, MD_K(0));
-    moved = md_add(half, moved);
     if (rises ? !md_less(MD_K(0), moved) : !md_less(moved, MD_K(0))) return 0;
     if (row->inactive) md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
     if (md_row_is_soft(row)) return 0;
-    beyond = md_sub(moved, rises ? md_target_hi(row, MD_BIAS_COMPLIANT)
-                                 : md_target_lo(row, MD_BIAS_COMPLIANT));
+    base = rises ? md_target_hi(row, MD_BIAS_COMPLIANT) : md_target_lo(row, MD_BIAS_COMPLIANT);
+    beyond = md_sub(moved, base);
     if (rises ? !md_less(MD_K(0), beyond) : !md_less(beyond, MD_K(0))) return 0;
+    beyond = md_min(md_abs(beyond), md_abs(half));
     if (!md_is_position_error(sim, row, md_mul(sim->h, beyond))) return 0;
 
-    /* in the place of the bias that it has, if that is less. A bound that is passed already needs
-       one: q' is no further beyond it than the middle of this step, by md_target_hi and _lo */
-    if (rises) {
-        row->v_hi = md_sub(row->v_hi, row->position_bias);
-        row->position_bias = md_min(row->position_bias, half);
-        row->v_hi = md_add(row->v_hi, row->position_bias);
-    } else {
-        row->v_lo = md_sub(row->v_lo, row->position_bias);
-        row->position_bias = md_max(row->position_bias, half);
-        row->v_lo = md_add(row->v_lo, row->position_bias);
-    }
+    /* in the place of a bias that it has: that of a bound that is passed already may be enough
+       (base = 0: q' is no further beyond it than the middle of this step), and a range that is
+       beyond its other bound comes back from there first */
+    if (rises ? !md_less(half, row->position_bias) || md_less(MD_K(0), row->position_bias)
+              : !md_less(row->position_bias, half) || md_less(row->position_bias, MD_K(0)))
+        return 0;
+    row->position_bias = half;
+    *(rises ? &row->v_hi : &row->v_lo) = md_add(base, half);
     return 1;
 }
 
@@ -19458,20 +19463,19 @@ MD_INLINE int md_solve_rows(mdyn_sim *sim, enum md_mode mode)
 }
 
 /* Notes a position error of each limit, range and contact that the correction of the equality rows,
-   sim->error_displacement, leads out of its bounds by more than rounding: at the middle of the next
-   step or, `at_end`, at the end of this one. Overwrites sim->terms, sim->value and sim->y_force. */
-MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim, int at_end)
+   sim->error_displacement, leads out of its bounds by more than rounding. Overwrites sim->terms,
+   sim->value and sim->y_force. */
+MD_OWN_FRAME void md_note_passed_bounds(mdyn_sim *sim)
 {
     int k;
+    if (md_hold_at_end(sim)) sim->has_position_error |= MD_ERROR_OF_INEQUALITY;
 
-    /* that motion as if it were h (v + dv). Rounding is that of C: a joint at rest at its limit
-       does not pass it because its v is not quite 0 */
+    /* the motion with the correction, as if it were a part of v. Rounding is that of C: a joint at
+       rest at its limit does not pass it because its v is not quite 0 */
     md_copy_scalars(MD_LASTING(sim)->y_force, sim->dv, sim->dofs);
-    for (k = 0; k < sim->dofs; k++) {
-        if (at_end) sim->dv[k] = md_mul(MD_K(0.5), md_sub(sim->dv[k], md_of_real(sim->v[k])));
+    for (k = 0; k < sim->dofs; k++)
         sim->dv[k] = md_add(sim->dv[k], md_mul(sim->inverse_h,
                                                MD_LASTING(sim)->error_displacement[k]));
-    }
     for (k = 0; k < sim->rows; k++) {
         const md_row *row = md_row_at(sim, k);
         md_num excess;
@@ -19510,8 +19514,7 @@ MD_STATIC int md_solve_constraints(mdyn_sim *sim, enum md_mode mode)
 
         /* a correction that would pass bounds is solved for again, with them */
         if (!MD_HAS_RANGES || MD_SETTING_IS(sim, limits, MDYN_ENGAGED)) return MDYN_OK;
-        md_note_passed_bounds(sim, 0);
-        if (md_uses_midpoint(sim)) md_note_passed_bounds(sim, 1);
+        md_note_passed_bounds(sim);
         if (!md_solves_twice(sim)) return MDYN_OK;
         sim->has_off = off;
         md_end_substep(sim, 1);

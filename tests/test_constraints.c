@@ -1214,9 +1214,40 @@ static void test_stops_hold_at_the_end(void) {
                 CHECK_NOTE("sign %g, force %g, range %d, step %d: %g\n", sign, force, n >> 2, step,
                            end);
             }
-            CHECK_NEAR(sign * of_real(sim.q[1]), beyond, 1e-8);
+            CHECK_NEAR(sign * of_real(sim.q[1]), beyond, BY_SCALAR(1e-15, 1e-8, 1e-9));
             CHECK_NEAR(sign * of_real(sim.v[0]), v, BY_SCALAR(1e-13, 1e-5, 1e-7));
         }
+    }
+}
+
+/* The same of the correction of an exact row: two slides that a row ties, 0.1 m apart, move away
+   from the stop of the first one at 0.5 m/s, and gain as much in a step. A fifth of what they are
+   apart is corrected, where there was no stop by 0.01 m of each: 0.0025 m beyond it. The middle of
+   the next step is not. So the first one gets to its stop, the second one does the rest. */
+static void test_exact_rows_stop_at_the_end(void) {
+    TOLERANCE(tolerance, 1e-15, 5e-8, 2e-9);
+    for (int n = 0; n < 2; n++) {
+        const double sign = n ? -1 : 1;
+        shafts(2, (double[]){ 1, 1 }, 0.01);
+        for (int i = 0; i < 2; i++) {
+            memset(&mech.body[i].inertia, 0, sizeof mech.body[i].inertia);
+            mech.body[i].joint = MDYN_PRISMATIC;
+            mech.body[i].axis = wide3(1, 0, 0);
+            mech.body[i].mass = wide(1);
+        }
+        *(sign > 0 ? &mech.body[0].lower : &mech.body[0].upper) = wide(-10 * sign);
+        couple(mimic_of(1, 0, 1, 0))->softness = (mdyn_softness)MDYN_HARD(0.2);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.q[1] = real(sign * 0.1);
+        for (int i = 0; i < 2; i++) {
+            sim.v[i] = real(-sign * 0.5);
+            sim.tau[i] = real(-sign * 50);
+        }
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.q[0]), 0, tolerance);
+        CHECK_NEAR(sign * of_real(sim.q[1]), 0.08, tolerance);
+        CHECK_NEAR(sign * of_real(sim.v[0]), -1, BY_SCALAR(1e-15, 2e-7, 2e-9));
+        CHECK_NEAR(sign * of_real(sim.v[1]), -1, BY_SCALAR(1e-15, 2e-7, 2e-9));
     }
 }
 
@@ -1229,7 +1260,7 @@ int main(int argc, char **argv) {
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
         test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu,
         test_explicit_spring_target, test_driven_clutch, test_stiff_rows_yield,
-        test_stiff_rows_tell, test_stops_hold_at_the_end
+        test_stiff_rows_tell, test_stops_hold_at_the_end, test_exact_rows_stop_at_the_end
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
