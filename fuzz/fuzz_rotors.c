@@ -301,7 +301,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     for (int n = 0; n < 60; n++) {
         if (one_in(6)) change();
-        if (one_in(4)) sim.tau[take_u8(&in) % (unsigned)model.body_count] = state(-1, 1);
+        if (one_in(4)) {
+            const mdyn_real tau = state(-1, 1);
+            sim.tau[take_u8(&in) % (unsigned)model.body_count] = tau;
+        }
         step();
     }
     return 0;

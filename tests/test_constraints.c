@@ -1251,6 +1251,34 @@ static void test_exact_rows_stop_at_the_end(void) {
     }
 }
 
+/* A stop without a force tells of none, though it had one in an earlier step: a slide pressed on its
+   stop is put back from it, and its row, which takes no part, is looked at, because a correction
+   moves the slide towards the stop faster than v' takes it away. */
+static void test_stop_forgets_its_force(void) {
+    for (int n = 0; n < 2; n++) {
+        const double sign = n ? -1 : 1;
+        mdyn_row_report stop;
+        shafts(2, (double[]){ 1, 1 }, 0.01);
+        *(sign > 0 ? &mech.body[0].lower : &mech.body[0].upper) = wide(-10 * sign);
+        couple(mimic_of(1, 0, 1, 0))->softness = (mdyn_softness)MDYN_HARD(0.2);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.tau[0] = real(sign * 100);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_LIMIT, 0, &stop), MDYN_OK);
+        CHECK_NEAR(sign * of_wide(stop.force), -100, 1e-3);
+
+        CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+        for (int i = 0; i < 2; i++) {
+            sim.q[i] = real(-sign * (i ? 0.9 : 1));
+            sim.v[i] = real(-sign * 0.01);
+            sim.tau[i] = real(0);
+        }
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_LIMIT, 0, &stop), MDYN_OK);
+        CHECK_NEAR(of_wide(stop.impulse), 0, 0);
+    }
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_two_shafts, test_compliant, test_slip_clutch, test_planetary, test_efficiency,
@@ -1260,7 +1288,8 @@ int main(int argc, char **argv) {
         test_followers_speed, test_break_in_substeps, test_ode_softness, test_reports_overflow,
         test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu,
         test_explicit_spring_target, test_driven_clutch, test_stiff_rows_yield,
-        test_stiff_rows_tell, test_stops_hold_at_the_end, test_exact_rows_stop_at_the_end
+        test_stiff_rows_tell, test_stops_hold_at_the_end, test_exact_rows_stop_at_the_end,
+        test_stop_forgets_its_force
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
