@@ -17780,7 +17780,7 @@ MD_OWN_FRAME void md_see_if_rows_meet(mdyn_sim *sim)
 
 /* What an iteration is judged by. A relaxation of 0 stands for 1, a tolerance of 0 for 8
    roundings; with a relaxation of its own no iteration is taken for the solution. */
-MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
+MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_scale e, md_iteration *i)
 {
     const mdyn_wide omega = sim->solver.relaxation, tolerance = sim->solver.tolerance;
     i->omega = MD_U(1);
@@ -17790,6 +17790,7 @@ MD_OWN_FRAME void md_begin_iterations(const mdyn_sim *sim, md_iteration *i)
     i->hiding = md_least_hiding(sim);
     i->largest = i->motion = MD_U(0);
     i->first = sim->iterations;
+    i->e = e;
     i->close = 0;
     i->exact = !sim->active_rows_meet && md_wide_is_zero(omega);
 }
@@ -17842,8 +17843,7 @@ MD_OWN_FRAME md_unit md_iterate_pgs(mdyn_sim *sim, md_scale e, int32_t end, int 
     md_iteration i;
     sim->residual = 0;
     if (md_equality_count(sim) == md_active_count(sim)) return MD_U(0);
-    md_begin_iterations(sim, &i);
-    i.e = e;
+    md_begin_iterations(sim, e, &i);
     i.end = end;
     if (!MD_HAS_CONSTANT_ROWS
         && (!follows || sim->has_parallel || (!i.exact && end > i.first + 1)))
@@ -17918,10 +17918,9 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
     md_unit d = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs + sim->rows), solved, limit;
     md_iteration i;
     int pass;
+    md_begin_iterations(sim, e, &i);
     i.omega = MD_U(1);
     i.part = MD_U(MD_DANTZIG_TOLERANCE);
-    i.hiding = md_least_hiding(sim);
-    i.e = e;
     i.largest = d;
     if (md_unit_less(motion, d)) motion = d;
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), motion), noise);
