@@ -18759,7 +18759,8 @@ MD_OWN_FRAME int md_hold_row_at_end(mdyn_sim *sim, int k)
     if (rises ? !md_less(MD_K(0), moved) : !md_less(moved, MD_K(0))) return 0;
     if (row->inactive) {
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
-        row->impulse.lambda = MD_K(0); /* unless the rows are solved again */
+        row->u_lambda = MD_U(0); /* no impulse, unless the rows are solved again */
+        row->impulse.lambda = MD_K(0);
     }
     if (md_row_is_soft(row)) return 0;
     base = rises ? md_target_hi(row, MD_BIAS_COMPLIANT) : md_target_lo(row, MD_BIAS_COMPLIANT);
