@@ -28,7 +28,7 @@ build() { # build BOARD MODEL FLAG...
     name=$1
     model=$2
     shift 2
-    sh "$board" build "$name" "$scratch/$model-$name" -O0 "-DMIMICDYN_SCALAR=$scalar" \
+    sh "$board" build "$name" "$scratch/$model-$name" -Og "-DMIMICDYN_SCALAR=$scalar" \
         "-DBAKE_SOURCE=\"tests/bake/$model.c\"" "-DBAKE_HEADER=\"$scratch/$model.h\"" \
         "-DBAKE_MODEL=$model" "-DBAKE_BEGIN=${model}_begin" "$@" "$root/tests/bake/run.c"
 }

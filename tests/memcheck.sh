@@ -1,22 +1,52 @@
 #!/bin/sh
-# memcheck.sh COMPILER BUILD [ROOT]: no step depends on memory that nobody has written: the
-# mechanisms of make determinism under valgrind, in every scalar. Exit 77: there is no valgrind.
+# memcheck.sh BUILD [ROOT]: no result depends on memory that nobody has written: clang's
+# MemorySanitizer looks at the mechanisms of make determinism and at each fuzzing harness, over its
+# corpus and random inputs, in every scalar. Exit 77: there is no clang, or none of its runtime.
 . "$(dirname "$0")/common.sh"
-compiler=$1
-build=$2
-root=${3:-.}
-need "$compiler" valgrind
+build=$1/memcheck
+root=${2:-.}
+need clang
 mkdir -p "$build"
+
+# build SCALAR OUTPUT ARGUMENTS...
+build() {
+    scalar=$1
+    output=$build/$2-$1
+    shift 2
+    clang -std=c99 -O0 -fsanitize=memory -fsanitize-ignorelist="$build/sums.txt" \
+        -D_GNU_SOURCE -DMIMICDYN_SCALAR="$scalar" -DEXPECT_SCALAR_"$scalar"=1 -I"$root" "$@" \
+        -o "$output" ||
+        { fail "does not build: $output"; return 1; }
+}
+# run COMMAND...
+run() {
+    "$@" >"$build/log" 2>&1 || { cat "$build/log"; fail "$*"; }
+}
+
+# sums over the user's tables, whose padding counts
+printf '[memory]\nfun:md_sum_bytes\nfun:md_crc\n' >"$build/sums.txt"
+echo 'int main(void) { return 0; }' >"$build/empty.c"
+clang -fsanitize=memory "$build/empty.c" -o "$build/empty" 2>"$build/log" ||
+    { cat "$build/log"; exit 77; }
 set --
 for name in dyadic jaws planetary differential spring finger robotiq arm floating; do
     set -- "$@" "$root/tests/firmware/mechanisms/$name.c"
 done
 for scalar in F32 F64 FIXED; do
-    "$compiler" -std=c99 -Os -g -DMIMICDYN_SCALAR=$scalar -I"$root" "$@" \
-        "$root/tests/firmware/determinism.c" "$root/tests/firmware/port_host.c" -lm \
-        -o "$build/memcheck-$scalar" ||
-        { fail "does not build, $scalar"; continue; }
-    valgrind -q --error-exitcode=1 "$build/memcheck-$scalar" >"$build/memcheck.log" 2>&1 ||
-        { cat "$build/memcheck.log"; fail "$scalar"; }
+    build $scalar mechanisms "$@" "$root/tests/firmware/determinism.c" \
+        "$root/tests/firmware/port_host.c" -lm && run "$build/mechanisms-$scalar"
+    build $scalar few.o -c "$root/tests/implementation.c" -DTEST_FEW=1 || continue
+    for harness in model lcp motion restore curves rotors; do
+        library=-DMIMICDYN_STATIC=1
+        case $harness in
+        model | motion | restore | curves)
+            library="-DTEST_SHARES_IMPLEMENTATION=1 $build/few.o-$scalar" ;;
+        esac
+        # shellcheck disable=SC2086 # two arguments, or one
+        build $scalar "$harness" "$root/fuzz/standalone.c" "$root/fuzz/fuzz_$harness.c" $library \
+            -lm || continue
+        run "$build/$harness-$scalar" "$root/fuzz/corpus/fuzz_$harness"/*
+        run "$build/$harness-$scalar" --random 100 1
+    done
 done
 exit $failed

@@ -123,10 +123,10 @@ static void beside_a_held_rotor(void) {
     CHECK_NEAR(of_real(sim.v[1]), 1, 1e-3);
 }
 
-/* A stop without a force tells of none, though it had one in an earlier step: a rotor pressed on its
-   stop is put back from it, and its row, which takes no part, is looked at, because a correction
-   moves the rotor towards the stop faster than v' takes it away. n & 2: beside a rotor that comes
-   back into its range. */
+/* A stop without a force tells of none, though it had one in an earlier step: a rotor pressed on
+   its stop is put back from it, and its row, which takes no part, is looked at, because a
+   correction moves the rotor towards the stop faster than v' takes it away. n & 2: beside a rotor
+   that comes back into its range. */
 static void stop_without_a_force(void) {
     for (int n = 0; n < 4; n++) {
         const double sign = n & 1 ? -1 : 1;
