@@ -18485,14 +18485,14 @@ MD_INLINE md_num md_next_velocity(mdyn_sim *sim, const md_row *row)
     return md_add(velocity, md_jacobian_dot(sim, row, sim->dv));
 }
 
-/* How far the motion sim->dv takes C out of [lower, upper]; C is measured at its start at the bound
-   that it moves away from. Of a range of velocities: how far C' is outside. <= 0: not at all.
-   Overwrites sim->terms and sim->value. */
-MD_OWN_FRAME md_num md_find_excess(mdyn_sim *sim, const md_row *row)
+/* How far a motion that changes C by `change` in a second takes it out of [lower, upper]; C is
+   measured at its start at the bound that it moves away from. Of a range of velocities: how far
+   `change` is outside. <= 0: not at all. Reads sim->terms, overwrites sim->value. */
+MD_OWN_FRAME md_num md_excess_of(mdyn_sim *sim, const md_row *row, md_num change)
 {
     md_spec room;
     const md_spec *s = md_spec_of(sim, row, &room);
-    md_num change = md_next_velocity(sim, row), below, above, excess = MD_K(0);
+    md_num below, above, excess = MD_K(0);
     if (s->level == MDYN_VELOCITY) {
         change = md_sub(change, s->target_velocity);
         below = md_sub(change, md_of_wide(s->lower));
@@ -18507,6 +18507,12 @@ MD_OWN_FRAME md_num md_find_excess(mdyn_sim *sim, const md_row *row)
     }
     if (md_has_lower(s->lower)) excess = md_neg(below);
     return md_has_upper(s->upper) ? md_max(excess, above) : excess;
+}
+
+/* The same of the motion sim->dv. Overwrites sim->terms as well. */
+MD_INLINE md_num md_find_excess(mdyn_sim *sim, const md_row *row)
+{
+    return md_excess_of(sim, row, md_next_velocity(sim, row));
 }
 
 /* Whether a joint stays so far within its limits in this substep that no rounding matters. */
@@ -18743,38 +18749,38 @@ MD_STATIC md_unit md_solve_relaxed(mdyn_sim *sim, md_scale e)
     return moved;
 }
 
-/* Gives a range the bias that keeps q' within its bound, if q' would pass it (md_hold_at_end).
-   Returns whether it would. An inactive row becomes active. Overwrites sim->terms and the
-   workspaces of a set-up. */
+/* Gives a range the bias that keeps q' within its bound, if q' would pass it (md_hold_at_end); an
+   inactive row becomes active then. Returns whether either is so. Overwrites sim->terms, sim->value
+   and the workspaces of a set-up. */
 MD_OWN_FRAME int md_hold_row_at_end(mdyn_sim *sim, int k)
 {
     md_row *row = md_row_at(sim, k);
     const md_num half = md_mul(MD_K(0.5), md_next_velocity(sim, row));
     const md_num moved = md_add(half, md_mul(sim->inverse_h,
         md_jacobian_dot(sim, row, MD_LASTING(sim)->error_displacement)));
-    const int rises = md_less(half, MD_K(0));
+    const int rises = md_less(half, MD_K(0)), joins = row->inactive;
     md_num base, beyond;
 
     /* v' leads away from the bound to which the displacement leads, and less of it */
     if (rises ? !md_less(MD_K(0), moved) : !md_less(moved, MD_K(0))) return 0;
-    if (row->inactive) {
+    if (joins) {
+        beyond = md_excess_of(sim, row, moved);
+        if (!md_less(MD_K(0), beyond) || !md_is_position_error(sim, row, beyond)) return 0;
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
-        row->u_lambda = MD_U(0); /* no impulse, unless the rows are solved again */
-        row->impulse.lambda = MD_K(0);
     }
-    if (md_row_is_soft(row)) return 0;
+    if (md_row_is_soft(row)) return joins;
     base = rises ? md_target_hi(row, MD_BIAS_COMPLIANT) : md_target_lo(row, MD_BIAS_COMPLIANT);
     beyond = md_sub(moved, base);
-    if (rises ? !md_less(MD_K(0), beyond) : !md_less(beyond, MD_K(0))) return 0;
+    if (rises ? !md_less(MD_K(0), beyond) : !md_less(beyond, MD_K(0))) return joins;
     beyond = md_min(md_abs(beyond), md_abs(half));
-    if (!md_is_position_error(sim, row, md_mul(sim->h, beyond))) return 0;
+    if (!md_is_position_error(sim, row, md_mul(sim->h, beyond))) return joins;
 
     /* in the place of a bias that it has: that of a bound that is passed already may be enough
        (base = 0: q' is no further beyond it than the middle of this step), and a range that is
        beyond its other bound comes back from there first */
     if (rises ? !md_less(half, row->position_bias) || md_less(MD_K(0), row->position_bias)
               : !md_less(row->position_bias, half) || md_less(row->position_bias, MD_K(0)))
-        return 0;
+        return joins;
     row->position_bias = half;
     *(rises ? &row->v_hi : &row->v_lo) = md_add(base, half);
     return 1;
