@@ -17102,9 +17102,8 @@ MD_STATIC md_num md_row_miss(const mdyn_sim *sim, const md_row *row, md_scale e)
     if (cone == 0) {
         to[0] = md_next_impulse(row, velocity, MD_U(1),
                                 follows ? md_unit_neg(max) : row->u_lambda_min, max);
-        to[0] = md_change_of_visit(row, md_unit_sub(to[0], row->u_lambda), velocity,
-                                   md_least_hiding(sim));
-        return md_abs(md_of_unit(to[0], 0));
+        return md_abs(md_of_unit(md_change_of_visit(row, md_unit_sub(to[0], row->u_lambda),
+                                                    velocity, md_least_hiding(sim)), 0));
     }
     if (cone == 2) return miss;
     (void)md_next_in_cone(sim, row, MD_U(1), max, to);

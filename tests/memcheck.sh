@@ -25,9 +25,11 @@ run() {
 
 # sums over the user's tables, whose padding counts
 printf '[memory]\nfun:md_sum_bytes\nfun:md_crc\n' >"$build/sums.txt"
-echo 'int main(void) { return 0; }' >"$build/empty.c"
-clang -fsanitize=memory "$build/empty.c" -o "$build/empty" 2>"$build/log" ||
+printf '#include <stdlib.h>\nint main(void) { int *x = malloc(sizeof *x); return *x ? 1 : 0; }\n' \
+    >"$build/planted.c"
+clang -fsanitize=memory "$build/planted.c" -o "$build/planted" 2>"$build/log" ||
     { cat "$build/log"; exit 77; }
+"$build/planted" 2>&1 | grep -q 'MemorySanitizer: use-of-uninit' || fail "a planted fault passes"
 set --
 for name in dyadic jaws planetary differential spring finger robotiq arm floating; do
     set -- "$@" "$root/tests/firmware/mechanisms/$name.c"

@@ -1279,6 +1279,44 @@ static void test_stop_forgets_its_force(void) {
     }
 }
 
+static double coupling_impulse(int coupling) {
+    mdyn_row_report r;
+    CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, coupling, &r), MDYN_OK);
+    return of_wide(r.impulse);
+}
+
+/* The same of a soft range that a correction passes: it joins, and is not held. Impulses are those
+   of the motion. */
+static void test_soft_range_forgets_its_force(void) {
+    TOLERANCE(tolerance, 1e-13, 1e-6, 1e-7);
+    for (int n = 0; n < 2; n++) {
+        const double sign = n ? -1 : 1;
+        double gained;
+        shafts(2, (double[]){ 1, 1 }, 0.01);
+        couple(mimic_of(1, 0, 1, 0))->softness = (mdyn_softness)MDYN_HARD(0.2);
+        mdyn_coupling *range = couple(mimic_of(0, 0, 0, 0));
+        range->terms[1].coefficient = wide(0);
+        range->softness = (mdyn_softness)MDYN_SPRING(100, 1);
+        *(sign > 0 ? &range->lower : &range->upper) = wide(-10 * sign);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        sim.tau[0] = real(sign * 100);
+        for (int step = 0; step < 3; step++) CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK(sign * coupling_impulse(1) < -1e-3);
+
+        CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+        sim.q[0] = real(0);
+        sim.q[1] = real(sign * 0.1);
+        for (int i = 0; i < 2; i++) {
+            sim.v[i] = real(-sign * 0.5);
+            sim.tau[i] = real(-sign * 50);
+        }
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        gained = of_wide(mech.coupling[0].terms[1].coefficient) * coupling_impulse(0)
+               + coupling_impulse(1);
+        CHECK_NEAR(of_real(sim.v[0]), -sign + gained, tolerance);
+    }
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_two_shafts, test_compliant, test_slip_clutch, test_planetary, test_efficiency,
@@ -1289,7 +1327,7 @@ int main(int argc, char **argv) {
         test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu,
         test_explicit_spring_target, test_driven_clutch, test_stiff_rows_yield,
         test_stiff_rows_tell, test_stops_hold_at_the_end, test_exact_rows_stop_at_the_end,
-        test_stop_forgets_its_force
+        test_stop_forgets_its_force, test_soft_range_forgets_its_force
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {

@@ -93,30 +93,38 @@ static void contradictory_rows(void) {
     }
 }
 
+static mdyn_body body[3];
+static mdyn_coupling coupling;
+static mdyn_model model;
+
+/* `count` rotors of one armature, and a coupling of the first alone. */
+static void rotors(int count, double armature, double dt) {
+    memset(body, 0, sizeof body);
+    memset(&coupling, 0, sizeof coupling);
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < count; i++) {
+        body[i].parent = MDYN_WORLD;
+        body[i].joint = MDYN_REVOLUTE;
+        body[i].armature = wide(armature);
+    }
+    coupling.terms[0].coefficient = wide(1);
+    model.bodies = body;
+    model.body_count = count;
+    model.couplings = &coupling;
+    model.coupling_count = 1;
+    model.dt = wide(dt);
+}
+
 /* A rotor that a coupling holds has rows without entries, which stand among those of the others. A
    damper of 1e4 N m s brings another one to the velocity of its target within a step, less dry
    friction over damping, 1e-4, and inertia over damping and step, 1e-4. */
 static void beside_a_held_rotor(void) {
-    mdyn_body body[2];
-    mdyn_coupling hold;
-    mdyn_model model;
-    memset(body, 0, sizeof body);
-    memset(&hold, 0, sizeof hold);
-    memset(&model, 0, sizeof model);
+    rotors(2, 1e-3, 1e-3);
     for (int i = 0; i < 2; i++) {
-        body[i].parent = MDYN_WORLD;
-        body[i].joint = MDYN_REVOLUTE;
-        body[i].armature = wide(1e-3);
         body[i].friction = wide(1);
         body[i].drive_kd = wide(1e4);
         body[i].effort = wide(1e5);
     }
-    hold.terms[0].coefficient = wide(1);
-    model.bodies = body;
-    model.body_count = 2;
-    model.couplings = &hold;
-    model.coupling_count = 1;
-    model.dt = wide(1e-3);
     CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
     sim.target_velocity[1] = real(1);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
@@ -130,31 +138,15 @@ static void beside_a_held_rotor(void) {
 static void stop_without_a_force(void) {
     for (int n = 0; n < 4; n++) {
         const double sign = n & 1 ? -1 : 1;
-        mdyn_body body[3];
-        mdyn_coupling tie;
-        mdyn_model model;
         mdyn_row_report stop;
-        memset(body, 0, sizeof body);
-        memset(&tie, 0, sizeof tie);
-        memset(&model, 0, sizeof model);
-        for (int i = 0; i < 3; i++) {
-            body[i].parent = MDYN_WORLD;
-            body[i].joint = MDYN_REVOLUTE;
-            body[i].armature = wide(1);
-        }
+        rotors(3, 1, 0.01);
         for (int i = 0; i < 3; i += 2) {
             body[i].lower = wide(sign > 0 ? -10 : 0);
             body[i].upper = wide(sign > 0 ? 0 : 10);
         }
-        tie.terms[0].body = 1;
-        tie.terms[0].coefficient = wide(1);
-        tie.terms[1].coefficient = wide(-1);
-        tie.softness = (mdyn_softness)MDYN_HARD(0.2);
-        model.bodies = body;
-        model.body_count = 3;
-        model.couplings = &tie;
-        model.coupling_count = 1;
-        model.dt = wide(0.01);
+        coupling.terms[1].body = 1;
+        coupling.terms[1].coefficient = wide(-1);
+        coupling.softness = (mdyn_softness)MDYN_HARD(0.2);
         CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
         sim.tau[0] = real(sign * 100);
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
