@@ -69,7 +69,7 @@ if [ $first = yes ]; then
     gcc | g++) # an unused function is seen only when code is made
         check static "-O0 -DMIMICDYN_STATIC=1" "$implement" "$include" # nobody calls any of them
         [ "$compiler" = gcc ] || # of C: symbols.sh
-            check optimized "-O2 $every" "$implement" "$include" ;;
+            check optimized "-Os $every" "$implement" "$include" ;;
     *) check static "$look -DMIMICDYN_STATIC=1" "$implement" "$include" ;; # cross: firmware/
     esac
 fi

@@ -13,7 +13,8 @@ shift $(($# < 3 ? $# : 3))
 mkdir -p "$scratch"
 source=$scratch/stack.c
 printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$source"
-"$cc" -std=c99 "$@" -fcallgraph-info=su -I"$root" -c "$source" -o "$scratch/stack.o" 2>/dev/null &&
+echo 'int main(void) { return 0; }' >"$scratch/probe.c"
+"$cc" -std=c99 -fcallgraph-info=su -c "$scratch/probe.c" -o "$scratch/stack.o" 2>/dev/null &&
     [ -s "$scratch/stack.ci" ] || { echo "not run: $cc writes no call graph"; exit 77; }
 
 failed=0

@@ -4,6 +4,7 @@
 #              and avr-g++ with -Wold-style-cast; no code runs before main to fill its tables, at
 #              -O0 too; its tables are in read-only sections
 #   sketch     the one of examples/, for AVR, ARM and the host, where it runs
+#   examples   in every scalar, without the library
 #   msvc       the header and the tables in clang's MSVC mode
 #   pragmas    what IAR, armcc and MSVC are told of contraction
 #   knobs      a misspelled one is an error
@@ -57,9 +58,18 @@ if command -v avr-g++ >/dev/null 2>&1; then
     program avr-g++ -mmcu=atmega2560 -std=c++11 -Wold-style-cast -Os
 fi
 
+for example in "$root"/examples/*.c; do
+    grep -vE '^#define MIMICDYN_(IMPLEMENTATION|STATIC)' "$example" >"$build/example.c"
+    for scalar in F32 F64 FIXED; do
+        # shellcheck disable=SC2086 # flags are words
+        gcc -std=c99 $warnings -fsyntax-only -DMIMICDYN_SCALAR=$scalar -I"$root/examples" \
+            -I"$root" "$build/example.c" || fail "$example $scalar"
+    done
+done
+
 # The sketch: its form is that of Arduino, C++11 and GNU extensions.
 sketch="$common -I$root/tests/arduino -std=gnu++11 -Wold-style-cast -x c++"
-for compiler in "avr-g++ -mmcu=atmega2560 -Os" "arm-none-eabi-g++ -mcpu=cortex-m0 -mthumb -Os"; do
+for compiler in "avr-g++ -mmcu=atmega2560 -Og" "arm-none-eabi-g++ -mcpu=cortex-m0 -mthumb -Og"; do
     command -v "${compiler%% *}" >/dev/null 2>&1 || { echo "no ${compiler%% *} here"; continue; }
     for scalar in F32 FIXED; do
         sed "s/SCALAR F32/SCALAR $scalar/" "$root/examples/gripper_sketch/gripper_sketch.ino" \

@@ -160,7 +160,7 @@ def build_and_run(text, low, scalar, values, off_start, directory):
                    .replace("STEPS", str(STEPS)))
     program = os.path.join(directory, "check-" + scalar)
     compiler = os.environ.get("CC", "cc").split()
-    command = compiler + ["-std=c99", "-O1"] + WARNINGS + [
+    command = compiler + ["-std=c99", "-O0"] + WARNINGS + [
         "-DMIMICDYN_SCALAR=" + scalar, "-DOFF_START=%d" % off_start, "-I", HEADER, "-I", directory,
         "-o", program,
         os.path.join(directory, "check.c"), "-lm"]
