@@ -11534,13 +11534,13 @@ MD_INLINE md_num md_value_minus(const mdyn_sim *sim, mdyn_wide x)
 
 /* ---- bounds of force ---- */
 
-/* A spring and damper that exerts no force: its gains are 0, or kd is and there is no C, unless
-   kp acts on the velocity (MDYN_EXPLICIT). */
+/* A spring and damper that exerts no force: its gains are 0, or kd (2 omega zeta/r) is and there is
+   no C, unless kp acts on the velocity (MDYN_EXPLICIT). */
 MD_STATIC int md_softness_is_forceless(const mdyn_sim *sim, const mdyn_softness *s,
                                        int is_of_velocity)
 {
-    return s->kind == MDYN_KP_KD && md_wide_is_zero(s->b)
-        && (md_wide_is_zero(s->a) || (is_of_velocity && md_uses_midpoint(sim)));
+    if (md_has_no_compliance(s) || md_softness_has_erp(s) || !md_wide_is_zero(s->b)) return 0;
+    return md_wide_is_zero(s->a) || (is_of_velocity && md_uses_midpoint(sim));
 }
 
 /* Whether the impulse of coupling i bounds that of another row: of its own loss row, if it has an

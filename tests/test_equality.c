@@ -289,6 +289,36 @@ static void test_frequency_without_mass(void) {
     }
 }
 
+/* At MDYN_VELOCITY a frequency without damping has no force: from mdyn_init on, and after it lost
+   its damping by mdyn_set_coupling. The row then leaves the motion, and dry friction, to others. */
+static void test_undamped_frequency_of_velocity(void) {
+    for (int changed = 0; changed < 2; changed++) {
+        mdyn_coupling c = MDYN_MIMIC(0, 1, 1.0, 0.0);
+        mdyn_softness damped = MDYN_FREQUENCY(10, 1);
+        mdyn_row_report report;
+        rotors(2, 0x1p-10);
+        mech.body[0].friction = wide(0.5);
+        c.level = MDYN_VELOCITY;
+        c.softness = damped;
+        if (!changed) c.softness.b = wide(0);
+        couple(c);
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        c.softness.b = wide(0);
+        CHECK_EQUAL(mdyn_set_coupling(&sim, 0, &c), MDYN_OK);
+        sim.v[0] = real(4);
+        sim.v[1] = real(-4);
+        for (int i = 0; i < 64; i++) CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(of_real(sim.v[0]), 4 - 0.5 * 64 * 0x1p-10, 8 * FREQUENCY);
+        CHECK(sim.v[1] == real(-4));
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_COUPLING, 0, &report), MDYN_OK);
+        CHECK(of_wide(report.force) == 0);
+        CHECK_EQUAL(report.flags, 0);
+        CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_FRICTION, 0, &report), MDYN_OK);
+        CHECK_EQUAL(report.flags, MDYN_ROW_SATURATED);
+    }
+}
+
 /* One leader, eleven followers. */
 static void test_fan(void) {
     rotors(12, 0x1p-10);
@@ -709,7 +739,7 @@ int main(int argc, char **argv) {
         { 11, test_compromise }, { 12, test_two_ratios }, { 13, test_coupled_dynamics },
         { 14, test_iterated }, { 15, test_passive }, { 16, test_frequency_without_mass },
         { 17, test_soft_contradiction }, { 18, test_opposed }, { 19, test_nearly_parallel },
-        { 20, test_frequency_behind_a_tie }
+        { 20, test_frequency_behind_a_tie }, { 21, test_undamped_frequency_of_velocity }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
