@@ -2679,8 +2679,9 @@ MDYN_API int mdyn_step(mdyn_sim *sim);
    itself, and a copy continues bit for bit like its original.
    To keep a sim, or to pass it to another process, mdyn_save writes MDYN_SAVED_SIZE bytes: version,
    configuration, CRCs of model and sim, then the sim. mdyn_restore refuses what does not fit;
-   otherwise the sim continues bit for bit, with the tables of `model`, wherever these stand. It
-   needs no mdyn_init, and `bytes` of any alignment. Only the same build of the header reads them.
+   otherwise the sim continues bit for bit, with the tables of `model` and their names, wherever
+   these stand. It needs no mdyn_init, and `bytes` of any alignment. Only the same build of the
+   header reads them.
    Errors, and nothing is written: MDYN_ERR_ROOM; MDYN_ERR_TABLES of a sim with edited tables, whose
    CRC would not be that of its model; MDYN_ERR_SAVED, MDYN_ERR_SAVED_BUILD, MDYN_ERR_SAVED_MODEL,
    those of the counts of a model in mdyn_required. MDYN_ERR_MEMORY: by their CRC the bytes are as
@@ -25364,9 +25365,20 @@ MD_STATIC int md_check_saved(const unsigned char *bytes, int32_t size, const mdy
     return word[4] == md_crc_of_model(m) ? MDYN_OK : MDYN_ERR_SAVED_MODEL;
 }
 
+/* The sim refers to the tables of the model and to the names in them; the sums that contain
+   addresses are computed anew. What examples/bake writes calls it too. */
+MD_STATIC void md_adopt_tables(mdyn_sim *sim, const mdyn_model *m)
+{
+    int i;
+    md_point_to_tables(sim, m);
+    md_note_tables(sim);
+    for (i = 0; i < sim->bodies; i++) sim->link[i].table_sum = md_sum_body(&m->bodies[i]);
+    for (i = 0; i < sim->couplings; i++) sim->coupling[i].name = m->couplings[i].name;
+    sim->constants_sum = md_sum_constants(sim);
+}
+
 /* Restores the sim from checked bytes, with the tables of the model. Counts and indices are checked
-   before any is used: a right CRC shows that the bytes are undamaged, not that they were a sim. The
-   sums that contain addresses are computed anew. */
+   before any is used: a right CRC shows that the bytes are undamaged, not that they were a sim. */
 MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigned char *bytes)
 {
     int i;
@@ -25382,10 +25394,7 @@ MD_STATIC int md_restore_bytes(mdyn_sim *sim, const mdyn_model *m, const unsigne
         return md_blame(sim, MDYN_ERR_MEMORY, -1);
     }
 
-    md_point_to_tables(sim, m);
-    md_note_tables(sim);
-    for (i = 0; i < sim->bodies; i++) sim->link[i].table_sum = md_sum_body(&m->bodies[i]);
-    sim->constants_sum = md_sum_constants(sim);
+    md_adopt_tables(sim, m);
     return MDYN_OK;
 }
 

@@ -175,9 +175,15 @@ static void test_restored(void) {
         for (int i = 0; i < 6; i++) {
             moved_body[i].name = "another name";
         }
+        moved_coupling[0].name = "another gear";
         memset(&other, n % 2 ? 0x33 : 0, sizeof other);
         CHECK_EQUAL(mdyn_restore(&other, &moved, bytes + 3, MDYN_SAVED_SIZE), MDYN_OK);
         CHECK_EQUAL(mdyn_verify(&other), MDYN_OK);
+        if (mech.model.coupling_count) { /* where the old name stands may be nothing now */
+            char text[200] = "";
+            CHECK_EQUAL(mdyn_explain(&other, MDYN_ROW_COUPLING, 0, text, sizeof text), MDYN_OK);
+            CHECK(strncmp(text, "coupling 0 another gear: q(another name)", 40) == 0);
+        }
         same_motion(&sim, &other, n, 300);
         moved_body[0].mass = wide(7);
         CHECK_EQUAL(mdyn_verify(&other), MDYN_ERR_TABLES);
