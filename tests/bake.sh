@@ -60,13 +60,13 @@ refused() { # refused WORD FLAG...: the compiler refuses the bake of the gear, b
 
 # Rotors of every kind of row, and bodies: as mdyn_init leaves them; without the set-up of rows;
 # with only what the bake says that the sim has.
-for model in gear pair planet gantry clutch gripper press; do
+for model in gear pair planet gantry clutch gripper press cam; do
     bake "$model"
     check x86-64 "$model" ""
     host=$hash
     baked=
     case $model in
-    gripper | press) ;;
+    gripper | press | cam) ;;
     *)
         baked=-DMIMICDYN_BAKED=1
         check $other "$model" "$host" $baked ;;

@@ -5,7 +5,7 @@
 
 MODEL.c is a program or a part of one: it includes mimicdyn.h with the knobs of the firmware, and
 has the mdyn_model NAME. FLAGs go to the host's compiler CC, such as -DMIMICDYN_SCALAR=FIXED. OUT.h
-is included after mimicdyn.h in place of mdyn_init; it has
+is included after mimicdyn.h, where MIMICDYN_IMPLEMENTATION is, in place of mdyn_init; it has
 
     int NAME_begin(mdyn_sim *sim, const mdyn_model *model);
 
@@ -331,7 +331,7 @@ def write_members(structs, name, out):
 
 BEGIN = """
 /* A sim as mdyn_init leaves it. `model` may be NULL if no call reads the tables: mdyn_step,
-   mdyn_report_row and mdyn_coupling_force do not. */
+   mdyn_report_row and mdyn_coupling_force read curves alone. */
 static int NAME_begin(mdyn_sim *sim, const mdyn_model *model)
 {
     volatile unsigned char *to = (volatile unsigned char *)sim; /* or compilers call memcpy */
@@ -346,9 +346,8 @@ static int NAME_begin(mdyn_sim *sim, const mdyn_model *model)
             to += NAME_place[i].stride;
         }
     }
-    sim->model = model;
-    sim->body_table = model ? model->bodies : NULL;
-    sim->coupling_table = model ? model->couplings : NULL;
+    if (model) md_adopt_tables(sim, model);
+    else if (MD_HAS_CURVES && MD_CURVES(sim)->count > 0) return MDYN_ERR_NULL;
 """
 
 
@@ -359,6 +358,8 @@ def knob_checks(text, out):
                " version than the bake\\\"\\n#endif\\n\", (long)MDYN_VERSION);")
     out.append("    fprintf(bake_out, \"#if MDYN_SCALAR != %d\\n#error \\\"MIMICDYN_SCALAR is not"
                " that of the bake\\\"\\n#endif\\n\", MDYN_SCALAR);")
+    out.append("    fprintf(bake_out, \"#ifndef MDYN_IMPLEMENTED_\\n#error \\\"the bake belongs"
+               " into the file with MIMICDYN_IMPLEMENTATION\\\"\\n#endif\\n\");")
     for name in dict.fromkeys(names):
         if name in FREE_KNOBS or name == "MIMICDYN_KNOBS":
             continue
@@ -408,7 +409,7 @@ def main():
                   " out\\n\");", "        return 1;", "    }",
                   "    left = bake_rows(sim);", "    md_find_implied_limits(sim);",
                   "    bake_out = fopen(argv[1], \"w\");", "    if (!bake_out) return 2;",
-                  "    has = (long)mdyn_has(sim);",
+                  "    has = MIMICDYN_MAX_CURVES > 0 ? MDYN_HAS_ALL : (long)mdyn_has(sim);",
                   "    for (k = 0; k < sim->rows; k++) bake_keep_row(&sim->slot[k].row);",
                   "    fprintf(bake_out, \"/* %s: written by bake.py; included before mimicdyn.h, and"
                   " after it. */\\n\");" % options.name,
