@@ -2641,8 +2641,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
 /* One time step of dt: advances q and v, writes sim->report and what mdyn_report_row and
    mdyn_coupling_force return, consumes contacts.
    An error leaves q and v as they were; the next step is the one that would have come without it.
-   Exception: if the axes of a spherical or free joint turn so far in a step that v leaves its
-   range, the next step does not extrapolate from earlier ones.
+   Exception: if at the end of a step v of a spherical or free joint leaves its range by its turn,
+   or a curve has no value, the next step of trees on free joints differs by rounding.
    Errors: MDYN_ERR_STATE (index: coordinate, DoF or body), MDYN_ERR_BEYOND (index: the element),
    MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; with MIMICDYN_BAKED MDYN_ERR_LEFT_OUT; with MDYN_DANTZIG
    MDYN_ERR_CAPACITY_DANTZIG. With rows on bodies MDYN_ERR_CAPACITY_ENTRIES, and for what a callback
@@ -20182,7 +20182,7 @@ MD_OWN_FRAME int md_find_drift(mdyn_sim *sim, md_num dt)
 /* Moves the state by the solve's result: v by sim->dv; q by dt v', or from the middle of the step
    by dt/2 v', and by sim->displacement. MDYN_ERR_OVERFLOW before anything moves, or later if turned
    axes, the momentum of a tree or a curve lead out of range, or MDYN_ERR_NOT_FINITE where a curve
-   has no value; the next step then does not extrapolate.
+   has no value; the next step then finds the momenta of trees anew.
    Reports the rows; returns a warning if a row misses its target, pivoting left a problem
    unsolved, or a DoF has too few digits. */
 MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
@@ -20215,7 +20215,7 @@ MD_OWN_FRAME int md_integrate_step(mdyn_sim *sim)
        restores the start; the momenta of this step are dropped. */
     if (code == MDYN_OK && midpoint && md_has_quaternions(sim)) code = md_check_drift(sim);
     if (code != MDYN_OK) {
-        md_drop_last_dv(sim);
+        md_forget_momentum(sim);
         sim->is_in_middle = 1;
         return code;
     }

@@ -1633,6 +1633,56 @@ static void test_settled_ring(void) {
     }
 }
 
+/* 2 sin q, but for one call. */
+static int calls_left;
+static void absent_once(mdyn_real q, mdyn_curve_point *p, void *user) {
+    const double x = of_real(q);
+    (void)user;
+    p->value = --calls_left == 0 ? no_number() : real(2 * sin(x));
+    p->slope = wide(2 * cos(x));
+    p->curvature = wide(-2 * sin(x));
+}
+
+/* A swinging chain whose second joint follows the first, refused at whichever call of the curve's
+   function gives no value that is read: the step after it is to the last bit the one that would have come. */
+static void test_next_step(void) {
+    static const mdyn_curve curve[] = { MDYN_FUNCTION(absent_once, NULL) };
+    static const mdyn_coupling tie[] = { MDYN_FOLLOWS(1, 0, 0) };
+    static mdyn_sim straight;
+    static const mdyn_body two_rods[] = {
+        MDYN_BODY(MDYN_WORLD, MDYN_TURNS(0, 1, 0), MDYN_AT(0, 0, 0), MDYN_POINT_MASS(0),
+                  MDYN_ROTOR(0.1), "upper"),
+        MDYN_BODY(0, MDYN_TURNS(0, 1, 0), MDYN_AT(0.5, 0, 0),
+                  MDYN_RIGID(1, 0.25, 0, 0, MDYN_INERTIA(0.01, 0.02, 0.02, 0, 0, 0)),
+                  MDYN_PASSIVE, "lower"),
+    };
+    mdyn_model m = MDYN_MODEL(two_rods, 2, tie, 1, MDYN_V3(0, 0, -9.81), 0x1p-8);
+    int refused = 0;
+    m.curves = curve;
+    m.curve_count = 1;
+    calls_left = 0;
+    CHECK_EQUAL(mdyn_init(&sim, &m), MDYN_OK);
+    sim.v[0] = real(3);
+    CHECK_EQUAL(mdyn_project(&sim, MDYN_INDEPENDENT), MDYN_OK);
+    for (int i = 0; i < 10; i++) CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    for (int k = 1; k < 20; k++) {
+        other = sim;
+        calls_left = k;
+        int code = mdyn_step(&other);
+        if (calls_left > 0) break; /* a step calls the function less often */
+        if (code != MDYN_OK) { /* where the value is read */
+            CHECK_EQUAL(code, MDYN_ERR_NOT_FINITE);
+            CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+            refused++;
+        }
+        straight = sim;
+        CHECK_EQUAL(mdyn_step(&straight), MDYN_OK);
+        CHECK(memcmp(other.q, straight.q, sizeof other.q) == 0);
+        CHECK(memcmp(other.v, straight.v, sizeof other.v) == 0);
+    }
+    CHECK(refused > 1);
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_values, test_spline, test_refused_curves, test_rows, test_default, test_row_form,
@@ -1641,7 +1691,8 @@ int main(int argc, char **argv) {
         test_ranges, test_ranges_of_several, test_bounds, test_open_ranges, test_texts,
         test_polycoef, test_on_request, test_ranges_side_by_side, test_monotone_ranges,
         test_rotors, test_substeps, test_beyond_range, test_asked_within, test_level_within,
-        test_report_without_value, test_vanishing_ratio, test_callback, test_settled_ring
+        test_report_without_value, test_vanishing_ratio, test_callback, test_settled_ring,
+        test_next_step
     };
     check_begin(argc, argv);
     fill_tables();
