@@ -1644,7 +1644,8 @@ static void absent_once(mdyn_real q, mdyn_curve_point *p, void *user) {
 }
 
 /* A swinging chain whose second joint follows the first, refused at whichever call of the curve's
-   function gives no value that is read: the step after it is to the last bit the one that would have come. */
+   function gives no value that is read: the step after it is to the last bit the one that would
+   have come. */
 static void test_next_step(void) {
     static const mdyn_curve curve[] = { MDYN_FUNCTION(absent_once, NULL) };
     static const mdyn_coupling tie[] = { MDYN_FOLLOWS(1, 0, 0) };
