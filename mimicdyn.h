@@ -8025,9 +8025,9 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
 {
     const int turns = sim->is_in_middle;
     md_vec up;
-    int i;
+    int i, has_up = 0;
     if (md_leaves_out_bodies(sim) && !md_has_wrench(sim)) return;
-    md_find_up(sim, &up);
+    md_vec_zero(&up); /* or gcc warns */
     for (i = 0; i < sim->bodies; i++) {
         const md_link *link = &sim->link[i];
         const md_body_state *p = MD_STATE(sim, i);
@@ -8047,6 +8047,8 @@ MD_OWN_FRAME void md_bias_wrenches(mdyn_sim *sim)
             continue;
         }
         if (turns && md_link_is(link, MD_SINGLE)) {
+            if (!has_up) md_find_up(sim, &up);
+            has_up = 1;
             md_vec_scale(&f->lin, MD_BODY(link)->mass, &up);
             md_cross(&f->ang, &p->first_moment, &up);
             continue;
