@@ -3743,6 +3743,22 @@ MD_SHARED md_num md_mul_wide(mdyn_wide ratio, md_num a)
     return ratio == MDYN_C(-1) ? md_neg(a) : md_mul(md_of_wide(ratio), a);
 }
 
+/* Whether the sum of n magnitudes is below `most`, by their upper 23 bits and less, rounded up; 0:
+   unknown. */
+MD_STATIC int md_sum_is_below(const md_num *x, int n, md_num most)
+{
+    const int32_t e = md_exponent(MD_RAW(most)) + 8, max = md_mantissa(MD_RAW(most)) >> 8;
+    int32_t sum = 0;
+    for (; n > 0; n--, x++) {
+        const int32_t m = md_mantissa(MD_RAW(*x)), d = e - md_exponent(MD_RAW(*x));
+        if (m == 0) continue;
+        if (d < 8) return 0;
+        sum += (int32_t)(md_abs_bits(m) >> (d > 31 ? 31 : d)) + 1;
+        if (sum >= max) return 0;
+    }
+    return 1;
+}
+
 /* a 2^e; exact. Exponents in use are some thousands at most, of 2^31. */
 MD_INLINE md_num md_ldexp(md_num a, int e)
 {
@@ -4241,16 +4257,17 @@ MD_STATIC md_unit md_unit_div(md_unit a, md_unit b)
    0. */
 MD_OWN_FRAME md_unit md_unit_mul_num(md_unit a, md_num b)
 {
-    int64_t p = md_mul_s32(MD_RAW(a), md_mantissa(MD_RAW(b)));
-    int32_t n = -1 - md_exponent(MD_RAW(b)), high = md_high_word(p), twice;
+    const int64_t p = md_mul_s32(MD_RAW(a), md_mantissa(MD_RAW(b)));
+    int32_t n = -1 - md_exponent(MD_RAW(b)), high = md_high_word(p), twice, half;
 
     if (n > 31) return MD_UNIT(n > 61 ? (int32_t)0 : ((high >> (n - 32)) + 1) >> 1);
     if (n >= 0) {
         /* it fits a word if the places above are copies of the sign */
         twice = (int32_t)((uint32_t)high << 1 << (31 - n) | md_low_word(p) >> n);
         if (twice >> (31 - n) >> 1 == high) return MD_UNIT((twice >> 1) + (twice & 1));
-        p = ((p >> n) + 1) >> 1;
-        if (p <= MD_UNIT_MAX && p >= -MD_UNIT_MAX) return MD_UNIT((int32_t)p);
+        half = (int32_t)((uint32_t)twice >> 1 | ((uint32_t)high & 0x80000000u));
+        if (high >> n == high >> 31 && half != (twice & 1 ? MD_UNIT_MAX : -MD_UNIT_MAX - 1))
+            return MD_UNIT(half + (twice & 1));
     } else if (p == 0) {
         return MD_UNIT((int32_t)0);
     }
@@ -5428,6 +5445,16 @@ MD_ALWAYS_INLINE mdyn_real md_magnitude(mdyn_real x)
 }
 
 MD_INLINE md_num md_abs(md_num a) { return MD_NUM(md_magnitude(MD_RAW(a))); }
+
+/* Whether the sum of n magnitudes is below `most`. */
+MD_INLINE int md_sum_is_below(const md_num *x, int n, md_num most)
+{
+    mdyn_real sum = 0;
+    int k;
+    MD_FLOAT_UNROLL
+    for (k = 0; k < n; k++) sum += md_magnitude(MD_RAW(x[k]));
+    return sum < MD_RAW(most);
+}
 
 /* The sign bit of the result is set unless |x| < 2^23; infinity and NaN have larger bits. The | of
    many results tells whether any is out of range. */
@@ -7442,12 +7469,14 @@ MD_INLINE void md_find_up(const mdyn_sim *sim, md_vec *up)
 /* S v, the velocity that a joint adds to its body: (w, u) in the equations of this room. */
 MD_INLINE void md_joint_velocity(const mdyn_sim *sim, const md_link *link, md_motion *m)
 {
-    md_motion_zero(m);
-    if (link->joint == MDYN_REVOLUTE) /* nothing to add to */
+    md_vec_zero(&m->lin);
+    if (link->joint == MDYN_REVOLUTE) { /* nothing to add to */
         md_vec_scale(&m->ang, MD_TREE(sim)->bias_velocity[link->dof],
                      &MD_COLUMN(&sim->dof[link->dof])->axis);
-    else
-        md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
+        return;
+    }
+    md_vec_zero(&m->ang);
+    md_add_joint_motion(sim, link, MD_TREE(sim)->bias_velocity, m);
 }
 
 /* omega of a body, alpha, and the acceleration of its origin at zero joint accelerations, by the
@@ -19878,16 +19907,6 @@ MD_STATIC void md_extrapolate_bias(mdyn_sim *sim)
     md_update_poses(sim);
 }
 
-/* The sum of |v_k|: no body turns faster. */
-MD_STATIC md_num md_sum_magnitudes(const mdyn_sim *sim, const md_num *v)
-{
-    md_num sum = MD_K(0);
-    int k;
-    MD_FLOAT_UNROLL
-    for (k = 0; k < sim->dofs; k++) sum = md_add(sum, md_abs(v[k]));
-    return sum;
-}
-
 /* Whether v, not 0, changed by more than 1/8 in a step that did not begin where the last one ended:
    exact rows and ties may have taken away what they do not allow of it. Both by their largest
    element of L^T v, which is a root of energy for each DoF: a sum of rad/s and m/s would decide
@@ -19943,10 +19962,13 @@ MD_OWN_FRAME void md_save_last_dv(mdyn_sim *sim)
    in its tree does not count: its bias force has no velocity terms, or the drift contains them. */
 MD_STATIC int md_find_fast_body(const mdyn_sim *sim)
 {
-    const md_num most = md_mul(MD_K(MD_FAR_TURN), sim->inverse_dt), most2 = md_mul(most, most);
+    const md_num most = md_mul(MD_K(MD_FAR_TURN), sim->inverse_dt);
+    md_num most2;
     int i;
     if (md_leaves_out_bodies(sim)) return -1;
-    if (md_less(md_sum_magnitudes(sim, MD_TREE(sim)->bias_velocity), most)) return -1;
+    /* no body turns faster than by the sum of all |v_k| */
+    if (md_sum_is_below(MD_TREE(sim)->bias_velocity, sim->dofs, most)) return -1;
+    most2 = md_mul(most, most);
     for (i = 0; i < sim->bodies; i++) {
         const md_vec *omega = &MD_STATE(sim, i)->omega;
         if (md_is_welded(&sim->link[i]) || md_link_is(&sim->link[i], MD_ALONE)) continue;
