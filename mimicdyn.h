@@ -4090,24 +4090,28 @@ MD_SHARED void md_real_set_sum(mdyn_real *x, md_tail *tail, const md_sum *s)
     *tail = (md_tail)(s->lo & 0xFFFFFF);
 }
 
-/* to = c from, for numbers with tails; c is 1 or -1 mostly. */
-MD_STATIC void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c, mdyn_real from,
-                                   md_tail tail)
+/* to = c from, for numbers with tails. */
+MD_STATIC void md_real_set_scaled(mdyn_real *to, md_tail *to_tail, mdyn_wide c, mdyn_real from,
+                                  md_tail tail)
 {
     md_sum p;
+    md_sum_set_product(&p, c, from, tail);
+    md_real_set_sum(to, to_tail, &p);
+}
+
+/* The same where c is 1 or -1 mostly. */
+MD_INLINE void md_real_set_product(mdyn_real *to, md_tail *to_tail, mdyn_wide c, mdyn_real from,
+                                   md_tail tail)
+{
     if (c == MDYN_C(1)) {
         *to = from;
         *to_tail = tail;
-        return;
-    }
-    if (c == MDYN_C(-1)) { /* -(from + tail) = (-from - 1) + (1 - tail) for a tail above 0 */
+    } else if (c == MDYN_C(-1)) { /* -(from + tail) = (-from - 1) + (1 - tail) for a tail above 0 */
         *to = -from - (tail > 0);
         *to_tail = (0x1000000 - tail) & 0xFFFFFF;
-        return;
+    } else {
+        md_real_set_scaled(to, to_tail, c, from, tail);
     }
-
-    md_sum_set_product(&p, c, from, tail);
-    md_real_set_sum(to, to_tail, &p);
 }
 
 /* x + tail += t, which is overwritten; with the range of md_real_set_sum, which a sum that wraps is
