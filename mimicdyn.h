@@ -4806,7 +4806,12 @@ MD_OWN_FRAME void md_block_add(int32_t *r, const int32_t *a, const int32_t *b, i
     if (d > 30) sign = d = 0;
 
     half = (int32_t)1 << d >> 1;
-    for (k = 0; k < n; k++) {
+    for (k = 0; MD_SHORTCUTS && factor + sign == 2 && k < n; k++) { /* mostly */
+        x = a[k] + ((low[k] + half) >> d);
+        bits |= md_abs_bits(x);
+        r[k] = x;
+    }
+    for (; k < n; k++) {
         x = factor * a[k] + sign * ((low[k] + half) >> d);
         bits |= md_abs_bits(x);
         r[k] = x;
@@ -19691,10 +19696,11 @@ MD_INLINE int md_begins_to_push(const mdyn_sim *sim, const md_row *row, const md
                                 md_num impulse)
 {
     md_num before = md_abs(last->impulse);
+    if (!MD_PRODUCTS_ARE_CHEAP && !md_row_is_one_sided(sim, row)) return 0;
     if (MD_HAS_CONTACTS && row->kind == MDYN_ROW_CONTACT)
         before = md_max(before, md_abs(last->warm_start));
     return md_less(before, md_mul(MD_K(64 * MD_EPSILON), md_abs(impulse)))
-        && md_row_is_one_sided(sim, row);
+        && (!MD_PRODUCTS_ARE_CHEAP || md_row_is_one_sided(sim, row));
 }
 
 /* Writes the counts of a step to sim->report, as far as its fields hold them, and clears those that
