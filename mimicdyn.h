@@ -2416,8 +2416,9 @@ typedef struct md_saved { MD_SAVED_MEMBERS } md_saved;
    interrupt. If it would change the sim too (even one number, as mdyn_set_q and mdyn_set_tau do),
    or use its workspaces, it returns MDYN_ERR_BUSY and does nothing, not even to sim->culprit.
    Queries refuse none: during one, neither an interrupt nor a curve's function may make such calls.
-   Calls whose sim is const, but for mdyn_save and mdyn_has, may be made at any time; from a row's
-   callback also mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
+   Calls whose sim is const, but for mdyn_save and mdyn_has, may be made at any time, except
+   mdyn_report_row of its coupling by a curve's function, which it calls; from a row's callback also
+   mdyn_pose, mdyn_velocity, mdyn_point and mdyn_jacobian.
    An interrupt may read q, v, tau, targets, culprit and report at any time. During a step, q may be
    that of its middle, and v of a free joint may be in axes that have turned since its start; in a
    change that is refused because M is singular, q may be 0. A processor of 32 bits may read one
