@@ -610,7 +610,7 @@ typedef struct mdyn_body {
                                tau is cut to it first; the drive has what that leaves */
     mdyn_wide drive_kp;     /* drive towards sim.target [N m/rad or N/m], stable for any dt */
     mdyn_wide drive_kd;     /* drive towards sim.target_velocity [N m s/rad or N s/m]; the same */
-    const char *name;       /* for mdyn_explain; may be NULL */
+    const char *name;       /* for mdyn_explain; NULL or "": none */
 #if MIMICDYN_TREE
     int16_t inertia_as_given; /* 1: `inertia` is accepted although no rigid body has it. Fast free
                                rotation about a transverse axis is then unstable */
@@ -803,7 +803,7 @@ typedef struct mdyn_coupling {
     mdyn_wide target_velocity; /* C' wanted, beside the correction of C; not read in a range of C */
     mdyn_wide effort;          /* maximum magnitude of the row's force, >= 0; 0: no bound */
     mdyn_level level;
-    const char *name;          /* for mdyn_explain; may be NULL */
+    const char *name;          /* for mdyn_explain; NULL or "": none */
     mdyn_wide efficiency;      /* transmission efficiency e in both directions, 0 < e <= 1; 0: no
                                   loss. Modeled by a row of its own, MDYN_ROW_LOSS: Coulomb
                                   friction on the first joint's share of C' (half the first
@@ -904,7 +904,7 @@ typedef struct mdyn_closure {
     mdyn_wide distance;          /* > 0 [m] */
     mdyn_softness softness;
     mdyn_wide effort;            /* maximum force [N] or moment [N m] of each row; 0: no bound */
-    const char *name;            /* for mdyn_explain; may be NULL */
+    const char *name;            /* for mdyn_explain; NULL or "": none */
 } mdyn_closure;
 
 /* Axes in which a term of a user row is given: its coefficients in C', which are also the wrench
@@ -937,7 +937,7 @@ typedef struct mdyn_user_row {
                                   (Coulomb friction); force_min and force_max are not read then */
     int16_t mu_of;             /* index of a user row whose own mu is 0 */
     mdyn_level level;
-    const char *name;          /* for mdyn_explain; may be NULL */
+    const char *name;          /* for mdyn_explain; NULL or "": none */
 } mdyn_user_row;
 
 /* Called once for each user row in each step, to set the state-dependent fields of `row`, a copy of
@@ -23674,7 +23674,7 @@ MD_STATIC void md_print_value(md_printer *out, const char *before, md_num x, con
 /* The name of a coupling, closure or user row behind its index, if it has one. */
 MD_STATIC void md_print_name(md_printer *out, const char *name)
 {
-    if (!name) return;
+    if (!name || !*name) return;
     md_print(out, " ");
     md_print(out, name);
 }
@@ -23683,7 +23683,7 @@ MD_STATIC void md_print_name(md_printer *out, const char *name)
 MD_STATIC void md_print_body(md_printer *out, const mdyn_sim *sim, int body)
 {
     const char *name = body < 0 ? "world" : sim->body_table[body].name;
-    if (name) md_print(out, name);
+    if (name && *name) md_print(out, name);
     else md_print_int(out, body);
 }
 

@@ -74,8 +74,30 @@ static void test_explain(void) {
     }
 }
 
+/* A name of no characters is none. */
+static void test_empty_names(void) {
+    static mdyn_closure ball;
+    static char text[700];
+    good_model();
+    ball.kind = MDYN_CLOSE_POINT;
+    ball.a = FOLLOWER;
+    ball.b = MDYN_WORLD;
+    ball.name = body[LEADER].name = body[FOLLOWER].name = coupling[0].name = "";
+    model.closures = &ball;
+    model.closure_count = 1;
+    CHECK(mdyn_init(&sim, &model) >= 0);
+    explain(MDYN_ROW_COUPLING, 0, "coupling 0: q(1) - 0.5 q(0) - 0.125 = 0 [rad]; hard, erp 0.2");
+    explain(MDYN_ROW_LIMIT, 0, "limit 0: -1 <= q(0) <= 2 [rad]");
+    explain(MDYN_ROW_CLOSURE, 0,
+            "closure 0: displacement between 1 and world, along x = 0 [m]; hard, erp 0.2");
+    CHECK_EQUAL(mdyn_explain_body(&sim, FOLLOWER, text, (int)sizeof text), MDYN_OK);
+    text[26] = 0;
+    CHECK_TEXT(text, "body 1: revolute on 0; ori");
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_explain();
+    test_empty_names();
     return check_end();
 }
