@@ -2490,10 +2490,11 @@ MDYN_API int mdyn_init_configured(mdyn_sim *sim, const mdyn_model *model, const 
 /* The value of each knob MIMICDYN_MAX_... that a model needs, even if it fits none of this build's.
    No sim is needed. All values are exact but two, which suffice: `entries`, of which
    sim.report.entries tells the number in use, and `dantzig`, 0 unless the method is MDYN_DANTZIG.
-   Contacts are taken as MIMICDYN_MAX_CONTACTS.
+   Contacts are taken as MIMICDYN_MAX_CONTACTS, and with a row_function `terms` as
+   MIMICDYN_MAX_TERMS: what it will set is not known.
    Returns MDYN_OK if these fit this build, otherwise the code of the first knob that is too small,
-   as mdyn_init does, which counts no contacts and may accept fewer of these two. Errors, and
-   nothing is written:
+   as mdyn_init does, which counts no contacts, may accept fewer of these two, and of several knobs
+   may name another one. Errors, and nothing is written:
    MDYN_ERR_NULL, MDYN_ERR_PARENT, MDYN_ERR_JOINT, MDYN_ERR_TERM, MDYN_ERR_CLOSURE, MDYN_ERR_INDEX
    for no body, or a count below 0 or above 4096 (curves: 255).
    O(rows couplings d (rows + bodies)) */
@@ -21053,13 +21054,22 @@ MD_STATIC void md_require_joint_rows(const mdyn_model *model, mdyn_capacity *c)
     }
 }
 
-/* Rows and entries of closures, user rows and contacts: any DoF, and all rows before it. */
+/* Rows and entries of closures, user rows and contacts: any DoF, and all rows before it; terms of
+   user rows. */
 MD_STATIC void md_require_body_rows(const mdyn_model *model, mdyn_capacity *c)
 {
     const int32_t joint_rows = c->rows;
     int32_t before = c->dofs + model->coupling_count;
-    int i;
+    int i, k;
     c->body_rows = model->user_row_count;
+    if (model->user_row_count > 0 && model->row_function) c->terms = MIMICDYN_MAX_TERMS;
+    for (i = 0; model->user_rows && i < model->user_row_count; i++) {
+        int32_t terms = 0;
+        for (k = 0; k < MIMICDYN_MAX_TERMS; k++) terms += model->user_rows[i].terms[k].body >= 0
+            && !md_wides_are_zero(MD_WIDE_FIELDS(mdyn_body_term, &model->user_rows[i].terms[k],
+                                                 angular, linear.z));
+        if (c->terms < terms) c->terms = terms;
+    }
     for (i = 0; i < model->closure_count; i++)
         c->body_rows += md_closure_row_count(model->closures[i].kind);
     c->rows += c->body_rows + 3 * MIMICDYN_MAX_CONTACTS;

@@ -229,6 +229,38 @@ static void test_refused(void) {
     CHECK_EQUAL(need.body_rows, 8);
 }
 
+static void fill_row(struct mdyn_sim *s, int i, mdyn_user_row *row, void *user) {
+    (void)s, (void)i, (void)row, (void)user;
+}
+
+/* Bodies of user rows are terms too; what a callback will name is not known. */
+static void test_user_rows(void) {
+    static mdyn_user_row row[2];
+    mdyn_capacity need;
+    chain(4);
+    model.coupling_count = 0;
+    model.user_rows = row;
+    model.user_row_count = 2;
+    for (int k = 0; k < 4; k++) {
+        row[1].terms[k].body = (int16_t)(k < 3 ? k : MDYN_WORLD);
+        row[1].terms[k].linear.x = wide(1);
+    }
+    mdyn_required(&model, &need);
+    CHECK_EQUAL(need.terms, 3);
+    row[1].terms[2].linear.x = wide(0); /* absent */
+    mdyn_required(&model, &need);
+    CHECK_EQUAL(need.terms, 2);
+    model.row_function = fill_row;
+    mdyn_required(&model, &need);
+    CHECK_EQUAL(need.terms, MIMICDYN_MAX_TERMS);
+    model.user_rows = NULL;
+    mdyn_required(&model, &need);
+    CHECK_EQUAL(need.terms, MIMICDYN_MAX_TERMS);
+    model.user_row_count = 0; /* it is never called */
+    mdyn_required(&model, &need);
+    CHECK_EQUAL(need.terms, 2);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_chain();
@@ -236,6 +268,7 @@ int main(int argc, char **argv) {
     test_tied_chains();
     test_too_large();
     test_random();
+    test_user_rows();
     test_refused();
     return check_end();
 }
