@@ -402,8 +402,8 @@ def main():
                   "    if (argc != 2) return 2;",
                   "    code = mdyn_init(sim, &%s);" % options.name,
                   "    if (code < 0) {",
-                  "        fprintf(stderr, \"bake: mdyn_init: %s (index %d)\\n\", mdyn_text(code),"
-                  " sim->culprit.index);", "        return 1;", "    }",
+                  "        fprintf(stderr, \"bake: mdyn_init: %s (index %d): %s\\n\", mdyn_text(code),"
+                  " sim->culprit.index, mdyn_remedy(code));", "        return 1;", "    }",
                   "    if (MDYN_BODY_ROWS_ > 0) {",
                   "        fprintf(stderr, \"bake: closures, user rows and contacts are left"
                   " out\\n\");", "        return 1;", "    }",
