@@ -68,7 +68,7 @@ compile() { # compile COMPILER SCALAR OUTPUT FLAGS...: quietly
 }
 
 if [ "$(uname -m)" = x86_64 ] && command -v gcc >/dev/null 2>&1; then
-    for level in -O0 -O2; do # -Os: below
+    for level in -O0 -O2 -Os; do
         tried=$((tried + 1))
         if compile gcc FIXED "$scratch/nofloat" $level -mgeneral-regs-only; then
             "$scratch/nofloat" || fail "gcc $level: the program ends with $?"

@@ -280,7 +280,7 @@ def write_visitors(structs, out):
                    " size_t stride, int count)\n{\n    char to[96];\n    int k;"
                    "\n    (void)to; (void)k;" % (name, name))
         for kind, field, array, pointer in structs[name]:
-            if pointer:
+            if pointer or field in TABLES:
                 continue
             if kind in structs and array:
                 out.append("    for (k = 0; k < bake_count(x->%s); k++) bake_visit_%s(within,"
@@ -331,7 +331,8 @@ def write_members(structs, name, out):
 
 BEGIN = """
 /* A sim as mdyn_init leaves it. `model` may be NULL if no call reads the tables: mdyn_step,
-   mdyn_report_row and mdyn_coupling_force read curves alone. */
+   mdyn_report_row and mdyn_coupling_force read curves alone. A model of other counts is
+   MDYN_ERR_SAVED_MODEL; the sim is not ready then. */
 static int NAME_begin(mdyn_sim *sim, const mdyn_model *model)
 {
     volatile unsigned char *to = (volatile unsigned char *)sim; /* or compilers call memcpy */
@@ -346,6 +347,9 @@ static int NAME_begin(mdyn_sim *sim, const mdyn_model *model)
             to += NAME_place[i].stride;
         }
     }
+    if (model && (model->body_count != sim->bodies || model->coupling_count != sim->couplings
+        || (MD_HAS_CURVES && model->curve_count != MD_CURVES(sim)->count)))
+        return MDYN_ERR_SAVED_MODEL;
     if (model) md_adopt_tables(sim, model);
     else if (MD_HAS_CURVES && MD_CURVES(sim)->count > 0) return MDYN_ERR_NULL;
 """

@@ -57,11 +57,14 @@ static void print_hash(void) {
 }
 
 int main(void) {
+    mdyn_model less = BAKE_MODEL;
     int n, code;
     if (BAKE_BEGIN(NULL, NULL) != MDYN_ERR_NULL) port_exit(1);
     code = BAKE_BEGIN(&sim, NULL); /* steps read curves alone from the tables */
     if (MIMICDYN_MAX_CURVES > 0 && code == MDYN_ERR_NULL) code = BAKE_BEGIN(&sim, &BAKE_MODEL);
     if (code < 0) port_exit(1);
+    less.body_count--;
+    if (BAKE_BEGIN(&other, &less) != MDYN_ERR_SAVED_MODEL || mdyn_step(&other) >= 0) port_exit(9);
     if (MIMICDYN_BAKED && mdyn_init(&other, &BAKE_MODEL) != MDYN_ERR_LEFT_OUT) port_exit(2);
     if (!MIMICDYN_BAKED && mdyn_init(&other, &BAKE_MODEL) < 0) port_exit(3);
     for (n = 0; n < STEPS; n++) {
