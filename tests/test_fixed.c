@@ -368,9 +368,30 @@ static void test_well_within(void) {
     CHECK(told > POINTS / 20 && far < told);
 }
 
+/* A sum that is told to be below a bound is, and all that are by a thousandth are told. */
+static void test_sum_is_below(void) {
+    int told = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const int n = random_int(20), size = random_int(80) - 40;
+        const double most = ldexp(random_in(0.5, 1), size + random_int(8));
+        md_num x[20];
+        ld sum = 0;
+        for (int k = 0; k < n; k++) {
+            x[k] = random_int(9) ? number(ldexp(random_size(4), size - 4)) : 0;
+            sum += fabsl(value(x[k]));
+        }
+        const int is_told = md_sum_is_below(x, n, number(most));
+        told += is_told;
+        CHECK(!is_told || sum < most);
+        CHECK(is_told || sum > 0.999 * most);
+    }
+    CHECK(told > POINTS / 20 && told < POINTS - POINTS / 20);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_compare();
+    test_sum_is_below();
     test_products();
     test_well_within();
     test_words();
