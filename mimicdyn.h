@@ -11582,7 +11582,7 @@ MD_INLINE md_num md_value_minus(const mdyn_sim *sim, mdyn_wide x)
 MD_STATIC int md_softness_is_forceless(const mdyn_sim *sim, const mdyn_softness *s,
                                        int is_of_velocity)
 {
-    if (md_has_no_compliance(s) || md_softness_has_erp(s) || !md_wide_is_zero(s->b)) return 0;
+    if (md_has_no_compliance(s) || !md_wide_is_zero(s->b)) return 0;
     return md_wide_is_zero(s->a) || (is_of_velocity && md_uses_midpoint(sim));
 }
 

@@ -319,6 +319,29 @@ static void test_undamped_frequency_of_velocity(void) {
     }
 }
 
+/* With MDYN_EXPLICIT a spring without damping acts at MDYN_VELOCITY: implicit Euler of
+   C'' = -kp dt C' (1/I0 + 1/I1). */
+static void test_explicit_spring_of_velocity(void) {
+    mdyn_coupling c = MDYN_MIMIC(0, 1, 1.0, 0.0);
+    mdyn_softness spring = MDYN_SPRING(1000, 0);
+    double inverse = 0, speed = 8;
+    rotors(2, 0x1p-7);
+    for (int i = 0; i < 2; i++) inverse += 1 / of_wide(mech.body[i].inertia.zz);
+    mech.model.solver.scheme = MDYN_EXPLICIT;
+    c.level = MDYN_VELOCITY;
+    c.softness = spring;
+    couple(c);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.v[0] = real(4);
+    sim.v[1] = real(-4);
+    for (int i = 0; i < 8; i++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        speed /= 1 + 1000 * 0x1p-14 * inverse;
+        CHECK_NEAR(of_real(sim.v[0]) - of_real(sim.v[1]), speed, 8 * FREQUENCY);
+        CHECK_EQUAL(sim.report.iterations, 0); /* without a bound it is solved directly */
+    }
+}
+
 /* One leader, eleven followers. */
 static void test_fan(void) {
     rotors(12, 0x1p-10);
@@ -739,7 +762,8 @@ int main(int argc, char **argv) {
         { 11, test_compromise }, { 12, test_two_ratios }, { 13, test_coupled_dynamics },
         { 14, test_iterated }, { 15, test_passive }, { 16, test_frequency_without_mass },
         { 17, test_soft_contradiction }, { 18, test_opposed }, { 19, test_nearly_parallel },
-        { 20, test_frequency_behind_a_tie }, { 21, test_undamped_frequency_of_velocity }
+        { 20, test_frequency_behind_a_tie }, { 21, test_undamped_frequency_of_velocity },
+        { 22, test_explicit_spring_of_velocity }
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
