@@ -382,8 +382,8 @@ static void test_sum_is_below(void) {
         }
         const int is_told = md_sum_is_below(x, n, number(most));
         told += is_told;
-        CHECK(!is_told || sum < most);
-        CHECK(is_told || sum > 0.999 * most);
+        CHECK(!is_told || sum < (ld)most);
+        CHECK(is_told || sum > (ld)(0.999 * most));
     }
     CHECK(told > POINTS / 20 && told < POINTS - POINTS / 20);
 }
