@@ -2653,7 +2653,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
    in a substep, or in the solve that corrects position errors; or if couplings contradict each
    other, or nearly depend on each other, so much that their impulses have too few digits for the
-   motion. A limit or range that asks for what hard rows exclude, as of a joint prescribed past its
+   motion; or, with closures, if that solve would turn a joint by more than 0.5 rad: it turns it by
+   0.5 rad, for the loop is too far open (mdyn_settle closes it) or out of reach. A limit or range that asks for what hard rows exclude, as of a joint prescribed past its
    stop, is violated without a code: MDYN_ROW_CONTRADICTORY and report.contradictory tell.
    With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if other rows are inconsistent; those marked
    MDYN_ROW_CONTRADICTORY are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are
@@ -20036,11 +20037,31 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     return MDYN_OK;
 }
 
+/* The largest turn of a joint by a correction with closures [rad]: J is no guide beyond. */
+#define MD_LARGEST_TURN 0.5
+
+/* Shortens sim->error_displacement where it would turn a joint further; a row misses its target
+   then. A loop that is out of reach asks for that, of joints that hardly move its end. */
+MD_STATIC void md_shorten_correction(mdyn_sim *sim)
+{
+    md_num *u = MD_LASTING(sim)->error_displacement;
+    md_num turn = MD_K(0), part;
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (sim->dof[k].kind != MD_LINEAR) turn = md_max(turn, md_abs(u[k]));
+    if (!md_less(MD_K(MD_LARGEST_TURN), turn)) return;
+    part = md_div(MD_K(MD_LARGEST_TURN), turn);
+    for (k = 0; k < sim->dofs; k++) u[k] = md_mul(part, u[k]);
+    sim->step_misses = 1;
+}
+
 /* sim->displacement := the motion of q beside the drift with v': that of substeps, and that which
    corrects errors. */
 MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
 {
     md_num part = md_uses_midpoint(sim) ? MD_K(0.5) : MD_K(1);
+    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->closures > 0 && sim->has_error_displacement)
+        md_shorten_correction(sim);
     if (MD_MOVES_APART && (sim->has_displacement || sim->has_error_displacement))
         md_add_displacement(sim, md_mul(part, md_sub(sim->h, sim->dt)));
 }

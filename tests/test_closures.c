@@ -604,6 +604,58 @@ static void loop_that_ends_at_the_origin(void) {
     }
 }
 
+/* An arm of links of 1 m whose end is pinned where it cannot be, 5 % beyond its reach: no joint is
+   turned by more than half a radian in a step, and steps that would have tell. Stretched nearly out,
+   joints were turned by up to 297 rad, with code 0. Pinned within its reach it closes. */
+static void out_of_reach(int links, mdyn_closure_kind kind) {
+    int told[2] = { 0 };
+    for (int within = 0; within < 2; within++) {
+        double gap = 1;
+        memset(&mech, 0, sizeof mech);
+        memset(closure, 0, sizeof closure);
+        for (int i = 0; i < links; i++) {
+            mdyn_body *b = &mech.body[i];
+            b->joint = MDYN_REVOLUTE;
+            b->parent = (int16_t)(i - 1);
+            b->position = wide3(i > 0, 0, 0);
+            b->mass = wide(1);
+            b->com = wide3(0.5, 0, 0);
+            b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(0.08);
+        }
+        closure[0].kind = kind;
+        closure[0].a = (int16_t)(links - 1);
+        closure[0].b = MDYN_WORLD;
+        closure[0].point_a = wide3(1, 0, 0);
+        const double reach = (within ? 0.9 : 1.05) * links;
+        closure[0].point_b = wide3(0.8 * reach, 0.6 * reach, 0);
+        mech.model.bodies = mech.body;
+        mech.model.body_count = links;
+        mech.model.dt = wide(0x1p-10);
+        mech.model.closures = closure;
+        mech.model.closure_count = 1;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        for (int i = 0; i < links; i++) sim.q[i] = real(0.3 * (i + 1));
+        for (int k = 0; k < 1000; k++) {
+            double before[3], angle = 0, x = 0, y = 0;
+            for (int i = 0; i < links; i++) before[i] = of_real(sim.q[i]);
+            int code = mdyn_step(&sim);
+            CHECK(code == MDYN_OK || code == MDYN_WARN_NOT_CONVERGED);
+            told[within] += code != MDYN_OK;
+            for (int i = 0; i < links; i++) {
+                double turn = of_real(sim.q[i]) - before[i], v = of_real(sim.v[i]);
+                CHECK(fabs(turn - v * 0x1p-10) < 0.5 + BY_SCALAR(1e-12, 1e-5, 1e-8));
+                angle += of_real(sim.q[i]);
+                x += cos(angle);
+                y += sin(angle);
+            }
+            gap = hypot(0.8 * reach - x, 0.6 * reach - y);
+        }
+        CHECK(within ? gap < BY_SCALAR(1e-12, 1e-6, 5e-8) : gap > 0.05 * links - 1e-6);
+    }
+    CHECK(told[0] >= 20 && told[1] == 0);
+    printf("pinned out of reach, %d links: %d of 1000 steps tell\n", links, told[0]);
+}
+
 /* By how much the axes of a hinge are not along each other, and on which side: their sine, and the
    sign of their cosine. */
 static double lean_of_hinge(const mdyn_closure *c, int *side) {
@@ -980,6 +1032,9 @@ int main(int argc, char **argv) {
     projected_loops();
     loop_that_ends_at_the_origin();
     opposite_axes();
+    out_of_reach(2, MDYN_CLOSE_POINT);
+    out_of_reach(2, MDYN_CLOSE_HINGE);
+    out_of_reach(3, MDYN_CLOSE_POINT);
     for (int i = 0; i < 2 * STOPS; i++) {
         corrections_heed_stops((enum stop)(i / 2), i % 2, 0.25, MDYN_PGS);
         corrections_heed_stops((enum stop)(i / 2), i % 2, 1, MDYN_PGS);
