@@ -65,8 +65,9 @@ playground-test: build/playground.html
 	@python3 -B tests/playground/test_page.py $<
 
 ## Times the workloads of tests/bench and checks them; fails when a bound is missed. [4 min]
+# BENCH=bounded for those that have one.
 bench: $(SCALARS:%=build/bench-%) $(SCALARS:%=build/solvers-%)
-	@tests/bench/bench.sh build $(CC)
+	@tests/bench/bench.sh build $(CC) $(BENCH)
 
 ## Writes the tables of the pages and the picture anew. [15 min]
 figures: | build
@@ -127,10 +128,11 @@ coverage:
 	@tests/coverage.sh $(CLANG) build/coverage
 
 ## Steps the same mechanisms on 13 machines, emulated where need be, compares every bit. [10 min]
-# LEVELS="-O2" for one level of optimization only.
+# LEVELS="-O2" for one level of optimization only, BOARDS="m0 m3" for two of the machines.
 LEVELS   = -O0 -O2 -Os
+BOARDS   =
 determinism:
-	@tests/firmware/determinism.sh build/determinism $(JOBS) "$(LEVELS)"
+	@tests/firmware/determinism.sh build/determinism $(JOBS) "$(LEVELS)" "$(BOARDS)"
 
 ## Runs four examples on microcontrollers, emulated; they check themselves. [1 min]
 firmware:

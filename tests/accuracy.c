@@ -3,7 +3,7 @@
 
    build   cc -std=c99 -O2 -DMIMICDYN_SCALAR=FIXED -DEXPECT_SCALAR_FIXED=1 tests/accuracy.c -lm
            -o build/accuracy-fixed
-   run     build/accuracy-fixed RESULTS [TREES]   of how many trees at 0.1 ms; 100 unless given
+   run     build/accuracy-fixed RESULTS [TREES]   of how many trees at 1 and 0.1 ms; 100 unless given
 
    A line of RESULTS is   GROUP ID N q... M C...   or for single steps
                           step ID N v... N v_before... N sqrt(M_kk)...
@@ -361,10 +361,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s RESULTS [TREES]\n", argv[0]);
         return 2;
     }
+    const int trees = argc > 2 ? atoi(argv[2]) : TREES;
     check.seed = 1;
     run_trees("tree-10", 1e-2, TREES);
-    run_trees("tree-1", 1e-3, TREES);
-    run_trees("tree-0.1", 1e-4, argc > 2 ? atoi(argv[2]) : TREES);
+    run_trees("tree-1", 1e-3, trees);
+    run_trees("tree-0.1", 1e-4, trees);
     run_gripper();
     run_hand();
     run_arm();

@@ -1,12 +1,22 @@
 #!/bin/sh
-# checked.sh CXX SCRATCH [ROOT]: every line of checked_refused.cpp that must be refused has an error
-# of its own. Exit 77: there is no such compiler.
+# checked.sh CXX SCRATCH [ROOT]: the implementation does its arithmetic by the functions of the
+# number rooms alone. checked.cpp, which compiles it on classes that refuse raw operations, runs in
+# every scalar (by g++); every line of checked_refused.cpp that must be refused has an error of its
+# own. Exit 77: there is no such compiler.
 . "$(dirname "$0")/common.sh"
 cxx=$1
 scratch=$2/refused-$cxx
 root=${3:-.}
 need "$cxx"
 mkdir -p "$scratch"
+[ "$cxx" != g++ ] || for scalar in F32 F64 FIXED; do
+    "$cxx" -std=c++11 $warnings $(quick "$cxx") -DMIMICDYN_SCALAR=$scalar \
+        -DEXPECT_SCALAR_$scalar=1 -I"$root" "$root/tests/checked.cpp" -o "$scratch/checked" ||
+        { fail "checked.cpp does not compile, $scalar"; continue; }
+    has_scalar "$scratch/checked" $scalar
+    "$scratch/checked" || fail "checked.cpp, $scalar"
+done
+
 file=$root/tests/checked_refused.cpp
 case $("$cxx" --version) in
 *clang*) all_errors=-ferror-limit=0 ;;

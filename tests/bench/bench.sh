@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench.sh BUILD [COMPILER]: runs BUILD/bench-f64 and BUILD/bench-f32, prints a line a workload,
+# bench.sh BUILD [COMPILER [bounded]]: runs BUILD/bench-f64 and BUILD/bench-f32, prints a line a
+#     workload, `bounded`: those that have a bound alone,
 #     bench WORKLOAD N SCALAR NANOSECONDS INSTRUCTIONS
 # (per call; instructions by callgrind, "-" without valgrind), accuracy as lines that start with
 # "#", and PASS or FAIL for each bound. Ends non-zero when a bound is missed. With a COMPILER also
@@ -8,6 +9,9 @@
 #     solver MECHANISM METHOD SCALAR NANOSECONDS ROWS ROWS_PER_SECOND PLACE ROW UNSOLVED
 set -u
 build=$1
+bounded=${3:-}
+scalars="f32 f64"
+[ -z "$bounded" ] || scalars=f64 # which the bounds are of
 failed=0
 
 verdict() { # verdict PASSED TEXT
@@ -28,11 +32,15 @@ instructions() { # instructions SCALAR WORKLOAD N CALLS
 }
 
 measure() { # measure WORKLOAD N CALLS: leaves the F64 instructions in $counted
-    for scalar in f32 f64; do
+    for scalar in $scalars; do
         ns=$("$build/bench-$scalar" time "$1" "$2") || { echo "$ns"; ns=-; failed=1; }
         counted=$(instructions "$scalar" "$1" "$2" "$3")
         echo "bench $1 $2 $scalar $ns $counted"
     done
+}
+
+show() { # show WORKLOAD N CALLS: has no bound
+    [ -n "$bounded" ] || measure "$@"
 }
 
 at_most() { # at_most BOUND WHAT: judges $counted
@@ -46,21 +54,21 @@ at_most() { # at_most BOUND WHAT: judges $counted
 }
 
 workloads() {
-    measure fd 3 160
+    show fd 3 160
     measure fd 7 160;  at_most 10000 "forward dynamics of 7 links, f64"
     measure fd 20 160; at_most 29000 "forward dynamics of 20 links, f64"
     measure fd 50 160; at_most 75000 "forward dynamics of 50 links, f64"
-    measure id 3 160
+    show id 3 160
     measure id 7 160;  at_most 5500 "inverse dynamics of 7 links, f64"
     measure id 20 160; at_most 15000 "inverse dynamics of 20 links, f64"
-    measure id 50 160
+    show id 50 160
     measure mass 20 160; at_most 25000 "mass matrix of 20 links, f64"
     measure chain 20 160; at_most 35200 "step of a chain of 20 links, f64"
     measure chain 50 160; at_most 90000 "step of a chain of 50 links, f64"
     measure hand 20 1000; at_most 32000 "step of the hand, f64"
     measure request 20 1000; at_most 31000 "step of the hand, forces on request, f64"
-    measure gears 2 500
-    measure gears 8 500
+    show gears 2 500
+    show gears 8 500
     measure gears 32 500; at_most 10000 "step of 32 gears, f64"; train=$counted
     measure gears 128 500; at_most 38000 "step of 128 gears, f64"
     [ "$train" != - ] || train=0

@@ -1,7 +1,7 @@
 #!/bin/sh
-# determinism.sh BUILD JOBS [LEVELS]: the same mechanisms (determinism.c) on every board of
+# determinism.sh BUILD JOBS [LEVELS [BOARDS]]: the same mechanisms (determinism.c) on every board of
 # board.sh, in every scalar that the board and the header have, with three levels of optimization,
-# or those that are given. Prints a table of hashes; fails if two of one scalar differ, or if a
+# or on those boards and levels that are given. Prints a table of hashes; fails if two of one scalar differ, or if a
 # program does not build or run.
 # What is not installed here is listed as not run.
 #   determinism.sh one BUILD BOARD LEVEL SCALAR      one of them
@@ -59,7 +59,7 @@ asked=${3:--O0 -O2 -Os}
 mkdir -p "$build"
 rm -f "$build"/*-O*
 scalars=$(sh "$board" scalars)
-for name in $(sh "$board" list); do
+for name in ${4:-$(sh "$board" list)}; do
     missing=$(sh "$board" missing "$name" "$build")
     if [ -n "$missing" ]; then
         echo "not run: $name, for there is no" $missing

@@ -17,7 +17,7 @@ endfunction()
 if(MIMICDYN_PART STREQUAL programs)
     import_check(rules rules)
     import_check(names names)
-    import_check(mutants mutants 6000)
+    import_check(mutants mutants 3000)
     set_tests_properties(import_mutants PROPERTIES COST 100) # as readme
     import_check(current current)
     return()
