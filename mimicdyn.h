@@ -2654,8 +2654,9 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    in a substep, or in the solve that corrects position errors; or if couplings contradict each
    other, or nearly depend on each other, so much that their impulses have too few digits for the
    motion; or, with closures, if that solve would turn a joint by more than 0.5 rad: it turns it by
-   0.5 rad, for the loop is too far open (mdyn_settle closes it) or out of reach. A limit or range that asks for what hard rows exclude, as of a joint prescribed past its
-   stop, is violated without a code: MDYN_ROW_CONTRADICTORY and report.contradictory tell.
+   0.5 rad, for the loop is too far open (mdyn_settle closes it) or out of reach. A limit or range
+   that asks for what hard rows exclude, as of a joint prescribed past its stop, is violated without
+   a code: MDYN_ROW_CONTRADICTORY and report.contradictory tell.
    With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if other rows are inconsistent; those marked
    MDYN_ROW_CONTRADICTORY are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are
    nearly dependent or friction did not settle; the step was then iterated, as by MDYN_PGS with

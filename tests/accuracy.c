@@ -3,7 +3,7 @@
 
    build   cc -std=c99 -O2 -DMIMICDYN_SCALAR=FIXED -DEXPECT_SCALAR_FIXED=1 tests/accuracy.c -lm
            -o build/accuracy-fixed
-   run     build/accuracy-fixed RESULTS [TREES]   of how many trees at 1 and 0.1 ms; 100 unless given
+   run     build/accuracy-fixed RESULTS [TREES]   trees at 1 and 0.1 ms; 100 unless given
 
    A line of RESULTS is   GROUP ID N q... M C...   or for single steps
                           step ID N v... N v_before... N sqrt(M_kk)...

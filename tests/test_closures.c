@@ -605,8 +605,8 @@ static void loop_that_ends_at_the_origin(void) {
 }
 
 /* An arm of links of 1 m whose end is pinned where it cannot be, 5 % beyond its reach: no joint is
-   turned by more than half a radian in a step, and steps that would have tell. Stretched nearly out,
-   joints were turned by up to 297 rad, with code 0. Pinned within its reach it closes. */
+   turned by more than half a radian in a step, and steps that would have tell. Stretched out, they
+   were turned by up to 297 rad with code 0. Pinned within its reach the arm closes. */
 static void out_of_reach(int links, mdyn_closure_kind kind) {
     int told[2] = { 0 };
     for (int within = 0; within < 2; within++) {

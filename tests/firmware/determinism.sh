@@ -1,8 +1,8 @@
 #!/bin/sh
 # determinism.sh BUILD JOBS [LEVELS [BOARDS]]: the same mechanisms (determinism.c) on every board of
 # board.sh, in every scalar that the board and the header have, with three levels of optimization,
-# or on those boards and levels that are given. Prints a table of hashes; fails if two of one scalar differ, or if a
-# program does not build or run.
+# or on those boards, with those levels, that are given. Prints a table of hashes; fails if two of
+# one scalar differ, or if a program does not build or run.
 # What is not installed here is listed as not run.
 #   determinism.sh one BUILD BOARD LEVEL SCALAR      one of them
 set -u
