@@ -8304,17 +8304,17 @@ MD_STATIC void md_aba_outward(mdyn_sim *sim, md_carry *carry)
     }
 }
 
-/* sim->dv := M^-1 b, for the wrenches of all bodies. */
-MD_STATIC int md_aba_solve(mdyn_sim *sim, const md_num *b)
+/* sim->dv := M^-1 joint_force, for the wrenches of all bodies. */
+MD_STATIC int md_aba_solve(mdyn_sim *sim)
 {
     int code, k;
     if (!MIMICDYN_TREE) { /* no DoF acts on another */
         for (k = 0; k < sim->dofs; k++)
-            sim->dv[k] = md_div(b[k], md_added_inertia(sim, k, MD_K(0)));
+            sim->dv[k] = md_div(sim->joint_force[k], md_added_inertia(sim, k, MD_K(0)));
         return MDYN_OK;
     }
     md_drop_bias_motions(sim);
-    code = md_aba_factor(sim, MD_K(0), b);
+    code = md_aba_factor(sim, MD_K(0), sim->joint_force);
     if (code == MDYN_OK) md_aba_outward(sim, MD_WORK(sim)->stage.carry);
     return code;
 }
@@ -8348,7 +8348,7 @@ MD_STATIC int md_find_free_accelerations(mdyn_sim *sim)
     if (code != MDYN_OK) return code;
     md_copy_in(sim->joint_force, sim->tau, sim->dofs);
     md_bias_wrenches(sim);
-    return md_aba_solve(sim, sim->joint_force);
+    return md_aba_solve(sim);
 }
 
 /* The wrenches of all bodies := the wrench that gives each body its motion under the joint
@@ -8424,7 +8424,7 @@ MD_STATIC int md_find_unit_response(mdyn_sim *sim, int i)
     int k;
     for (k = 0; k < sim->dofs; k++) sim->joint_force[k] = k == i ? MD_K(1) : MD_K(0);
     md_clear_wrenches(sim);
-    return md_aba_solve(sim, sim->joint_force);
+    return md_aba_solve(sim);
 }
 
 /* Whether a body is the root of a tree whose momentum the step keeps. */
@@ -9692,15 +9692,6 @@ MD_STATIC void md_solve_L(mdyn_sim *sim, const md_unit *u, md_unit *to, md_scale
     md_expand(sim, z);
 }
 
-/* Inputs checked, kinematics up to date, L of M_y with dt damping. */
-MD_STATIC int md_prepare_dynamics(mdyn_sim *sim, md_num dt)
-{
-    int code = md_check_inputs(sim);
-    if (code == MDYN_OK) code = md_refresh_kinematics(sim);
-    if (code == MDYN_OK) code = md_factor_LtL(sim, dt);
-    return code;
-}
-
 /* =========================================================================== // >>integrate
    The motion of a step: v := v + dv, q := q (+) u, and the two half steps of the midpoint rule.
 
@@ -9760,9 +9751,10 @@ MD_OWN_FRAME void md_turn_quaternion(mdyn_real *q, md_tail *tail, md_num c, md_n
     for (k = 0; k < 4; k++) md_accumulate(&q[k], &tail[k], d[k]);
 }
 
-/* s = sin n/n, c = cos n - 1 */
-MD_OWN_FRAME void md_turn_terms(md_num n2, md_num *s, md_num *c)
+/* s = sin n/n, c = cos n - 1 of n = |e| */
+MD_OWN_FRAME void md_turn_terms(const md_num *e, md_num *s, md_num *c)
 {
+    const md_num n2 = md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]);
     md_num n;
     if (md_less(n2, MD_K(1e-6))) {
         *s = md_sub(MD_K(1), md_mul(n2, md_sub(MD_RATIO(1, 6), md_mul(n2, MD_K(1.0 / 120)))));
@@ -9781,16 +9773,16 @@ MD_OWN_FRAME void md_integrate_quaternion(mdyn_real *q, md_tail *tail, const md_
     md_num e[3], s, c;
     int k;
     for (k = 0; k < 3; k++) e[k] = md_mul(MD_K(0.5), u[k]);
-    md_turn_terms(md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]), &s, &c);
+    md_turn_terms(e, &s, &c);
     md_turn_quaternion(q, tail, c, s, e);
 }
 
-/* MDYN_ERR_OVERFLOW if v + dv leaves its range; the culprit is the DoF. */
-MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim, const md_num *dv)
+/* MDYN_ERR_OVERFLOW if v + sim->dv leaves its range; the culprit is the DoF. */
+MD_OWN_FRAME int md_check_v_motion(mdyn_sim *sim)
 {
     int k;
     for (k = 0; k < sim->dofs; k++)
-        if (!md_stays_in_range(sim->v[k], dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
+        if (!md_stays_in_range(sim->v[k], sim->dv[k])) return md_blame(sim, MDYN_ERR_OVERFLOW, k);
     return MDYN_OK;
 }
 
@@ -9938,7 +9930,7 @@ MD_OWN_FRAME void md_drift_joint(mdyn_sim *sim, const md_link *link, md_num half
 
     /* rotation vector of the half step over 2, sin and cos of it */
     for (k = 0; k < 3; k++) e[k] = md_mul(md_mul(MD_K(0.5), half), md_of_real(v[k]));
-    md_turn_terms(md_sum3(e[0], e[0], e[1], e[1], e[2], e[2]), &s->s, &s->c);
+    md_turn_terms(e, &s->s, &s->c);
     if (link->joint == MDYN_FREE) md_drift_free_joint(sim, link, s, half);
     md_turn_quaternion(sim->q + at, sim->q_tail + at, s->c, s->s, e);
 }
@@ -10061,20 +10053,20 @@ MD_OWN_FRAME void md_drift_quaternions(mdyn_sim *sim)
     }
 }
 
-/* q := q (+) u for displacements u of all DoF that md_check_q_motion has passed. */
-MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim, const md_num *u)
+/* q := q (+) sim->dv, displacements of all DoF that md_check_q_motion has passed. */
+MD_OWN_FRAME void md_integrate_q(mdyn_sim *sim)
 {
-    md_displace_q(sim, u);
-    md_integrate_quaternions(sim, u);
+    md_displace_q(sim, sim->dv);
+    md_integrate_quaternions(sim, sim->dv);
     md_copy(sim->q_seen, sim->q, sim->coordinates);
     sim->kinematics_stale = 1;
 }
 
-/* v := v + dv, which md_check_v_motion has passed. */
-MD_STATIC void md_integrate_v(mdyn_sim *sim, const md_num *dv)
+/* v := v + sim->dv, which md_check_v_motion has passed. */
+MD_STATIC void md_integrate_v(mdyn_sim *sim)
 {
     int k;
-    for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], dv[k]);
+    for (k = 0; k < sim->dofs; k++) md_accumulate(&sim->v[k], &sim->v_tail[k], sim->dv[k]);
     md_copy(sim->v_seen, sim->v, sim->dofs);
     sim->kinematics_stale = sim->may_be_off = sim->q_may_be_off = 1;
 }
@@ -14530,16 +14522,17 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
 
 /* ---- rows and pivots: the product with a column of R ---- */
 
-MD_INLINE md_unit md_dot_owned(const mdyn_sim *sim, const md_row *row, const md_unit *u)
+/* The column times sim->du. */
+MD_INLINE md_unit md_dot_owned(const mdyn_sim *sim, const md_row *row)
 {
     return md_sparse_dot(sim->shared.entry + row->first, sim->entry_column + row->first,
-                         row->owned_count, u);
+                         row->owned_count, MD_SOLVE(sim)->du);
 }
 
-/* u += s times the column */
-MD_INLINE void md_axpy_owned(mdyn_sim *sim, const md_row *row, md_unit s, md_unit *u)
+/* MD_SCRATCH += s times the column */
+MD_INLINE void md_axpy_owned(mdyn_sim *sim, const md_row *row, md_unit s)
 {
-    sim->overflow |= md_sparse_axpy(u, s, sim->shared.entry + row->first,
+    sim->overflow |= md_sparse_axpy(MD_SCRATCH(sim), s, sim->shared.entry + row->first,
                                     sim->entry_column + row->first, row->owned_count);
 }
 
@@ -14568,8 +14561,7 @@ MD_STATIC int md_forward_substitute(mdyn_sim *sim)
         redundant |= md_row_is_redundant(row);
         if (!row->in_equality) continue;
         MD_SOLVE(sim)->du[row->pivot] =
-            md_unit_mul_num(md_unit_sub(row->u_lo, md_dot_owned(sim, row, MD_SOLVE(sim)->du)),
-                            row->inverse_rest);
+            md_unit_mul_num(md_unit_sub(row->u_lo, md_dot_owned(sim, row)), row->inverse_rest);
         sim->overflow |= md_overflow_of(MD_SOLVE(sim)->du[row->pivot]);
     }
     return redundant;
@@ -14600,7 +14592,7 @@ MD_STATIC int md_is_inconsistent(const mdyn_sim *sim, const md_row *row, md_scal
         size = md_unit_add(size, md_unit_abs(md_unit_mul(sim->shared.entry[k],
                                                          MD_SOLVE(sim)->du[sim->entry_column[k]])));
     size = md_unit_add(size, md_unit_abs(md_unit_of(md_mul(row->scale, row->Jv), e)));
-    *violation = md_unit_sub(row->u_lo, md_dot_owned(sim, row, MD_SOLVE(sim)->du));
+    *violation = md_unit_sub(row->u_lo, md_dot_owned(sim, row));
     size = md_unit_add(md_unit_mul(MD_U(MD_CONSISTENCY_TOLERANCE), size), MD_U_ROUNDING);
     if (md_is_body_row(row))
         size = md_unit_add(size, md_unit_of(md_mul(row->scale, md_body_row_slack(sim, row)), e));
@@ -14630,14 +14622,14 @@ MD_OWN_FRAME md_unit md_least_squares_step(mdyn_sim *sim, int k, md_unit violati
             if (row->in_equality) MD_SCRATCH(sim)[row->pivot] = MD_U(0);
         }
         row = md_active_row(sim, k);
-        md_axpy_owned(sim, row, md_unit_of(MD_K(1), e), MD_SCRATCH(sim));
+        md_axpy_owned(sim, row, md_unit_of(MD_K(1), e));
         size = md_mul(row->scale, row->scale);
         for (j = k; j-- > 0;) {
             row = md_active_row(sim, j);
             if (!row->in_equality) continue;
             row->impulse.lambda = md_mul(md_of_unit(MD_SCRATCH(sim)[row->pivot], e),
                                  row->inverse_rest);
-            md_axpy_owned(sim, row, md_unit_of(md_neg(row->impulse.lambda), e), MD_SCRATCH(sim));
+            md_axpy_owned(sim, row, md_unit_of(md_neg(row->impulse.lambda), e));
             weight = md_mul(row->impulse.lambda, row->scale);
             size = md_add(size, md_mul(weight, weight));
         }
@@ -14760,7 +14752,7 @@ MD_STATIC void md_back_substitute(mdyn_sim *sim, md_scale e)
         row->impulse.lambda = md_add(row->impulse.lambda,
                                      md_mul(row->scale, md_of_unit(row->u_lambda, e)));
         row->warm_start = row->impulse.lambda;
-        md_axpy_owned(sim, row, md_unit_neg(row->u_lambda), MD_SCRATCH(sim));
+        md_axpy_owned(sim, row, md_unit_neg(row->u_lambda));
     }
 }
 
@@ -14804,7 +14796,7 @@ MD_STATIC void md_recover_equality_impulses(mdyn_sim *sim, md_scale e)
             else if (row->standing & MD_STANDS_REDUNDANT)
                 d = md_unit_of(md_dependent_impulse(row), e + room);
             else continue;
-            md_axpy_owned(sim, row, md_unit_neg(d), MD_SCRATCH(sim));
+            md_axpy_owned(sim, row, md_unit_neg(d));
         }
         md_back_substitute(sim, (md_scale)(e + room));
         room += MD_HEADROOM;
@@ -16507,7 +16499,7 @@ MD_STATIC void md_target_inequality(mdyn_sim *sim, md_row *row, md_scale e,
 {
     md_num owned = MD_K(0);
     if (MIMICDYN_EXACT && row->owned_count > 0)
-        owned = md_mul(md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e), row->inverse_rest);
+        owned = md_mul(md_of_unit(md_dot_owned(sim, row), e), row->inverse_rest);
     row->u_lo = md_free_target(row, md_target_lo(row, bias), owned, e);
     row->u_hi = row->u_lo;
     if (md_has_two_targets(row))
@@ -18387,7 +18379,7 @@ MD_STATIC void md_set_dependent_impulse(mdyn_sim *sim, md_row *row, md_scale e)
 
     if (md_has_leader(sim, row) && md_friction_stage(sim, row) == 0)
         md_store_dependent_bound(sim, row, e);
-    v = md_of_unit(md_dot_owned(sim, row, MD_SOLVE(sim)->du), e);
+    v = md_of_unit(md_dot_owned(sim, row), e);
     v = md_add(row->velocity_given, md_mul(v, md_mul(row->length, row->inverse_rest)));
     miss = md_sub(md_has_two_targets(row) ? md_max(row->v_lo, md_min(row->v_hi, v))
                                           : md_sub(row->v_lo, row->position_bias), v);
@@ -23251,7 +23243,9 @@ MD_STATIC int md_is_unsolved(const mdyn_sim *sim)
    mdyn_real, then solved for again and applied, so that an error changes nothing. */
 MD_STATIC int md_project_couplings(mdyn_sim *sim)
 {
-    int apply, velocity, unsolved = 0, code = md_prepare_dynamics(sim, MD_K(0));
+    int apply, velocity, unsolved = 0, code = md_check_inputs(sim);
+    if (code == MDYN_OK) code = md_refresh_kinematics(sim);
+    if (code == MDYN_OK) code = md_factor_LtL(sim, MD_K(0));
     for (apply = 0; apply < 2; apply++)
         for (velocity = 0; velocity < 2 && code == MDYN_OK; velocity++) {
             md_clear_scalars(sim->joint_force, sim->dofs);
@@ -23260,9 +23254,9 @@ MD_STATIC int md_project_couplings(mdyn_sim *sim)
             unsolved |= md_is_unsolved(sim);
 
             if (!apply)
-                code = velocity ? md_check_v_motion(sim, sim->dv) : md_check_q_motion(sim, sim->dv);
-            else if (velocity) md_integrate_v(sim, sim->dv);
-            else md_integrate_q(sim, sim->dv);
+                code = velocity ? md_check_v_motion(sim) : md_check_q_motion(sim, sim->dv);
+            else if (velocity) md_integrate_v(sim);
+            else md_integrate_q(sim);
         }
     if (code != MDYN_OK) return code;
     return unsolved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
@@ -23366,7 +23360,7 @@ MD_STATIC int md_close_loops(mdyn_sim *sim, int *unsolved)
         last_error = md_limit_newton_step(sim) ? infinite : error;
         code = md_check_q_motion(sim, sim->dv);
         if (code != MDYN_OK) break;
-        md_integrate_q(sim, sim->dv);
+        md_integrate_q(sim);
     }
     return code;
 }
@@ -23381,13 +23375,13 @@ MD_STATIC int md_project_closures(mdyn_sim *sim)
     md_save_state(sim);
     code = md_close_loops(sim, &unsolved);
     if (code == MDYN_OK) code = md_solve_projection(sim, MD_MODE_VELOCITY);
-    if (code == MDYN_OK) code = md_check_v_motion(sim, sim->dv);
+    if (code == MDYN_OK) code = md_check_v_motion(sim);
     if (code != MDYN_OK) {
         md_restore_state(sim);
         return code;
     }
     unsolved |= md_is_unsolved(sim);
-    md_integrate_v(sim, sim->dv);
+    md_integrate_v(sim);
     return unsolved ? md_blame(sim, MDYN_WARN_CONTRADICTION, -1) : MDYN_OK;
 }
 
@@ -23485,12 +23479,12 @@ MD_STATIC int md_move_into_ranges(mdyn_sim *sim)
 
 /* ---- whole turns ---- */
 
-/* s += 2 pi n. 2 pi is split into three numbers of 24 bits, whose products with n the sum holds. */
-MD_STATIC void md_sum_add_turns(md_sum *s, mdyn_real n)
+/* s -= 2 pi n. 2 pi is split into three numbers of 24 bits, whose products with n the sum holds. */
+MD_STATIC void md_sum_sub_turns(md_sum *s, mdyn_real n)
 {
-    md_sum_add_product(s, MDYN_C(6.2831854820251465), n, 0);
-    md_sum_add_product(s, MDYN_C(-1.7484555314695172e-07), n, 0);
-    md_sum_add_product(s, MDYN_C(-6.8604979977715316e-15), n, 0);
+    md_sum_add_product(s, MDYN_C(-6.2831854820251465), n, 0);
+    md_sum_add_product(s, MDYN_C(1.7484555314695172e-07), n, 0);
+    md_sum_add_product(s, MDYN_C(6.8604979977715316e-15), n, 0);
 }
 
 /* Takes whole turns off s, so that it lies within half a turn of `reference`; returns their number.
@@ -23503,7 +23497,7 @@ MD_STATIC mdyn_real md_take_turns(md_sum *s, mdyn_real reference)
         md_sum excess = *s;
         md_sum_add_velocity(&excess, MDYN_C(-1), reference);
         n = md_round(md_mul(md_sum_to_num(&excess), MD_K(0.15915494309189535)));
-        md_sum_add_turns(s, (mdyn_real)-n);
+        md_sum_sub_turns(s, n);
         turns += n;
     }
     return turns;
@@ -23517,7 +23511,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
     md_sum s;
     int i, j;
     md_sum_set_real(&s, q, tail);
-    md_sum_add_turns(&s, (mdyn_real)-n);
+    md_sum_sub_turns(&s, n);
     md_real_set_sum(&sim->q[c], &sim->q_tail[c], &s);
     md_drop_bias_motions(sim);
 
@@ -23545,7 +23539,7 @@ MD_STATIC void md_shift_turns(mdyn_sim *sim, int k, int c, mdyn_real n)
 
     /* the drive's error stays */
     md_sum_set_real(&s, sim->target[k], 0);
-    md_sum_add_turns(&s, (mdyn_real)-n);
+    md_sum_sub_turns(&s, n);
     if (md_body_has_row(md_values_of_dof(sim, k), MDYN_ROW_DRIVE)) {
         md_tail rest;
         md_real_set_sum(&sim->target[k], &rest, &s);
