@@ -4898,7 +4898,8 @@ MD_STATIC void md_vec_set(md_vec *r, md_num x, md_num y, md_num z)
     md_block_of_nums(r->m, t, 3);
 }
 
-/* Element k of a. */
+/* r = x, three numbers; element k of a. */
+MD_INLINE void md_vec_of_nums(md_vec *r, const md_num *x) { md_block_of_nums(r->m, x, 3); }
 MD_INLINE md_num md_vec_get(const md_vec *a, int k) { return md_of_int32(a->m[k], a->m[3]); }
 
 /* r = a + b */
@@ -5957,8 +5958,9 @@ MD_INLINE md_num md_det2(md_num a, md_num b, md_num c, md_num d)
 /* The axis that follows x, y, z in cyclic order. */
 static const uint8_t md_next_axis[3] = { 1, 2, 0 };
 
-/* r = (x, y, z); r = a; r = 0; element k of a; a.b */
+/* r = (x, y, z); r = x, three numbers; r = a; r = 0; element k of a; a.b */
 MD_INLINE void md_vec_set(md_vec *r, md_num x, md_num y, md_num z) { r->x = x; r->y = y; r->z = z; }
+MD_INLINE void md_vec_of_nums(md_vec *r, const md_num *x) { md_vec_set(r, x[0], x[1], x[2]); }
 MD_INLINE void md_vec_copy(md_vec *r, const md_vec *a) { *r = *a; }
 MD_INLINE void md_vec_zero(md_vec *r) { md_vec_set(r, MD_K(0), MD_K(0), MD_K(0)); }
 MD_INLINE md_num md_vec_get(const md_vec *a, int k) { return k == 0 ? a->x : k == 1 ? a->y : a->z; }
@@ -6061,8 +6063,7 @@ MD_INLINE md_num md_mat_get(const md_mat *m, int k)
 /* Column k: to get it, to set it. By its elements: a matrix is no array of vectors to compilers. */
 MD_INLINE void md_mat_column(md_vec *r, const md_mat *m, int k)
 {
-    const md_num *x = (const md_num *)(const void *)m + 3 * (size_t)k;
-    md_vec_set(r, x[0], x[1], x[2]);
+    md_vec_of_nums(r, (const md_num *)(const void *)m + 3 * (size_t)k);
 }
 MD_INLINE void md_mat_set_column(md_mat *m, int k, const md_vec *a)
 {
@@ -6495,25 +6496,27 @@ MD_STATIC void md_quaternion_of_mat(md_num *q, const md_mat *m)
     for (k = 0; k < 4; k++) q[k] = md_mul(s, q[k]);
 }
 
+/* n = the unit vector of axis k, 0 to 2. */
+MD_INLINE void md_unit_vector(md_vec *n, int k)
+{
+    const md_num zero = MD_K(0), one = MD_K(1);
+    md_vec_set(n, k == 0 ? one : zero, k == 1 ? one : zero, k == 2 ? one : zero);
+}
+
 /* A rotation whose z axis has the direction of `axis`, which is not 0; exact if that is x, y or z.
    The x axis is the coordinate axis least parallel to z, made orthogonal to it (Gram-Schmidt). The
    y axis is the cross product of z and x. */
 MD_OWN_FRAME void md_mat_of_axis(md_mat *r, const md_vec *axis)
 {
-    md_num n2 = md_dot(axis, axis), h, m[9], size[3], one[3];
+    md_num n2 = md_dot(axis, axis), h, m[9], size[3];
     md_vec z = *axis, x, y;
     int k;
     if (!md_is_one(n2)) md_vec_scale(&z, md_rsqrt(n2), axis);
 
-    for (k = 0; k < 3; k++) {
-        size[k] = md_abs(md_vec_get(axis, k));
-        one[k] = MD_K(0);
-    }
+    for (k = 0; k < 3; k++) size[k] = md_abs(md_vec_get(axis, k));
     k = !md_less(size[1], size[0]) && !md_less(size[2], size[0]) ? 0
         : !md_less(size[2], size[1]) ? 1 : 2;
-    one[k] = MD_K(1);
-
-    md_vec_set(&x, one[0], one[1], one[2]);
+    md_unit_vector(&x, k);
     h = md_dot(&x, &z);
     if (!md_is_zero(h)) {
         md_vec_add_scaled(&x, md_neg(h), &z);
@@ -7597,9 +7600,9 @@ MD_OWN_FRAME void md_add_drift_motion(const mdyn_sim *sim, const md_link *link,
     int k;
     for (k = 0; k < 6; k++) a[k] = MD_K(0);
     md_add_drift(sim, link, MD_TREE(sim)->bias_velocity + link->dof, a);
-    md_vec_set(&t, a[0], a[1], a[2]);
+    md_vec_of_nums(&t, a);
     md_mat_vec_add(&m->ang, &m->ang, &p->rotation, &t);
-    md_vec_set(&t, a[3], a[4], a[5]);
+    md_vec_of_nums(&t, a + 3);
     md_mat_vec_add(&m->lin, &m->lin, &p->rotation, &t);
 }
 
@@ -8510,7 +8513,7 @@ MD_OWN_FRAME void md_set_root_position(mdyn_sim *sim, int i)
     /* R (q' - q) = path of the mass center + its old arm from the root - its new arm */
     md_tree_com(sim, i, &com);
     md_vec_sub(&com, &p->com, &com);
-    md_vec_set(&travel, p->travel[0], p->travel[1], p->travel[2]);
+    md_vec_of_nums(&travel, p->travel);
     md_vec_add(&travel, &travel, &com);
     md_mat_t_vec(&travel, &MD_BODY(&sim->link[i])->rotation, &travel);
 
@@ -8556,8 +8559,8 @@ MD_OWN_FRAME void md_set_root_velocity(mdyn_sim *sim, int i)
     for (k = 0; k < 3; k++)
         deficit[k] = md_div(md_add(md_sub(p->lin[k], md_vec_get(&f.lin, k)), p->rest[k]),
                             in->mass);
-    md_vec_set(&turn, w[0], w[1], w[2]);
-    md_vec_set(&shift, deficit[0], deficit[1], deficit[2]);
+    md_vec_of_nums(&turn, w);
+    md_vec_of_nums(&shift, deficit);
     md_vec_add_cross(&shift, &com, &turn);
 
     /* u = deficit of p / m + com x w; the root's columns are orthonormal */
@@ -9880,7 +9883,7 @@ MD_OWN_FRAME void md_integrate_quaternions(mdyn_sim *sim, const md_num *u)
 
         /* position: += R d */
         if (link->joint == MDYN_FREE) {
-            md_vec_set(&shift, d[3], d[4], d[5]);
+            md_vec_of_nums(&shift, d + 3);
             md_rotate_by(&shift, q + 3);
             md_accumulate_vec(q, tail, &shift);
             q += 3;
@@ -9907,7 +9910,7 @@ MD_OWN_FRAME void md_drift_free_joint(mdyn_sim *sim, const md_link *link, md_tur
 {
     mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
     const md_num sin2 = md_add(s->s, s->s); /* of angles a: sin 2a = 2 sin a cos a and so on */
-    md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
+    md_vec_of_nums(&s->turn, s->a);
     md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
     s->y = s->u;
     md_rotate_by(&s->y, q + 3);
@@ -10009,8 +10012,8 @@ MD_OWN_FRAME void md_drift_origin(mdyn_sim *sim, const md_link *link, md_turning
 {
     const md_num two = md_mul(MD_K(2), md_mul(s->s, s->s));
     mdyn_real *q = sim->q + link->coordinate, *v = sim->v + link->dof;
-    md_vec_set(&s->turn, s->a[0], s->a[1], s->a[2]);
-    md_vec_set(&s->y, s->w[0], s->w[1], s->w[2]);
+    md_vec_of_nums(&s->turn, s->a);
+    md_vec_of_nums(&s->y, s->w);
     md_vec_set(&s->u, md_of_real(v[3]), md_of_real(v[4]), md_of_real(v[5]));
     /* u: velocity of the mass center */
     md_vec_add_cross(&s->u, &s->y, &s->com);
@@ -10024,7 +10027,7 @@ MD_OWN_FRAME void md_drift_origin(mdyn_sim *sim, const md_link *link, md_turning
 
     /* velocity: u keeps its direction in the world; w changes by dw about the mass center */
     md_turn_change(&s->y, two, md_neg(two), &s->turn, &s->u);
-    md_vec_set(&s->turn, s->dw[0], s->dw[1], s->dw[2]);
+    md_vec_of_nums(&s->turn, s->dw);
     md_vec_add_cross(&s->y, &s->com, &s->turn);
     md_accumulate_vec(v + 3, sim->v_tail + link->dof + 3, &s->y);
 }
@@ -10036,7 +10039,7 @@ MD_OWN_FRAME void md_drift_single_body(mdyn_sim *sim, const md_link *link, md_nu
     const int at = md_quaternion_index(link);
     md_find_turn(sim, link, s, half);
     if (link->joint == MDYN_FREE) md_drift_origin(sim, link, s, half);
-    md_vec_set(&s->y, s->dw[0], s->dw[1], s->dw[2]);
+    md_vec_of_nums(&s->y, s->dw);
     md_accumulate_vec(sim->v + link->dof, sim->v_tail + link->dof, &s->y);
     md_turn_quaternion(sim->q + at, sim->q_tail + at, s->c, s->s, s->a);
 }
@@ -12954,13 +12957,6 @@ typedef struct md_closure_pose { /* of the two bodies of a closure, a first; wor
     md_num open;        /* |gap|/length over MD_RANK_TOLERANCE; 0 where it is large */
 } md_closure_pose;
 
-/* n = the unit vector of world axis k, 0 to 2. */
-MD_INLINE void md_unit_vector(md_vec *n, int k)
-{
-    const md_num zero = MD_K(0), one = MD_K(1);
-    md_vec_set(n, k == 0 ? one : zero, k == 1 ? one : zero, k == 2 ? one : zero);
-}
-
 /* Rotations, arms and gap. The gap is measured from the nearest common ancestor, so that its
    rounding does not grow with the distance from the world's origin. */
 MD_STATIC void md_measure_gap(const mdyn_sim *sim, const mdyn_closure *c, md_closure_pose *l)
@@ -13057,7 +13053,7 @@ MD_STATIC void md_closure_hinge(mdyn_sim *sim, const mdyn_closure *c, const md_c
     for (side = 0; side < 2; side++) {
         md_vec_of_wide(&axis[side], side ? &c->axis_b : &c->axis_a);
         if (md_is_zero(md_dot(&axis[side], &axis[side])))
-            md_vec_set(&axis[side], MD_K(0), MD_K(0), MD_K(1));
+            md_unit_vector(&axis[side], 2);
         md_mat_of_axis(&F, &axis[side]);
         md_mat_mul(&B, &l->rotation[side], &F);
         md_mat_column(&axis[side], &B, 2);
@@ -13102,7 +13098,7 @@ MD_STATIC void md_closure_weld(mdyn_sim *sim, const mdyn_closure *c, const md_cl
 
     /* e = 2 vec, whose elements are C of the three rows */
     md_quaternion_of_mat(q, &error);
-    md_vec_set(&e, q[1], q[2], q[3]);
+    md_vec_of_nums(&e, q + 1);
     md_vec_add(&e, &e, &e);
     for (k = 0; k < 3; k++) {
         md_unit_vector(&n, k);
