@@ -22298,13 +22298,14 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
    to it. Released rows do neither. (One that breaks counts until this is called again.) */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
+    int16_t *count = MD_REDUCED(sim).dof; /* soft rows of each group */
     md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, extra = 0;
     md_drop_bias_motions(sim);
     for (k = 0; k < sim->dofs; k++) {
         sim->springs[k] = md_parent_dof(sim, k) < 0 ? (md_place_if_any)k
                                                     : sim->springs[md_parent_dof(sim, k)];
-        sim->dv[k] = MD_K(0);
+        count[k] = 0;
     }
 
     /* one group for each set of trees that rows connect */
@@ -22334,11 +22335,10 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
             || sim->released[row->index]
             || md_coupling_is_hard(md_coupling_at(sim, row->index)))) continue;
         md_find_row_terms(sim, row, t);
-        k = sim->springs[t->dof[0]];
-        sim->dv[k] = md_add(sim->dv[k], MD_K(1));
+        count[sim->springs[t->dof[0]]]++;
     }
     for (k = 0; k < sim->dofs; k++)
-        sim->springs[k] = (md_place_if_any)(extra + md_to_int(sim->dv[sim->springs[k]]));
+        sim->springs[k] = (md_place_if_any)(extra + count[sim->springs[k]]);
 }
 
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and
