@@ -13728,14 +13728,6 @@ MD_STATIC int md_set_compliance(const mdyn_sim *sim, const mdyn_softness *s, md_
     return md_set_gains(sim, row, kp, kd);
 }
 
-/* Gives a soft row at least a part of its md_soft_mass as compliance, so much that a row parallel
-   to it is no md_is_dependent. With less it would leave nothing of the limits that depend on it:
-   these hold, and it yields. */
-MD_INLINE void md_keep_compliance(const mdyn_sim *sim, md_row *row)
-{
-    row->cfm = md_max(row->cfm, md_mul(MD_K(MD_LEAST_CFM), *md_soft_mass(sim, row)));
-}
-
 /* Bounds of the impulse. An effort, if it is not 0, bounds the sum of command and drive: |tau +
    lambda/h| <= effort. Those of a row with a leader are set during the solve (md_follow_leader). */
 MD_OWN_FRAME void md_set_bounds(const mdyn_sim *sim, md_row *row)
@@ -14465,7 +14457,11 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
     if (md_row_is_spring(row) && (md_is_body_row(row) || md_row_has_range(sim, row)))
         md_share_spring(sim, row);
     if (mode != MD_MODE_STEP) row->cfm = MD_K(0);
-    if (md_row_is_soft(row)) md_keep_compliance(sim, row);
+
+    /* a soft row, so much that a row parallel to it is no md_is_dependent: with less it would leave
+       nothing of the limits that depend on it; these hold, and it yields */
+    if (md_row_is_soft(row))
+        row->cfm = md_max(row->cfm, md_mul(MD_K(MD_LEAST_CFM), *md_soft_mass(sim, row)));
 
     if (direct) {
         is_independent = md_qr_pivot(sim, row, md_orthogonalize_row(sim, k, 1, free));
@@ -18488,14 +18484,6 @@ MD_INLINE int md_solve_by_pivoting(const mdyn_sim *sim, md_scale e)
 
 #endif
 
-/* Solves the inequality rows by Dantzig or PGS; `end` as in md_iterate_pgs. Returns the largest
-   change of an impulse in the last iteration, 0 if pivoting solved them: for md_note_misses. */
-MD_INLINE md_unit md_solve_inequalities(mdyn_sim *sim, md_scale e, int32_t end)
-{
-    if (md_solve_by_pivoting(sim, e)) return MD_U(0);
-    return md_iterate_pgs(sim, e, end, md_has_target_velocity(sim));
-}
-
 /* Whether friction is solved in two stages. */
 MD_INLINE int md_has_two_stages(const mdyn_sim *sim)
 {
@@ -18600,8 +18588,8 @@ MD_INLINE void md_iterate_until_converged(mdyn_sim *sim, md_scale e)
 
 /* Solves the inequality rows in at most `most` iterations, activates those that the motion
    violates, and repeats this until none is violated, or the block overflows; gives sim->dv. All
-   repetitions together may take as many iterations again. Returns what the last call of
-   md_solve_inequalities does. */
+   repetitions together may take as many iterations again. Returns the largest change of an impulse
+   in the last iteration, 0 if pivoting solved the rows: for md_note_misses. */
 MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale e,
                                       enum md_bias_mode bias, int32_t most)
 {
@@ -18609,7 +18597,9 @@ MD_STATIC md_unit md_solve_active_set(mdyn_sim *sim, enum md_mode mode, md_scale
     md_unit moved = MD_U(0);
     int activated = 1, repeated = 0;
     while (activated > 0 && !md_has_overflowed(sim->overflow)) {
-        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED)) moved = md_solve_inequalities(sim, e, end);
+        if (mode == MD_MODE_STEP && MD_HAS(BOUNDED))
+            moved = md_solve_by_pivoting(sim, e)
+                ? MD_U(0) : md_iterate_pgs(sim, e, end, md_has_target_velocity(sim));
         else if (!MIMICDYN_EXACT) md_iterate_until_converged(sim, e);
         md_unwhiten(sim, e);
         activated = MIMICDYN_EXACT && mode == MD_MODE_STEP && MD_HAS_RANGES
