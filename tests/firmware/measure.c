@@ -170,6 +170,9 @@ int main(void) {
     int i;
     for (i = 0; i < MECHANISMS; i++) count_steps(mechanisms[i]);
     for (i = 0; i < MECHANISMS; i++) probe(mechanisms[i]);
+#if !defined(MECHANISMS_TINY) && !defined(MECHANISMS_SMALL)
+    probe(&mechanism_drives);
+#endif
     for (i = 0; i < CALLS; i++) {
         port_text("stack mdyn_");
         port_text(names[i]);

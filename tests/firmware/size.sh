@@ -88,7 +88,7 @@ measure() { # measure SCALAR: what measure.c prints, with board and scalar after
         set -- "$@" -DMECHANISMS_TINY
         mechanisms="jaws planetary" ;;
     avr-*) set -- "$@" -DMECHANISMS_SMALL ;;
-    *) mechanisms="$mechanisms robotiq arm hand" ;;
+    *) mechanisms="$mechanisms robotiq arm hand drives" ;;
     esac
     for one in $mechanisms; do set -- "$@" "$here/mechanisms/$one.c"; done
     scalar=$1

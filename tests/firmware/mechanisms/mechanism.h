@@ -51,6 +51,7 @@ extern const specimen mechanism_jaws, mechanism_planetary, mechanism_differentia
     mechanism_spring, mechanism_finger; /* of the examples */
 extern const specimen mechanism_robotiq, mechanism_arm, mechanism_floating;
 extern const specimen mechanism_hand; /* of tests/bench */
+extern const specimen mechanism_drives; /* for the stack of parallel rows */
 
 /* Commands are constants that take turns, so that FIXED needs no float, and dyadic fractions, so
    that compilers with a double of 32 bits have the same ones. */
