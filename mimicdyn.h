@@ -292,9 +292,9 @@
 #endif
 
 /* MIMICDYN_BAKED - 1 leaves out the set-up of rows, for sims that examples/bake wrote as C:
-   MDYN_ERR_LEFT_OUT from mdyn_init, from changes of couplings, bodies or solver, from a step after
-   a change of dt, and from all that needs the rows of another solve. Needs MIMICDYN_TREE 0,
-   MIMICDYN_EXACT 1, MIMICDYN_SETTINGS 0 and MIMICDYN_LOSSES 0. 0 or 1. */
+   MDYN_ERR_LEFT_OUT from mdyn_init, from changes of couplings, bodies, solver or dt, and from all
+   that needs the rows of another solve. Needs MIMICDYN_TREE 0, MIMICDYN_EXACT 1,
+   MIMICDYN_SETTINGS 0 and MIMICDYN_LOSSES 0. 0 or 1. */
 #ifndef MIMICDYN_BAKED
 #define MIMICDYN_BAKED 0
 #endif
@@ -2646,10 +2646,10 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Exception: if at the end of a step v of a spherical or free joint leaves its range by its turn,
    or a curve has no value, the next step of trees on free joints differs by rounding.
    Errors: MDYN_ERR_STATE (index: coordinate, DoF or body), MDYN_ERR_BEYOND (index: the element),
-   MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; with MIMICDYN_BAKED MDYN_ERR_LEFT_OUT; with MDYN_DANTZIG
-   MDYN_ERR_CAPACITY_DANTZIG. With rows on bodies MDYN_ERR_CAPACITY_ENTRIES, and for what a callback
-   or an edit of a table has set (index: user row or closure) MDYN_ERR_NOT_FINITE,
-   MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS, MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
+   MDYN_ERR_OVERFLOW, MDYN_ERR_SINGULAR; with MDYN_DANTZIG MDYN_ERR_CAPACITY_DANTZIG. With rows on
+   bodies MDYN_ERR_CAPACITY_ENTRIES, and for what a callback or an edit of a table has set (index:
+   user row or closure) MDYN_ERR_NOT_FINITE, MDYN_ERR_COEFFICIENT, MDYN_ERR_SOFTNESS,
+   MDYN_ERR_USER_ROW, MDYN_ERR_CLOSURE, MDYN_ERR_NEGATIVE.
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
    in a substep, or in the solve that corrects position errors; or if couplings contradict each
    other, or nearly depend on each other, so much that their impulses have too few digits for the
@@ -25764,7 +25764,7 @@ MDYN_API int mdyn_set_gravity(mdyn_sim *sim, const mdyn_wide3 *gravity)
 MDYN_API int mdyn_set_dt(mdyn_sim *sim, mdyn_wide dt)
 {
     uint32_t before;
-    int code = md_enter(sim);
+    int code = MIMICDYN_BAKED ? md_enter_change(sim) : md_enter(sim);
     if (code != MDYN_OK) return code;
     code = md_check_dt(dt);
     if (code != MDYN_OK) return md_leave(sim, md_blame(sim, code, -1));
