@@ -873,14 +873,18 @@ typedef struct mdyn_coupling {
     MDYN_POLYNOMIAL(ref_2, (a_0) + (ref_1), a_1, a_2, a_3, a_4)
 /* Bullet, multibody gear:  q_a + ratio q_b = target */
 #define MDYN_BULLET_GEAR(a, b, ratio, target) MDYN_PHYSX_MIMIC(a, b, ratio, -(target))
-/* Chrono, shafts:  r_1 w_1 + r_2 w_2 + r_3 w_3 = 0 on the velocities, no position error */
+/* Chrono, shafts with AvoidPhaseDrift(false):  r_1 w_1 + r_2 w_2 + r_3 w_3 = 0 on the velocities,
+   no position error. Its default keeps the angles of Initialize: MDYN_GEAR3, with r_1 q_1 + r_2 q_2
+   + r_3 q_3 there, negated, as offset */
 #define MDYN_CHRONO_PLANETARY(a, r_1, b, r_2, c, r_3) \
     { { MDYN_TERM(a, r_1), MDYN_TERM(b, r_2), MDYN_TERM(c, r_3) }, MDYN_C(0), \
       { MDYN_DEFAULT, MDYN_C(0), MDYN_C(0) }, MDYN_BEHIND_SOFTNESS_(0, MDYN_VELOCITY, NULL) }
 /* Willis:  w_out - w_carrier = ratio (w_in - w_carrier), the ratio of the train at rest carrier */
 #define MDYN_WILLIS(carrier, in, out, ratio) \
     MDYN_GEAR3(carrier, 1 - (ratio), in, ratio, out, -1, 0)
-/* Degrees as radians: offsets and, between a joint in degrees and one in meters, ratios of USD. */
+/* Degrees as radians, for what USD gives in degrees: q_a + ratio q_b + offset = 0 has the offset in
+   the unit of q_a; with q_a in degrees and q_b in meters the ratio is MDYN_DEGREES(ratio), with
+   q_a in meters and q_b in degrees ratio / MDYN_DEGREES(1). */
 #define MDYN_DEGREES(x) ((x) * 0.017453292519943295)
 
 /* A loop closure: two bodies, or a body and the world, constrained at a point of each. The rows are

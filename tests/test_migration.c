@@ -16,6 +16,7 @@ enum { A, B, D, JOINTS };
 #define STEPS 100
 static const double dt = 0.001;
 static const double inertia[JOINTS] = { 0.3, 0.7, 0.5 };
+static int slides[JOINTS];
 static mdyn_body body[JOINTS];
 static mdyn_coupling coupling;
 static mdyn_model model;
@@ -26,7 +27,7 @@ static void begin(const mdyn_coupling *given) {
     memset(&model, 0, sizeof model);
     for (int i = 0; i < JOINTS; i++) {
         body[i].parent = MDYN_WORLD;
-        body[i].joint = MDYN_REVOLUTE;
+        body[i].joint = slides[i] ? MDYN_PRISMATIC : MDYN_REVOLUTE;
         body[i].armature = wide(inertia[i]);
     }
     coupling = *given;
@@ -117,6 +118,21 @@ static void test_physx(void) {
     CHECK_NEAR(q(A)/degree + 2.54 * q(B)/degree + 17, 0, 3 * EQUATION/degree);
 }
 
+/* The same in USD of a joint in degrees and one in meters. */
+static void test_physx_mixed(void) {
+    const double degree = acos(-1.0)/180;
+    const mdyn_coupling first = MDYN_PHYSX_MIMIC(A, B, MDYN_DEGREES(254.0), MDYN_DEGREES(17.0));
+    const mdyn_coupling second = MDYN_PHYSX_MIMIC(A, B, 0.0254/MDYN_DEGREES(1.0), -0.017);
+    slides[B] = 1;
+    follows(&first, A, B, -254 * degree, -17 * degree);
+    CHECK_NEAR(q(A)/degree + 254 * q(B) + 17, 0, 3 * EQUATION/degree);
+    slides[A] = 1;
+    slides[B] = 0;
+    follows(&second, A, B, -0.0254/degree, 0.017);
+    CHECK_NEAR(q(A) + 0.0254 * q(B)/degree - 0.017, 0, EQUATION);
+    slides[A] = 0;
+}
+
 /* Bullet: q_A + gearRatio q_B = relativePositionTarget. */
 static void test_bullet(void) {
     const mdyn_coupling c = MDYN_BULLET_GEAR(A, B, 2.54, 0.3);
@@ -125,21 +141,24 @@ static void test_bullet(void) {
 
 /* Two wheels of 17 and 31 teeth; ODE's transmission of radii 0.017 and 0.031 is the same. */
 static void test_wheels(void) {
-    const mdyn_coupling teeth = MDYN_GEAR(A, 17, B, 31, 0), inner = MDYN_GEAR(A, 17, B, -31, 0);
-    const mdyn_coupling radii = MDYN_GEAR(A, 0.017, B, 0.031, 0);
-    follows(&teeth, B, A, -17.0/31, 0);
-    follows(&inner, B, A, 17.0/31, 0);
-    follows(&radii, B, A, -17.0/31, 0);
+    const mdyn_coupling teeth = MDYN_GEAR(A, 17, B, 31, 5.0), inner = MDYN_GEAR(A, 17, B, -31, 5.0);
+    const mdyn_coupling radii = MDYN_GEAR(A, 0.017, B, 0.031, 0.005);
+    follows(&teeth, B, A, -17.0/31, -5.0/31);
+    follows(&inner, B, A, 17.0/31, 5.0/31);
+    follows(&radii, B, A, -17.0/31, -5.0/31);
 }
 
 /* Planetary gears: Willis (w_out - w_carrier)/(w_in - w_carrier) = ratio; Chrono
-   r1 w1 + r2 w2 + r3 w3 = 0 with (1 - t0, t0, -1); torques are as the coefficients. */
-static void planetary(const mdyn_coupling *given) {
+   r1 w1 + r2 w2 + r3 w3 = 0 with (1 - t0, t0, -1), of the angles too from the phases at
+   Initialize on unless AvoidPhaseDrift(false); torques are as the coefficients. */
+static void planetary(const mdyn_coupling *given, double phase) {
     const double ratio = -2.54, c[JOINTS] = { 1 - ratio, ratio, -1 }; /* carrier, in, out */
+    const double start[JOINTS] = { 0.3, -0.4, 3.54 * 0.3 + 2.54 * 0.4 - phase };
     const double tau[JOINTS] = { 1.5, -0.75, 2 };
     double r = 0, drive = 0;
     begin(given);
     for (int i = 0; i < JOINTS; i++) {
+        sim.q[i] = real(start[i]);
         sim.tau[i] = real(tau[i]);
         r += c[i] * c[i]/inertia[i];
         drive += c[i] * tau[i]/inertia[i];
@@ -150,6 +169,7 @@ static void planetary(const mdyn_coupling *given) {
     for (int i = 0; i < JOINTS; i++) {
         mdyn_wide force = wide(0);
         CHECK_NEAR(v(i), STEPS * dt * (tau[i] - c[i] * drive/r)/inertia[i], MOTION);
+        CHECK_NEAR(q(i) - start[i], STEPS * dt * v(i)/2, 2 * EQUATION);
         CHECK_EQUAL(mdyn_coupling_force(&sim, 0, i, &force), MDYN_OK);
         CHECK_NEAR(of_wide(force), -c[i] * drive/r, FORCE);
     }
@@ -159,22 +179,33 @@ static void planetary(const mdyn_coupling *given) {
 static void test_planetary(void) {
     const mdyn_coupling willis = MDYN_WILLIS(A, B, D, -2.54);
     const mdyn_coupling chrono = MDYN_CHRONO_PLANETARY(A, 3.54, B, -2.54, D, -1);
-    planetary(&willis);
-    planetary(&chrono);
+    const mdyn_coupling phases = MDYN_GEAR3(A, 3.54, B, -2.54, D, -1, -0.7);
+    planetary(&willis, 0);
+    planetary(&chrono, 0.7);
+    planetary(&phases, 0.7);
 }
 
 /* ---- compliance ---- */
 
-/* A joint tied to another that is as good as fixed, 0.2 rad off: by how much after `t`. */
-static double decay(const mdyn_coupling *given, double t) {
-    begin(given);
-    body[A].armature = wide(1e6);
-    CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
-    sim.q[B] = real(0.2);
+/* r = J M^-1 J^T of B + ratio A, or B - ratio A, of ratio 2.54. */
+static double row_inverse_mass(void) { return 1/inertia[B] + 2.54 * 2.54/inertia[A]; }
+
+/* C = q_B + ratio q_A + offset of a soft coupling, 0.2 off at rest: C and both joints after `t`,
+   where C is as `expected`. */
+static void decay(mdyn_coupling given, mdyn_softness softness, double ratio, double offset,
+                  double t, double expected, double tolerance) {
+    const double a = -0.35, b = 0.2 - ratio * a - offset;
+    const double moved = (expected - 0.2)/row_inverse_mass();
+    given.softness = softness;
+    begin(&given);
+    sim.q[A] = real(a);
+    sim.q[B] = real(b);
     for (int k = 0; k * dt < t - dt/2; k++) {
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     }
-    return q(B);
+    CHECK_NEAR(q(B) + ratio * q(A) + offset, expected, tolerance);
+    CHECK_NEAR(q(B) - b, moved/inertia[B], tolerance);
+    CHECK_NEAR(q(A) - a, moved * ratio/inertia[A], tolerance);
 }
 
 /* x of x'' + 2 zeta omega x' + omega^2 x = 0 from 0.2 at rest, zeta < 1. */
@@ -185,22 +216,43 @@ static double oscillation(double omega, double zeta, double t) {
 
 /* PhysX: naturalFrequency (radians per second) and dampingRatio. */
 static void test_physx_compliance(void) {
-    const mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0, MDYN_FREQUENCY(20.0, 0.3), 0, NULL);
-    CHECK_NEAR(decay(&c, 0.1), oscillation(20, 0.3, 0.1), CURVE);
+    const mdyn_coupling c = MDYN_PHYSX_MIMIC(B, A, 2.54, 0.3);
+    const mdyn_softness soft = MDYN_FREQUENCY(20.0, 0.3);
+    decay(c, soft, 2.54, 0.3, 0.1, oscillation(20, 0.3, 0.1), CURVE);
 }
 
 /* MuJoCo: solref = (timeconst, dampratio) is a frequency of 1/(timeconst dampratio); its other
    form, (-stiffness, -damping), is taken per inertia of the row. */
 static void test_mujoco_compliance(void) {
-    const mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0,
-                                            MDYN_FREQUENCY(1/(0.05 * 0.5), 0.5), 0, NULL);
-    CHECK_NEAR(decay(&c, 0.1), oscillation(1/(0.05 * 0.5), 0.5, 0.1), 8 * CURVE);
+    const double y0 = 0.25, x0 = -0.4, a0 = 0.11;
+    const mdyn_coupling c = MDYN_MUJOCO_JOINT(B, A, 0.11, -2.54, 0.25, -0.4);
+    const mdyn_softness soft = MDYN_FREQUENCY(1/(0.05 * 0.5), 0.5);
+    decay(c, soft, 2.54, -y0 - a0 - 2.54 * x0, 0.1, oscillation(1/(0.05 * 0.5), 0.5, 0.1),
+          8 * CURVE);
 }
 
 /* Drake, Chrono and all who give a spring and a damper: kp, kd on the row itself. */
 static void test_spring_compliance(void) {
-    const mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0, MDYN_SPRING(280.0, 8.4), 0, NULL);
-    CHECK_NEAR(decay(&c, 0.1), oscillation(20, 0.3, 0.1), CURVE);
+    const mdyn_coupling c = MDYN_MIMIC(B, A, 2.54, 0.3);
+    const double r = row_inverse_mass(), omega = sqrt(17.5 * r);
+    const mdyn_softness soft = MDYN_SPRING(17.5, 0.525);
+    decay(c, soft, -2.54, -0.3, 0.1, oscillation(omega, 0.525 * r/(2 * omega), 0.1), CURVE);
+}
+
+/* MuJoCo: a `position` actuator of kp and kv on a fixed tendon of length q_B + 2.54 q_A has the
+   force kp (ctrl - length) - kv length', and moves each joint by its coefficient. */
+static void test_mujoco_tendon(void) {
+    const double ctrl = 0.6, r = row_inverse_mass(), omega = sqrt(17.5 * r), t = STEPS * dt;
+    const double expected = ctrl + 3 * oscillation(omega, 0.525 * r/(2 * omega), t);
+    const mdyn_coupling c = MDYN_TENDON_DRIVE(B, 1, A, 2.54, 17.5, 0.525, 0);
+    begin(&c);
+    sim.q[B] = real(1.2);
+    for (int k = 0; k < STEPS; k++) {
+        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(ctrl), real(0)), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    }
+    CHECK_NEAR(q(B) + 2.54 * q(A), expected, CURVE);
+    CHECK_NEAR(q(A), 2.54/inertia[A] * (expected - 1.2)/r, CURVE);
 }
 
 /* ODE: with the CFM that acts on the force, one step of a row takes
@@ -208,24 +260,26 @@ static void test_spring_compliance(void) {
 static void test_ode_compliance(void) {
     const double kp = 280, kd = 84, tau = 5;
     const double ERP = dt * kp/(dt * kp + kd), CFM = 1/(dt * kp + kd);
-    mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0, MDYN_ODE(0, 0), 0, NULL);
+    mdyn_coupling c = MDYN_MIMIC_WITH(B, A, 2.54, 0.3, MDYN_ODE(0, 0), 0, NULL);
     double impulse;
     c.softness.a = wide(ERP);
     c.softness.b = wide(CFM);
     begin(&c);
     model.solver.scheme = MDYN_EXPLICIT;
-    body[A].armature = wide(1e6);
     CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
-    sim.q[B] = real(0.2);
+    sim.q[B] = real(0.5);
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
-    impulse = (ERP * 0.2/dt)/(1/inertia[B] + 2.54 * 2.54/1e6 + CFM/dt);
+    impulse = (ERP * 0.2/dt)/(row_inverse_mass() + CFM/dt);
     CHECK_NEAR(v(B), -impulse/inertia[B], MOTION);
+    CHECK_NEAR(v(A), 2.54 * impulse/inertia[A], MOTION);
 
+    /* torques that only the coupling balances */
     sim.tau[B] = real(tau);
+    sim.tau[A] = real(-2.54 * tau);
     for (int k = 0; k < 5000; k++) {
         CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     }
-    CHECK_NEAR(q(B) - 2.54 * q(A), tau/kp, BY_SCALAR(7e-7, 7e-7, 7e-7));
+    CHECK_NEAR(q(B) - 2.54 * q(A) - 0.3, tau/kp, BY_SCALAR(7e-7, 7e-7, 7e-7));
 }
 
 int main(int argc, char **argv) {
@@ -235,12 +289,14 @@ int main(int argc, char **argv) {
     test_sdf();
     test_mujoco();
     test_physx();
+    test_physx_mixed();
     test_bullet();
     test_wheels();
     test_planetary();
     test_physx_compliance();
     test_mujoco_compliance();
     test_spring_compliance();
+    test_mujoco_tendon();
     test_ode_compliance();
     return check_end();
 }
