@@ -13698,6 +13698,14 @@ MD_STATIC void md_find_gains(const mdyn_sim *sim, const md_row *row, int first, 
     *a = moves ? md_div(md_mul(*a, *a), r) : MD_K(0);                  /* kp = omega^2/r */
 }
 
+/* Rate of a row that is no spring and no drive: erp/h. */
+MD_STATIC void md_set_erp(const mdyn_sim *sim, const md_row *row)
+{
+    const mdyn_softness s = md_softness_of_row(sim, row);
+    const md_num erp = md_softness_has_erp(&s) ? md_of_wide(s.a) : MD_K(0.2);
+    md_gains_of(sim, row)->rate = md_mul(erp, sim->inverse_h);
+}
+
 /* Rate and cfm of the row in sim->row_x, turned by the hard equality rows, whose entries end at
    `free`; -1: md_soft_mass is known. A drive has the gains of its joint. Returns 0 if the row
    exerts no force: gains of zero, or a frequency on a row that moves no mass. */
@@ -18951,6 +18959,11 @@ MD_OWN_FRAME void md_solve_pass(mdyn_sim *sim, enum md_mode mode, md_scale e)
 
 /* ---- substeps ---- */
 
+/* Whether this solve is the repetition of one whose equality rows pull against each other: the free
+   motion holds what they pull. */
+#define MD_MAY_OPPOSE (MIMICDYN_EXACT && MD_HAS(EXACT))
+MD_INLINE int md_is_opposed(const mdyn_sim *sim) { return MD_MAY_OPPOSE && sim->opposed; }
+
 /* The exponent of the block sim->du for a solve: at least that of the free motion, and what the
    estimates of all rows need. With relaxation, the displacement by which a substep corrects
    positions loads the springs of compliant rows in the next substep, at most by the bias of all
@@ -19020,8 +19033,11 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
         if (restart) row->flags &= (uint8_t)~(MDYN_ROW_SATURATED | MDYN_ROW_CONTRADICTORY);
         if (restart && MIMICDYN_WARM) row->warm_start = sim->row_result[k].warm_start;
 
-        /* the targets of a single substep stay */
-        if (!MIMICDYN_SETTINGS) continue;
+        /* The targets of a single substep stay, with what md_hold_row_at_end has made of them;
+           where rows are opposed the v' of which it made that was not known. */
+        if (md_substeps(sim) == 1
+            && (!md_is_opposed(sim) || md_is_zero(row->position_bias))) continue;
+        if (!MD_GAINS_STAY) md_set_erp(sim, row);
         if (!md_is_body_row(row)) md_find_row_terms(sim, row, &MD_SOLVE(sim)->terms);
         if (turns)
             row->velocity_given = md_sub(row->velocity_given, md_jacobian_dot(sim, row,
@@ -19168,10 +19184,6 @@ MD_STATIC void md_add_row_force(const mdyn_sim *sim, const md_row *row, md_num s
    independent: with r/cfm = 2.5e9 in floats a motion that is off by 300 times itself is right to
    1e-4 after three. */
 #define MD_MAX_REPEATS 3
-#define MD_MAY_OPPOSE (MIMICDYN_EXACT && MD_HAS(EXACT))
-
-/* Whether this solve is such a repetition: the free motion holds what the equality rows pull. */
-MD_INLINE int md_is_opposed(const mdyn_sim *sim) { return MD_MAY_OPPOSE && sim->opposed; }
 
 /* A lower bound of how large the motion is in the whitened space: the largest L_kk |v_k| before
    and |dv_k|, each no less than rounding of q in a step. */

@@ -1,4 +1,4 @@
-/* A mechanism that needs none of what the knobs of test_knobs.c leave out, and its motion. Included
+/* Mechanisms that need none of what the knobs of test_knobs.c leave out, and their motion. Included
    after mimicdyn.h by two files of different knobs. */
 #ifndef KNOBS_RUN_H
 #define KNOBS_RUN_H
@@ -30,16 +30,43 @@ static const mdyn_model knobs_model = {
     .coupling_count = KNOBS_COUPLINGS, .gravity = MDYN_V3(0, 0, -9.81), .dt = MDYN_C(0.001),
 };
 
-/* q and v after every step; returns how many steps were made. */
-static int knobs_run(mdyn_sim *sim, const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]) {
+/* Slides that leave their stops while a row that ties them puts them right: rows are solved again,
+   with what holds the ends of the step. */
+static const mdyn_body knobs_slides[] = {
+    { .parent = MDYN_WORLD, .joint = MDYN_PRISMATIC, .axis = MDYN_V3(1, 0, 0), .mass = MDYN_C(2),
+      .lower = MDYN_C(-1) },
+    { .parent = MDYN_WORLD, .joint = MDYN_PRISMATIC, .axis = MDYN_V3(1, 0, 0), .mass = MDYN_C(4),
+      .lower = MDYN_C(-1), .upper = MDYN_C(0.002) },
+    { .parent = MDYN_WORLD, .joint = MDYN_PRISMATIC, .axis = MDYN_V3(1, 0, 0), .mass = MDYN_C(4),
+      .lower = MDYN_C(-1) },
+};
+static const mdyn_coupling knobs_tie[] = {
+    { .terms = { MDYN_TERM(0, 1), MDYN_TERM(1, -1), MDYN_TERM(2, 1) }, .offset = MDYN_C(-0.008),
+      .softness = MDYN_HARD(0.5) },
+};
+static const mdyn_model knobs_stops = {
+    .bodies = knobs_slides, .body_count = 3, .couplings = knobs_tie, .coupling_count = 1,
+    .dt = MDYN_C(0.001),
+};
+
+/* q and v after every step of one of them; returns how many steps were made. */
+static int knobs_run(mdyn_sim *sim, int stops, const mdyn_solver *solver,
+                     mdyn_real motion[][KNOBS_NUMBERS]) {
     static mdyn_model model;
-    model = knobs_model;
+    int code;
+    model = stops ? knobs_stops : knobs_model;
     model.solver = *solver;
-    if (mdyn_init(sim, &model) != MDYN_OK) return -1;
+    code = mdyn_init(sim, &model);
+    if (code < 0 || (code > 0 && !stops)) return -1;
+    if (stops) { /* which begin where the row is not satisfied */
+        sim->v[0] = MDYN_R(-1.9);
+        sim->v[1] = MDYN_R(-1.2);
+        sim->v[2] = MDYN_R(-0.8);
+    }
     for (int n = 0; n < KNOBS_STEPS; n++) {
-        sim->target[0] = n < KNOBS_STEPS / 2 ? MDYN_R(0.8) : MDYN_R(-0.5);
+        if (!stops) sim->target[0] = n < KNOBS_STEPS / 2 ? MDYN_R(0.8) : MDYN_R(-0.5);
         if (mdyn_step(sim) != MDYN_OK) return n;
-        for (int k = 0; k < KNOBS_BODIES; k++) {
+        for (int k = 0; k < model.body_count; k++) {
             motion[n][k] = sim->q[k];
             motion[n][KNOBS_BODIES + k] = sim->v[k];
         }
@@ -48,6 +75,6 @@ static int knobs_run(mdyn_sim *sim, const mdyn_solver *solver, mdyn_real motion[
 }
 
 /* the same with all knobs at 1 */
-int knobs_run_all(const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]);
+int knobs_run_all(int stops, const mdyn_solver *solver, mdyn_real motion[][KNOBS_NUMBERS]);
 
 #endif

@@ -1251,6 +1251,44 @@ static void test_exact_rows_stop_at_the_end(void) {
     }
 }
 
+/* Of three slides that leave their stops while a row brings all of them towards those, two would be
+   beyond theirs at the end of a step, one when the row has been corrected, the other when all rows
+   have been solved again to hold the first: both are held. */
+static void test_two_stops_hold_at_the_end(void) {
+    TOLERANCE(tolerance, 1e-15, 5e-8, 2e-9);
+    for (int n = 0; n < 2; n++) {
+        const double sign = n ? -1 : 1, stop[3] = { 0, 0.002, 0 }, v[3] = { -1.9, -1.2, -0.8 };
+        mdyn_coupling blank = MDYN_MIMIC(0, 1, 1, 0), *c;
+        shafts(3, (double[]){ 1, 1, 1 }, 0.001);
+        for (int i = 0; i < 3; i++) {
+            memset(&mech.body[i].inertia, 0, sizeof mech.body[i].inertia);
+            mech.body[i].joint = MDYN_PRISMATIC;
+            mech.body[i].axis = wide3(1, 0, 0);
+            mech.body[i].mass = wide(i ? 4 : 2);
+            mech.body[i].lower = wide(sign > 0 ? -1 : -stop[i]);
+            mech.body[i].upper = wide(sign > 0 ? stop[i] : 1);
+        }
+        c = couple(blank);
+        c->terms[2].body = 2;
+        c->terms[2].coefficient = wide(1);
+        c->offset = wide(-0.008 * sign);
+        c->softness = (mdyn_softness)MDYN_HARD(0.5);
+        CHECK(mdyn_init(&sim, &mech.model) > 0); /* the row is off at the start */
+        for (int i = 0; i < 3; i++) sim.v[i] = real(sign * v[i]);
+        for (int step = 0; step < 20; step++) {
+            double error = -0.008;
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+            for (int i = 0; i < 3; i++) {
+                const double q = sign * of_real(sim.q[i]);
+                CHECK(q < stop[i] + tolerance);
+                error += i == 1 ? -q : q;
+            }
+            /* C' is -1.5 at the start, up to the middle of the first step */
+            CHECK_NEAR(error, -0.00875 * pow(0.5, step + 1), BY_SCALAR(1e-14, 1e-7, 1e-9));
+        }
+    }
+}
+
 /* A stop without a force tells of none, though it had one in an earlier step: a shaft pressed on
    its stop is put back from it, and its row, which takes no part, is looked at, because a
    correction moves the shaft towards the stop faster than v' takes it away. */
@@ -1327,6 +1365,7 @@ int main(int argc, char **argv) {
         test_rows_are_passive, test_idle_range, test_engagement_walks, test_break_beside_mu,
         test_explicit_spring_target, test_driven_clutch, test_stiff_rows_yield,
         test_stiff_rows_tell, test_stops_hold_at_the_end, test_exact_rows_stop_at_the_end,
+        test_two_stops_hold_at_the_end,
         test_stop_forgets_its_force, test_soft_range_forgets_its_force
     };
     check_begin(argc, argv);

@@ -21,11 +21,11 @@ static mdyn_body bodies[KNOBS_BODIES];
 static mdyn_coupling couplings[KNOBS_COUPLINGS];
 static mdyn_model model;
 
-static void moves_the_same(void) {
+static void moves_the_same(int stops) {
     static mdyn_real a[KNOBS_STEPS][KNOBS_NUMBERS], b[KNOBS_STEPS][KNOBS_NUMBERS];
-    int stopped = 0;
-    CHECK_EQUAL(knobs_run(&sim, &knobs_model.solver, a), KNOBS_STEPS);
-    CHECK_EQUAL(knobs_run_all(&knobs_model.solver, b), KNOBS_STEPS);
+    int stopped = stops;
+    CHECK_EQUAL(knobs_run(&sim, stops, &knobs_model.solver, a), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(stops, &knobs_model.solver, b), KNOBS_STEPS);
     for (int n = 0; n < KNOBS_STEPS; n++) {
         CHECK(memcmp(a[n], b[n], sizeof a[n]) == 0);
         stopped |= of_real(a[n][1]) > 0.499 || of_real(a[n][1]) < -0.299; /* a limit had a part */
@@ -120,7 +120,8 @@ static void queries_find_kinematics(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    moves_the_same();
+    moves_the_same(0);
+    moves_the_same(1);
     queries_find_kinematics();
     refuses();
     warns_later();
