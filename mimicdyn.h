@@ -1154,7 +1154,7 @@ typedef struct mdyn_model {
     x(ERR_CAPACITY_ENTRIES, -7, "mass matrix and rows have more non-zeros than the sim holds", \
       "raise MIMICDYN_MAX_ENTRIES; mdyn_required tells to how much") \
     x(ERR_NOT_FINITE, -8, "a number of the model is NaN, infinite or too large", \
-      "correct the field of the named body or coupling") \
+      "correct the field; index: of the first such body, else closure, user row, coupling") \
     x(ERR_PARENT, -9, "a body's parent is not an earlier body or MDYN_WORLD", \
       "list parents before their children") \
     x(ERR_JOINT, -10, "the joint type is unknown, or left out of this build", \
@@ -1165,10 +1165,11 @@ typedef struct mdyn_model {
     x(ERR_INERTIA, -13, "the inertia is not positive semi-definite", \
       "give it about the center of mass, as matrix elements, in kg m^2") \
     x(ERR_MASSLESS, -14, "this joint moves no inertia but that of joints behind it, or less " \
-      "beside theirs than rounding", \
+      "beside theirs than rounding; or the bodies have no center of mass", \
       "give the body or a child mass or inertia, or the joint an armature") \
     x(ERR_NEGATIVE, -15, "armature, damping, friction, effort or a gain is negative, " \
-      "or a free joint has armature", "give it as a positive number; free joints have none") \
+      "or a free joint has armature", "give it as a positive number, free joints none; index: of " \
+      "the first such body, else closure, coupling") \
     x(ERR_LIMITS, -16, "lower is above upper, or the joint has more than one coordinate", \
       "swap them; leave both 0 for no limit") \
     x(ERR_DRIVE, -17, "a drive needs a joint of one coordinate", \
@@ -1179,7 +1180,8 @@ typedef struct mdyn_model {
     x(ERR_LEVEL, -20, "a coupling of positions has a joint of several coordinates, or the level " \
       "is unknown", "joints of several coordinates: MDYN_VELOCITY") \
     x(ERR_SOFTNESS, -21, "the softness is out of range", \
-      "0 <= erp <= 1, and cfm, kp, kd, omega, zeta >= 0") \
+      "0 <= erp <= 1, and cfm, kp, kd, omega, zeta >= 0; index: of the first such closure, " \
+      "else user row, coupling; of a contact") \
     x(ERR_DT, -22, "the step is not a number from 1e-9 s to 1 s", "give dt in seconds") \
     x(ERR_SOLVER, -23, "a solver setting is out of range, or left out of this build", \
       "0.01 <= relaxation < 2; tolerance to 0.1, accuracy to 1; substeps > 1: MDYN_TGS; no " \
@@ -2477,7 +2479,8 @@ __asm__(".ifndef mimicdyn_knobs_differ\n"
 
 /* Checks the model and initializes the sim: coordinates at model->start, velocities, commands,
    targets and wrenches 0. The model and its tables must outlive the sim.
-   Errors: sim->culprit names code and index (of a body or a coupling, depending on the code).
+   Errors: sim->culprit names code and index, of a body, closure, user row or coupling: they are
+   checked in this order.
    Warnings: redundant, nearly redundant or inconsistent couplings; limits that leave no position;
    ratios that leave a single position; limits of followers that leave a leader a single position,
    or less than half of its own range. Without any of these: a start pose (q = 0 without

@@ -217,6 +217,32 @@ static void test_mistakes_of_couplings(void) {
 }
 
 /* The shortest and the longest step: what the rows report are numbers. */
+/* Of several mistakes that in the first table is named: bodies, closures, user rows, couplings. */
+static void test_order_of_tables(void) {
+    static mdyn_closure rod;
+    static mdyn_user_row row;
+    good_model();
+    rod.kind = MDYN_CLOSE_DISTANCE;
+    rod.b = MDYN_WORLD;
+    row.softness.kind = (mdyn_softness_kind)9;
+    model.closures = &rod;
+    model.user_rows = &row;
+    model.closure_count = model.user_row_count = 1;
+    bad_wide(&body[SHIP].damping, 0);
+    bad_wide(&rod.distance, 0);
+    bad_wide(&coupling[1].effort, 0);
+    refused("a body first", MDYN_ERR_NOT_FINITE, SHIP);
+    body[SHIP].damping = wide(0);
+    refused("then a closure", MDYN_ERR_NOT_FINITE, 0);
+    rod.distance = wide(1);
+    refused("then a user row", MDYN_ERR_SOFTNESS, 0);
+    row.softness.kind = MDYN_DEFAULT;
+    refused("a coupling last", MDYN_ERR_NOT_FINITE, 1);
+    CHECK(strstr(mdyn_remedy(MDYN_ERR_NOT_FINITE), "body, else closure, user row, coup") != NULL);
+    CHECK(strstr(mdyn_remedy(MDYN_ERR_SOFTNESS), "closure, else user row, coupling") != NULL);
+    CHECK(strstr(mdyn_remedy(MDYN_ERR_NEGATIVE), "body, else closure, coupling") != NULL);
+}
+
 static void test_ends_of_dt(void) {
     static const double ends[] = { 1.001e-9, 1 };
     for (int i = 0; i < 2; i++) {
@@ -1200,7 +1226,7 @@ static void test_texts(void) {
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_good, test_mistakes_of_bodies, test_mistakes_of_couplings,
-        test_mistakes_of_rows_on_bodies, test_ends_of_dt,
+        test_mistakes_of_rows_on_bodies, test_order_of_tables, test_ends_of_dt,
         test_capacities, test_entries, test_no_room_for_coupling, test_bad_numbers, test_redundant,
         test_contradictory, test_empty_range, test_not_ready, test_null, test_indices,
         test_set_coupling, test_set_coupling_warns, test_bad_inputs, test_bad_arguments,

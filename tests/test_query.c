@@ -106,6 +106,7 @@ static void compare_center(int body) {
     int code = mdyn_center_of_mass(&sim, body, &total, &center);
     if (mass == 0) {
         CHECK_EQUAL(code, MDYN_ERR_MASSLESS);
+        CHECK(strstr(mdyn_text(code), "no center of mass") != NULL);
         return;
     }
     CHECK_EQUAL(code, MDYN_OK);
