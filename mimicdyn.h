@@ -13360,13 +13360,12 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
     }
 }
 
-/* All rows on bodies at the present q and v: those of closures and, for a step, of the user and of
-   contacts. Returns an error of the kinematics or of a user row. */
+/* Kinematics and all rows on bodies at the present q and v: those of closures and, for a step, of
+   the user and of contacts. Returns an error of the kinematics or of a user row. */
 MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
 {
-    int i, j = 0, code;
-    if (!MD_HAS_BODY_ROWS) return MDYN_OK;
-    code = md_refresh_kinematics(sim);
+    int i, j = 0, code = md_refresh_kinematics(sim);
+    if (!MD_HAS_BODY_ROWS) return code;
     MD_TREE(sim)->state_is_of_step = 0;
     for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures && code == MDYN_OK; i++) {
         code = md_recheck_closure(sim, i, j);

@@ -3,6 +3,7 @@
 #define MIMICDYN_MAX_BODIES 6
 #define MIMICDYN_MAX_DOFS 13
 #define MIMICDYN_MAX_COUPLINGS 2
+#define MIMICDYN_MAX_CURVES 1 /* without rows on bodies */
 #define MIMICDYN_IMPLEMENTATION
 #include "../mimicdyn.h"
 #include "check.h"
@@ -238,12 +239,61 @@ static void test_nearest_angle(void) {
     }
 }
 
+/* mdyn_project onto a curve, q_1 = q_0^2 from 1.2 rad off: q moves by some steps, and v in the metric
+   of M where q is then, M (v' - v) . w = 0 for the motion w = (1, 2 q_0) that the curve leaves. */
+static void test_project_onto_curve(void) {
+    static const mdyn_curve square[] = { MDYN_POLYNOMIAL(0, 0, 0, 1, 0, 0) };
+    const mdyn_coupling curved[] = {
+        { .terms = { MDYN_TERM(1, 1), MDYN_CURVED_TERM(0, -1, 0) } },
+    };
+    static mdyn_body arm[2];
+    mdyn_wide M[4];
+    mdyn_model model;
+    memset(&model, 0, sizeof model);
+    for (int i = 0; i < 2; i++) {
+        arm[i].parent = (int16_t)(i - 1);
+        arm[i].joint = MDYN_REVOLUTE;
+        arm[i].axis = wide3(0, 0, 1);
+        arm[i].position = wide3(i, 0, 0);
+        arm[i].com = wide3(1, 0, 0);
+        arm[i].mass = wide(1);
+    }
+    model.bodies = arm;
+    model.body_count = 2;
+    model.couplings = curved;
+    model.coupling_count = 1;
+    model.curves = square;
+    model.curve_count = 1;
+    model.dt = wide(0.001);
+    for (int row = 0; row < 2; row++) { /* as a part of the mechanism; as a row */
+        mdyn_coupling c = curved[0];
+        if (row) c.softness = (mdyn_softness)MDYN_HARD(0.2);
+        model.couplings = &c;
+        CHECK_EQUAL(mdyn_init(&sim, &model), MDYN_OK);
+        sim.q[0] = real(0.6);
+        sim.q[1] = real(1.56);
+        sim.v[0] = real(1);
+        sim.v[1] = real(-1);
+        CHECK_EQUAL(mdyn_project(&sim, MDYN_MASS_METRIC), MDYN_OK);
+        CHECK_EQUAL(mdyn_mass_matrix(&sim, M), MDYN_OK);
+        const double q0 = of_real(sim.q[0]), slope = 2 * q0;
+        const double d0 = of_real(sim.v[0]) - 1, d1 = of_real(sim.v[1]) + 1;
+        const double p0 = of_wide(M[0]) * d0 + of_wide(M[1]) * d1;
+        const double p1 = of_wide(M[2]) * d0 + of_wide(M[3]) * d1;
+        CHECK_NEAR(of_real(sim.q[1]), q0 * q0, MOVED);
+        CHECK_NEAR(of_real(sim.v[1]), slope * of_real(sim.v[0]), MOVED);
+        CHECK_NEAR(p0 + slope * p1, 0, SAME);
+        CHECK(fabs(d0) > 0.1);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_refused();
     test_dynamics();
     test_velocities();
     test_elements();
+    test_project_onto_curve();
 #if MDYN_SCALAR == MDYN_SCALAR_FIXED
     test_bits();
 #endif
