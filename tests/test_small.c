@@ -17,8 +17,8 @@ static mdyn_sim sim;
 
 static void moves_the_same(const mdyn_solver *solver) {
     static mdyn_real a[KNOBS_STEPS][KNOBS_NUMBERS], b[KNOBS_STEPS][KNOBS_NUMBERS];
-    CHECK_EQUAL(knobs_run(&sim, solver, a), KNOBS_STEPS);
-    CHECK_EQUAL(knobs_run_all(solver, b), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run(&sim, 0, solver, a), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(0, solver, b), KNOBS_STEPS);
     for (int n = 0; n < KNOBS_STEPS; n++) {
         if (!CHECK(memcmp(a[n], b[n], sizeof a[n]) == 0)) break;
     }
