@@ -239,8 +239,9 @@ static void test_nearest_angle(void) {
     }
 }
 
-/* mdyn_project onto a curve, q_1 = q_0^2 from 1.2 rad off: q moves by some steps, and v in the metric
-   of M where q is then, M (v' - v) . w = 0 for the motion w = (1, 2 q_0) that the curve leaves. */
+/* mdyn_project onto a curve, q_1 = q_0^2 from 1.2 rad off: q moves by some steps, and v in the
+   metric of M where q is then, M (v' - v) . w = 0 for the motion w = (1, 2 q_0) that the curve
+   leaves. */
 static void test_project_onto_curve(void) {
     static const mdyn_curve square[] = { MDYN_POLYNOMIAL(0, 0, 0, 1, 0, 0) };
     const mdyn_coupling curved[] = {
