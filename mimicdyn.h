@@ -22208,7 +22208,7 @@ MD_STATIC void md_look_at_couplings(mdyn_sim *sim)
 {
     int k;
     sim->has_target_velocity = sim->has_coupled_bounds = 0;
-    for (k = 0; (MIMICDYN_WARM || MIMICDYN_LOSSES) && k < sim->couplings; k++) {
+    for (k = 0; k < sim->couplings; k++) {
         const md_coupling_values *c = md_coupling_at(sim, k);
         if (md_has_efficiency(c) || md_has_mu(c)) sim->has_coupled_bounds = 1;
         if (md_coupling_is_hard(c) && (!md_wide_is_zero(c->target_velocity)

@@ -42,7 +42,7 @@ static const mdyn_body knobs_slides[] = {
 };
 static const mdyn_coupling knobs_tie[] = {
     { .terms = { MDYN_TERM(0, 1), MDYN_TERM(1, -1), MDYN_TERM(2, 1) }, .offset = MDYN_C(-0.008),
-      .softness = MDYN_HARD(0.5) },
+      .softness = MDYN_HARD(0.5), .target_velocity = MDYN_C(0.1) },
 };
 static const mdyn_model knobs_stops = {
     .bodies = knobs_slides, .body_count = 3, .couplings = knobs_tie, .coupling_count = 1,

@@ -18,23 +18,23 @@
 
 static mdyn_sim sim;
 
-static void moves_as_iterated(void) {
+static void moves_as_iterated(int stops) {
     static mdyn_real a[KNOBS_STEPS][KNOBS_NUMBERS], b[KNOBS_STEPS][KNOBS_NUMBERS];
     static mdyn_real c[KNOBS_STEPS][KNOBS_NUMBERS], other[KNOBS_STEPS][KNOBS_NUMBERS];
     mdyn_solver solver = knobs_model.solver;
-    CHECK_EQUAL(knobs_run(&sim, 0, &solver, a), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run(&sim, stops, &solver, a), KNOBS_STEPS);
     solver.equality = MDYN_ITERATED;
     solver.start = MIMICDYN_WARM ? MDYN_WARM : MDYN_COLD;
-    CHECK_EQUAL(knobs_run(&sim, 0, &solver, b), KNOBS_STEPS);
-    CHECK_EQUAL(knobs_run_all(0, &solver, c), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run(&sim, stops, &solver, b), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(stops, &solver, c), KNOBS_STEPS);
     CHECK(memcmp(a, b, sizeof a) == 0);
     CHECK(memcmp(a, c, sizeof a) == 0);
     solver.equality = MDYN_EXACT; /* and another motion with either of the two left alone */
-    CHECK_EQUAL(knobs_run_all(0, &solver, other), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(stops, &solver, other), KNOBS_STEPS);
     CHECK(memcmp(a, other, sizeof a) != 0);
     solver.equality = MDYN_ITERATED;
     solver.start = MIMICDYN_WARM ? MDYN_COLD : MDYN_WARM;
-    CHECK_EQUAL(knobs_run_all(0, &solver, other), KNOBS_STEPS);
+    CHECK_EQUAL(knobs_run_all(stops, &solver, other), KNOBS_STEPS);
     CHECK(memcmp(a, other, sizeof a) != 0);
 }
 
@@ -105,7 +105,8 @@ static void accelerates(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    moves_as_iterated();
+    moves_as_iterated(0);
+    moves_as_iterated(1);
     replaced();
     refuses();
     accelerates();
