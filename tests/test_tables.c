@@ -679,11 +679,14 @@ static void test_every_byte(void) {
             CHECK_EQUAL(mdyn_verify(&fresh), MDYN_ERR_TABLES);
             CHECK_EQUAL(fresh.culprit.index, p == 2 ? 1 : -1);
             int code = mdyn_step(&fresh);
-            /* of a spring with an arm of 2^15 m nothing is left of one row beside the others */
-            const int is_arm = p == 0 && k / 8 >= offsetof(mdyn_closure, point_a)
-                && k / 8 < offsetof(mdyn_closure, point_a) + sizeof closure->point_a;
+            /* of a spring with an arm of 2^15 m nothing is left of one row beside the others; the
+               loop is far open for rows of another kind, which are hard */
+            const int is_open = p == 0
+                && ((k / 8 >= offsetof(mdyn_closure, point_a)
+                     && k / 8 < offsetof(mdyn_closure, point_a) + sizeof closure->point_a)
+                    || k / 8 == offsetof(mdyn_closure, softness.kind));
             CHECK(code == MDYN_OK || code == MDYN_WARN_DIGITS
-                          || (is_arm && code == MDYN_WARN_NOT_CONVERGED)
+                          || (is_open && code == MDYN_WARN_NOT_CONVERGED)
                       ? all_finite(&fresh)
                       : code < 0 && memcmp(fresh.q, sim.q, sizeof sim.q) == 0);
             CHECK_EQUAL(mdyn_pose(&fresh, 2, &x, &r), MDYN_OK);
