@@ -2660,8 +2660,8 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
    in a substep, or in the solve that corrects position errors; or if couplings contradict each
    other, or nearly depend on each other, so much that their impulses have too few digits for the
-   motion; or, with closures, if that solve would turn a joint by more than 0.5 rad: it turns it by
-   0.5 rad, for the loop is too far open (mdyn_settle closes it) or out of reach. A limit or range
+   motion; or, with closures, if that solve would turn a joint by more than 0.3 rad: it turns it by
+   0.3 rad, for the loop is too far open (mdyn_settle closes it) or out of reach. A limit or range
    that asks for what hard rows exclude, as of a joint prescribed past its stop, is violated without
    a code: MDYN_ROW_CONTRADICTORY and report.contradictory tell.
    With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if other rows are inconsistent; those marked
@@ -20034,22 +20034,20 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     return MDYN_OK;
 }
 
-/* The largest turn of a joint by a correction with closures [rad]: J is no guide beyond. */
-#define MD_LARGEST_TURN 0.5
-
-/* Shortens sim->error_displacement where it would turn a joint further; a row misses its target
-   then. A loop that is out of reach asks for that, of joints that hardly move its end. */
-MD_STATIC void md_shorten_correction(mdyn_sim *sim)
+/* Scales a Newton step u such that no angular DoF turns by more than 0.3 rad: closures are nearly
+   linear over such angles. One that is out of reach asks for more, of joints that hardly move its
+   end. Returns whether it was scaled. */
+MD_STATIC int md_limit_newton_step(const mdyn_sim *sim, md_num *u)
 {
-    md_num *u = MD_LASTING(sim)->error_displacement;
-    md_num turn = MD_K(0), part;
+    const md_num max_angle = MD_K(0.3);
+    md_num angle = MD_K(0), scale;
     int k;
     for (k = 0; k < sim->dofs; k++)
-        if (sim->dof[k].kind != MD_LINEAR) turn = md_max(turn, md_abs(u[k]));
-    if (!md_less(MD_K(MD_LARGEST_TURN), turn)) return;
-    part = md_div(MD_K(MD_LARGEST_TURN), turn);
-    for (k = 0; k < sim->dofs; k++) u[k] = md_mul(part, u[k]);
-    sim->step_misses = 1;
+        if (sim->dof[k].kind != MD_LINEAR) angle = md_max(angle, md_abs(u[k]));
+    if (!md_less(max_angle, angle)) return 0;
+    scale = md_div(max_angle, angle);
+    for (k = 0; k < sim->dofs; k++) u[k] = md_mul(scale, u[k]);
+    return 1;
 }
 
 /* sim->displacement := the motion of q beside the drift with v': that of substeps, and that which
@@ -20057,8 +20055,8 @@ MD_STATIC void md_shorten_correction(mdyn_sim *sim)
 MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
 {
     md_num part = md_uses_midpoint(sim) ? MD_K(0.5) : MD_K(1);
-    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->closures > 0 && sim->has_error_displacement)
-        md_shorten_correction(sim);
+    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->closures > 0 && sim->has_error_displacement
+        && md_limit_newton_step(sim, MD_LASTING(sim)->error_displacement)) sim->step_misses = 1;
     if (MD_MOVES_APART && (sim->has_displacement || sim->has_error_displacement))
         md_add_displacement(sim, md_mul(part, md_sub(sim->h, sim->dt)));
 }
@@ -23331,21 +23329,6 @@ MD_STATIC md_num md_largest_error(const mdyn_sim *sim, int *unsolved)
     return largest;
 }
 
-/* Scales the Newton step sim->dv so that no angular DoF turns by more than 0.3 rad: closures are
-   nearly linear over such angles. Returns whether it was scaled. */
-MD_STATIC int md_limit_newton_step(mdyn_sim *sim)
-{
-    const md_num max_angle = MD_K(0.3);
-    md_num angle = MD_K(0), scale;
-    int k;
-    for (k = 0; k < sim->dofs; k++)
-        if (sim->dof[k].kind != MD_LINEAR) angle = md_max(angle, md_abs(sim->dv[k]));
-    if (!md_less(max_angle, angle)) return 0;
-    scale = md_div(max_angle, angle);
-    for (k = 0; k < sim->dofs; k++) sim->dv[k] = md_mul(scale, sim->dv[k]);
-    return 1;
-}
-
 /* Newton iteration on C(q) = 0. It ends with the first step that does not halve the error if all
    closures are then solved, otherwise with the tenth such step; scaled steps do not count. At most
    100 steps. *unsolved as in md_largest_error. */
@@ -23361,7 +23344,7 @@ MD_STATIC int md_close_loops(mdyn_sim *sim, int *unsolved)
         if (!md_less(error, md_mul(MD_K(0.5), last_error)) && (!*unsolved || ++stalls == 10)) break;
 
         /* q (+)= dq, and again with the rows and M of the new q */
-        last_error = md_limit_newton_step(sim) ? infinite : error;
+        last_error = md_limit_newton_step(sim, sim->dv) ? infinite : error;
         code = md_check_q_motion(sim, sim->dv);
         if (code != MDYN_OK) break;
         md_integrate_q(sim);
