@@ -353,9 +353,9 @@ measured() {
             sub(/^code [0-9]+ F[0-9]+ /, "", text)
             keep("code", text, tolower($3), $2)
         }
-        $1 == "stack" && $3 == "O2" && $4 ~ /^mdyn_(init_configured|step|project)$/ {
+        $1 == "stack" && $3 ~ /^mdyn_(init_configured|step|project)$/ {
             sub(/_configured/, "", $4)
-            keep("stack", "deepest stack of `" $4 "`, `-O2`", tolower($2), $5)
+            keep("stack", "deepest stack of `" $3 "`, `-O2`", tolower($2), $4)
         }
         END {
             print "\n| instructions for one call | F32 | F64 |\n| --- | ---: | ---: |"

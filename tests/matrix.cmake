@@ -17,7 +17,7 @@ foreach(compiler arm-none-eabi-gcc riscv64-unknown-elf-gcc avr-gcc)
     test(header_${compiler} sh ${here}/header.sh ${compiler} c99 ${scratch} ${root})
 endforeach()
 foreach(compiler g++ clang++)
-    foreach(standard c++11 c++17 c++20)
+    foreach(standard c++11 c++20)
         test(header_${compiler}_${standard} sh ${here}/header.sh ${compiler} ${standard}
             ${scratch} ${root})
     endforeach()

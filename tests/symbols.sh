@@ -1,7 +1,7 @@
 #!/bin/sh
-# symbols.sh COMPILER BUILD [ROOT]: the implementation compiles without a warning, for all scalars
-# and three optimizations; its object file must ask the linker for nothing but memcpy and memset,
-# must hold no writable data, and must give away no name that does not begin with mdyn_ or
+# symbols.sh COMPILER BUILD [ROOT]: the implementation compiles without a warning, for all scalars,
+# without optimization and with it; its object file must ask the linker for nothing but memcpy and
+# memset, must hold no writable data, and must give away no name that does not begin with mdyn_ or
 # mimicdyn_. A program of one file whose tables have names does not link the sentences of the codes.
 # Exit 77: the tools are not there.
 . "$(dirname "$0")/common.sh"
@@ -13,7 +13,7 @@ mkdir -p "$build"
 
 printf '#define MIMICDYN_IMPLEMENTATION\n#include "mimicdyn.h"\n' >"$build/implementation.c"
 for scalar in F32 F64 FIXED; do
-    for level in -O0 -Os \
+    for level in -O0 \
         "-O2 -DMIMICDYN_MAX_BODY_ROWS=6 -DMIMICDYN_MAX_CONTACTS=4 -DMIMICDYN_MAX_DANTZIG=9 \
             -DMIMICDYN_MAX_CURVES=4"; do
         what="$scalar $level"

@@ -8,7 +8,8 @@
 #   board.sh build BOARD OUT FLAG|SOURCE...    compiles and links with the board's port
 #   board.sh compile BOARD OUT FLAG|SOURCE...  compiles only
 #   board.sh run BOARD PROGRAM                 runs it; ends with its exit code
-#   board.sh count BOARD PROGRAM               the same while the emulator counts instructions
+#   board.sh count BOARD PROGRAM               the same while the emulator counts instructions: they
+#                                              are its clock, and it does not wait for timers
 # BUILD, and the folder of OUT and PROGRAM, is where what it makes for itself is kept.
 set -u
 here=$(dirname "$0")
@@ -39,13 +40,13 @@ start() { # start PROGRAM COUNTING
     host-*) if [ "$emulator" = - ]; then timeout 600 "$1"; else timeout 600 "$emulator" "$1"; fi ;;
     wasm-*) timeout 600 node "$here/wasm.js" "$1" ;;
     arm-*)
-        if [ "$2" = 1 ]; then set -- "$1" -icount shift=$icount; else set -- "$1"; fi
+        if [ "$2" = 1 ]; then set -- "$1" -icount shift=$icount,sleep=off; else set -- "$1"; fi
         program=$1
         shift
         qemu qemu-system-arm -M "$emulator" -serial none -chardev stdio,id=out,signal=off \
             -semihosting-config enable=on,target=native,chardev=out "$@" -kernel "$program" ;;
     riscv-*)
-        if [ "$2" = 1 ]; then set -- "$1" -icount shift=0; else set -- "$1"; fi
+        if [ "$2" = 1 ]; then set -- "$1" -icount shift=0,sleep=off; else set -- "$1"; fi
         program=$1
         shift
         qemu qemu-system-riscv32 -M virt -bios none -cpu "$emulator" -serial stdio "$@" \

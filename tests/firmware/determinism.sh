@@ -1,8 +1,8 @@
 #!/bin/sh
 # determinism.sh BUILD JOBS [LEVELS [BOARDS]]: the same mechanisms (determinism.c) on every board of
 # board.sh, in every scalar that the board and the header have, with three levels of optimization,
-# or on those boards, with those levels, that are given. Prints a table of hashes; fails if two of
-# one scalar differ, or if a program does not build or run.
+# or on those boards, with those levels, that are given (m3:FIXED: in this scalar). Prints a table
+# of hashes; fails if two of one scalar differ, or if a program does not build or run.
 # What is not installed here is listed as not run.
 #   determinism.sh one BUILD BOARD LEVEL SCALAR      one of them
 set -u
@@ -60,6 +60,8 @@ mkdir -p "$build"
 rm -f "$build"/*-O*
 scalars=$(sh "$board" scalars)
 for name in ${4:-$(sh "$board" list)}; do
+    only=${name#*:}
+    name=${name%%:*}
     missing=$(sh "$board" missing "$name" "$build")
     if [ -n "$missing" ]; then
         echo "not run: $name, for there is no" $missing
@@ -71,7 +73,7 @@ for name in ${4:-$(sh "$board" list)}; do
         for scalar in $scalars; do
             case $name$level-$scalar in
             avr*-F64 | microbit-O0-F64 | microbit-O0-FIXED) ;;
-            *) echo "$name $level $scalar" ;;
+            *) case $only in "$name" | "$scalar") echo "$name $level $scalar" ;; esac ;;
             esac
         done
     done

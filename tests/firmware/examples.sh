@@ -1,7 +1,7 @@
 #!/bin/sh
-# examples.sh BUILD JOBS: four examples on microcontrollers, as they stand, without a libc, with
-# -Os: the gripper, the planetary gear, and actuators.c and spindle.c, whose ticks come from the
-# timer's interrupt. They check themselves; what they print is in BUILD. Fails if one fails.
+# examples.sh BUILD JOBS [BOARDS]: four examples on microcontrollers, as they stand, without a libc,
+# with -Os: the gripper, the planetary gear, and actuators.c and spindle.c, whose ticks come from
+# the timer's interrupt. They check themselves; what they print is in BUILD. Fails if one fails.
 #   examples.sh one BUILD BOARD SCALAR EXAMPLE       one of them
 set -u
 here=$(dirname "$0")
@@ -23,7 +23,7 @@ one() { # one BUILD BOARD SCALAR EXAMPLE: leaves a line in a file
     if ! sh "$board" build "$@" >"$out.log" 2>&1; then
         echo "FAILED does not build; see $out.log" >"$out"
     else
-        sh "$board" run "$1" "$2" >"$out.log" 2>&1
+        sh "$board" count "$1" "$2" >"$out.log" 2>&1
         code=$?
         if [ $code -eq 0 ]; then
             echo "passed $(grep -c '^  ok ' "$out.log") checks" >"$out"
@@ -44,7 +44,7 @@ jobs=$2
 mkdir -p "$build"
 rm -f "$build"/*-F*
 scalars=$(sh "$board" scalars)
-for name in m0 m3 m4f rv32imc avr; do
+for name in ${3:-m0 m3 m4f rv32imc avr}; do
     missing=$(sh "$board" missing "$name" "$build")
     if [ -n "$missing" ]; then
         echo "not run: $name, for there is no" $missing >&2

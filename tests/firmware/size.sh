@@ -108,7 +108,7 @@ call_graph() { # call_graph [FLAG...]: lines "graph BOARD SCALAR CALL BYTES"
         -DMIMICDYN_MAX_ROWS=32 "$@" >"$build/$name.graph"
     code=$?
     [ $code -eq 0 ] || [ $code -eq 77 ] || { cat "$build/$name.graph"; exit 1; }
-    awk -v name="$name" '$1 == "stack" && $3 == "O2" { print "graph", name, $2, $4, $5 }' \
+    awk -v name="$name" '$1 == "stack" { print "graph", name, $2, $3, $4 }' \
         "$build/$name.graph"
 }
 
