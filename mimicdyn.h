@@ -2660,10 +2660,11 @@ MDYN_API int mdyn_set_contacts(mdyn_sim *sim, const mdyn_contact *contacts, int 
    Warnings: MDYN_WARN_NOT_CONVERGED if a row misses its target by more than solver.accuracy, also
    in a substep, or in the solve that corrects position errors; or if couplings contradict each
    other, or nearly depend on each other, so much that their impulses have too few digits for the
-   motion; or, with closures, if that solve would turn a joint by more than 0.3 rad: it turns it by
-   0.3 rad, for the loop is too far open (mdyn_settle closes it) or out of reach. A limit or range
-   that asks for what hard rows exclude, as of a joint prescribed past its stop, is violated without
-   a code: MDYN_ROW_CONTRADICTORY and report.contradictory tell.
+   motion; or, with closures, if that solve would turn a joint by more than 0.3 rad, or corrects an
+   open closure by less than half of what its rows ask for: the loop is too far open (mdyn_settle
+   closes it), held by others, or out of reach. A limit or range that asks for what hard rows
+   exclude, as of a joint prescribed past its stop, is violated without a code:
+   MDYN_ROW_CONTRADICTORY and report.contradictory tell.
    With MDYN_DANTZIG: MDYN_WARN_NO_SOLUTION if other rows are inconsistent; those marked
    MDYN_ROW_CONTRADICTORY are violated, the others hold. MDYN_WARN_NOT_CONVERGED also if rows are
    nearly dependent or friction did not settle; the step was then iterated, as by MDYN_PGS with
@@ -20005,13 +20006,26 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
     }
 }
 
+/* Bias accelerations of the bodies, and J' v of the closures, of the velocities in
+   sim->bias_velocity. Returns an error of md_recheck_closure. */
+MD_STATIC int md_turn_closures(mdyn_sim *sim)
+{
+    int i, j = 0, code = MDYN_OK;
+    md_update_poses(sim);
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures && code == MDYN_OK; i++) {
+        code = md_recheck_closure(sim, i, j);
+        if (code == MDYN_OK) j = md_update_closure(sim, i, j);
+    }
+    return code;
+}
+
 /* Solves the step once more with the bias force, and J' v of the closures, at v + dv/2. The lag is
    the distance of that velocity from the one at the end of a solve (md_find_bias_lag). *lags: it
    was not halved, and still exceeds 1 % of the velocity. */
 MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
 {
     md_num before, after, speed;
-    int i, j = 0, k, code;
+    int k, code;
     if (md_leaves_out_bodies(sim)) return MDYN_OK;
     md_find_bias_lag(sim, &before, &speed);
 
@@ -20019,12 +20033,8 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     for (k = 0; k < sim->dofs; k++)
         MD_TREE(sim)->bias_velocity[k] = md_add(md_of_real(sim->v[k]),
                                                 md_mul(MD_K(0.5), sim->dv[k]));
-    md_update_poses(sim);
-    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
-        code = md_recheck_closure(sim, i, j);
-        if (code != MDYN_OK) return code;
-        j = md_update_closure(sim, i, j);
-    }
+    code = md_turn_closures(sim);
+    if (code != MDYN_OK) return code;
     md_find_step_forces(sim);
     code = md_solve_constraints(sim, MD_MODE_STEP);
     if (code != MDYN_OK) return code;
@@ -20050,13 +20060,73 @@ MD_STATIC int md_limit_newton_step(const mdyn_sim *sim, md_num *u)
     return 1;
 }
 
+/* Exchanges velocities for those that the states of the bodies and the rows of closures are of. */
+MD_STATIC void md_exchange_velocities(mdyn_sim *sim, md_num *u)
+{
+    int k;
+    for (k = 0; k < sim->dofs; k++) {
+        const md_num v = MD_TREE(sim)->bias_velocity[k];
+        MD_TREE(sim)->bias_velocity[k] = u[k];
+        u[k] = v;
+    }
+    (void)md_turn_closures(sim); /* the solve of the step has checked them */
+}
+
+/* Whether a hard closure is open by more than MD_OPEN_LOOP of its length. */
+MD_STATIC int md_is_open_closure(const mdyn_sim *sim, const md_row *row)
+{
+    const md_body_row *r = md_body_row_at(sim, row);
+    return row->kind == MDYN_ROW_CLOSURE && row->unbounded && !md_row_is_soft(row)
+        && md_less(md_mul(MD_K(MD_OPEN_LOOP), r->value_size), md_abs(row->error));
+}
+
+/* Scales the Newton step u that corrects closures such that a loop that is out of reach comes to
+   rest. Stretched out, joints hardly move its end along the gap: u is large, and moves the end away
+   from the point by its second order. s u changes the errors to C + s J u + s^2/2 J'(u) u; s, at
+   most 1, is where the squares of these are least (one step of Newton's method for s from 0). At
+   the pose where the loop is least open s u is 0; a loop within reach is not held up, for there J u
+   outweighs J'(u) u as the gap closes. Returns whether the step corrects less than half of what the
+   rows ask for. Closed loops pass by; open ones cost the kinematics twice more. */
+MD_OWN_FRAME int md_shorten_newton_step(mdyn_sim *sim, md_num *u)
+{
+    md_num asked = MD_K(0), slope = MD_K(0), curvature = MD_K(0), part = MD_K(1);
+    int j, k;
+    for (j = sim->joint_row_count; j < sim->rows; j++)
+        if (md_is_open_closure(sim, md_row_at(sim, j))) break;
+    if (j == sim->rows) return 0;
+
+    /* sums over the rows in parts of their lengths, since C is in meters or in radians */
+    md_exchange_velocities(sim, u);
+    for (; j < sim->rows; j++) {
+        const md_row *row = md_row_at(sim, j);
+        const md_body_row *r = md_body_row_at(sim, row);
+        md_num C, Ju;
+        if (!md_is_open_closure(sim, row)) continue;
+        C = md_div(row->error, md_mul(r->value_size, r->value_size));
+        Ju = md_body_row_dot(sim, row, MD_TREE(sim)->bias_velocity);
+        asked = md_add(asked, md_mul(C, md_mul(sim->h, row->position_bias)));
+        slope = md_add(slope, md_mul(C, Ju));
+        Ju = md_div(Ju, r->value_size);
+        curvature = md_add(curvature, md_add(md_mul(Ju, Ju),
+                                             md_mul(C, r->spec.bias_acceleration)));
+    }
+    md_exchange_velocities(sim, u);
+    if (md_less(slope, MD_K(0)) && md_less(md_neg(slope), curvature))
+        part = md_div(md_neg(slope), curvature);
+    for (k = 0; k < sim->dofs; k++) u[k] = md_mul(part, u[k]);
+    return md_less(md_mul(MD_K(0.5), asked), md_mul(part, slope));
+}
+
 /* sim->displacement := the motion of q beside the drift with v': that of substeps, and that which
    corrects errors. */
 MD_OWN_FRAME void md_finish_displacement(mdyn_sim *sim)
 {
     md_num part = md_uses_midpoint(sim) ? MD_K(0.5) : MD_K(1);
-    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->closures > 0 && sim->has_error_displacement
-        && md_limit_newton_step(sim, MD_LASTING(sim)->error_displacement)) sim->step_misses = 1;
+    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->closures > 0 && sim->has_error_displacement) {
+        md_num *u = MD_LASTING(sim)->error_displacement;
+        if (md_limit_newton_step(sim, u)) sim->step_misses = 1;
+        if (md_shorten_newton_step(sim, u)) sim->step_misses = 1;
+    }
     if (MD_MOVES_APART && (sim->has_displacement || sim->has_error_displacement))
         md_add_displacement(sim, md_mul(part, md_sub(sim->h, sim->dt)));
 }
