@@ -12425,9 +12425,26 @@ MD_STATIC int md_turn_is_known(const mdyn_sim *sim, const md_row *row, md_num tu
     return !row->in_equality;
 }
 
+/* Of an open loop the rows of a point differ from those of the closed one by the gap: by that a row
+   which the others hold would act on what carries the loop, and stop it. So what they leave of a
+   row is nothing if it is less than the gap's part of the paths: to close the gap by it would move
+   joints by about a radian. A loop with a larger gap than this part is still to be closed. */
+#define MD_OPEN_LOOP 1e-3
+
+/* Whether a hard closure without a bound is open by more than MD_OPEN_LOOP of its length. */
+MD_STATIC int md_is_open_closure(const mdyn_sim *sim, const md_row *row)
+{
+    const md_body_row *r;
+    if (!MD_HAS_CLOSURES || row->kind != MDYN_ROW_CLOSURE || !row->unbounded) return 0;
+    r = md_body_row_at(sim, row);
+    return !md_row_is_soft(row)
+        && md_less(md_mul(MD_K(MD_OPEN_LOOP), r->value_size), md_abs(r->value));
+}
+
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
    the step, but C and C' shall be 0 at the end of the substep. Returns the part of v_lo and v_hi;
-   *error is that of C. */
+   *error is that of C. A loop that is open by more than it curves in a step has none: out of reach
+   it would gain energy by it for ever, where J nearly vanishes. */
 MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, const md_spec *s,
                                      md_num *error)
 {
@@ -12442,6 +12459,9 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
     turn = md_neg(md_mul(md_add(middle, half), gamma));
     if (!md_turn_is_known(sim, row, turn)) return MD_K(0);
+    if (md_is_open_closure(sim, row)
+        && md_less(md_abs(md_mul(sim->dt, turn)), md_abs(md_body_row_at(sim, row)->value)))
+        return MD_K(0);
     *error = md_mul(md_mul(MD_K(0.5), gamma), md_sub(md_mul(middle, middle), md_mul(half, half)));
     return turn;
 }
@@ -12948,12 +12968,6 @@ MD_STATIC int md_check_closure(mdyn_sim *sim, const mdyn_closure *c, int i, int 
     if (md_wide_is_negative(c->effort)) return md_blame(sim, MDYN_ERR_NEGATIVE, i);
     return MDYN_OK;
 }
-
-/* Of an open loop the rows of a point differ from those of the closed one by the gap: by that a row
-   which the others hold would act on what carries the loop, and stop it. So what they leave of a
-   row is nothing if it is less than the gap's part of the paths: to close the gap by it would move
-   joints by about a radian. A loop with a larger gap than this part is still to be closed. */
-#define MD_OPEN_LOOP 1e-3
 
 typedef struct md_closure_pose { /* of the two bodies of a closure, a first; world axes */
     md_mat rotation[2]; /* from the axes of the bodies */
@@ -18567,6 +18581,12 @@ MD_OWN_FRAME int md_stays_well_inside(const mdyn_sim *sim, const md_row *row)
         && md_less(reach, md_sub(md_of_wide(b->upper), q));
 }
 
+/* Before the first inequality row moves sim->du. */
+MD_INLINE void md_note_free_motion(mdyn_sim *sim)
+{
+    sim->free_motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
+}
+
 /* Activates the inactive rows that the motion sim->dv violates: sets them up and warm-starts them
    in the block of exponent e. Returns how many they are. */
 MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode bias)
@@ -18577,6 +18597,7 @@ MD_INLINE int md_activate_violated(mdyn_sim *sim, md_scale e, enum md_bias_mode 
         if (!row->inactive
             || (MD_SHORTCUTS && MD_ROW_IS(row, LIMIT) && md_stays_well_inside(sim, row))
             || !md_less(MD_K(0), md_find_excess(sim, row))) continue;
+        if (md_equality_count(sim) == md_active_count(sim)) md_note_free_motion(sim);
         md_activate_and_set_up(sim, k, MD_MODE_STEP, 0);
         if (!row->in_inequality) { /* others may follow it */
             md_set_dependent_impulse(sim, row, e);
@@ -18699,7 +18720,7 @@ MD_OWN_FRAME void md_start_solve(mdyn_sim *sim, md_scale e, enum md_bias_mode bi
     md_solve_equalities(sim, e, bias);
     md_save_free_motion(sim);
     if (md_equality_count(sim) == md_active_count(sim)) return;
-    sim->free_motion = md_units_max_abs(MD_SOLVE(sim)->du, sim->dofs);
+    md_note_free_motion(sim);
     md_start_rows(sim, e, bias);
 }
 
@@ -20070,14 +20091,6 @@ MD_STATIC void md_exchange_velocities(mdyn_sim *sim, md_num *u)
         u[k] = v;
     }
     (void)md_turn_closures(sim); /* the solve of the step has checked them */
-}
-
-/* Whether a hard closure is open by more than MD_OPEN_LOOP of its length. */
-MD_STATIC int md_is_open_closure(const mdyn_sim *sim, const md_row *row)
-{
-    const md_body_row *r = md_body_row_at(sim, row);
-    return row->kind == MDYN_ROW_CLOSURE && row->unbounded && !md_row_is_soft(row)
-        && md_less(md_mul(MD_K(MD_OPEN_LOOP), r->value_size), md_abs(row->error));
 }
 
 /* Scales the Newton step u that corrects closures such that a loop that is out of reach comes to

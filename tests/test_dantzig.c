@@ -790,13 +790,57 @@ static void test_refused(void) {
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
 }
 
+/* Nothing is left of what was before mdyn_reset: two motors at their stops, thrown about before,
+   step to the same bits as ones just set up, also where a stop becomes active within the step. Of
+   these 1 in 200 did not: a number of the step before was read. */
+static void test_after_reset(void) {
+    for (int n = 0; n < 4000; n++) {
+        memset(&mech, 0, sizeof mech);
+        for (int i = 0; i < 2; i++) {
+            mdyn_body *b = &mech.body[i];
+            b->joint = MDYN_REVOLUTE;
+            b->parent = MDYN_WORLD;
+            b->armature = wide(random_in(0.2, 5));
+            b->lower = wide(-1);
+            b->upper = wide(1);
+            b->drive_kp = wide(random_in(0, 200));
+            b->drive_kd = wide(random_in(0, 10));
+        }
+        mech.coupling[0] = mimic_of(0, 1, random_in(-2, 2), 0);
+        if (n % 2) mech.coupling[0].softness = (mdyn_softness)MDYN_SPRING(1000, 3);
+        mech.model.bodies = mech.body;
+        mech.model.body_count = 2;
+        mech.model.couplings = mech.coupling;
+        mech.model.coupling_count = 1;
+        mech.model.dt = wide(0x1p-10);
+        mech.model.solver.method = MDYN_DANTZIG;
+        CHECK(mdyn_init(&sim, &mech.model) >= 0 && mdyn_init(&other, &mech.model) >= 0);
+        sim.tau[0] = sim.tau[1] = real(1e5);
+        for (int k = 0; k < 3; k++) CHECK(mdyn_step(&sim) >= 0);
+        CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+        for (int i = 0; i < 2; i++) {
+            sim.tau[i] = other.tau[i] = real(random_in(-1, 1));
+            sim.q[i] = other.q[i] = real(random_in(0, 1) < 0.5 ? 0.9995 : -0.9995);
+            sim.v[i] = other.v[i] = real(random_in(-1, 1));
+            sim.target[i] = other.target[i] = real(random_in(-2, 2));
+        }
+        for (int k = 0; k < 3; k++) {
+            CHECK_EQUAL(mdyn_step(&sim), mdyn_step(&other));
+            CHECK(memcmp(sim.q, other.q, 2 * sizeof sim.q[0]) == 0);
+            CHECK(memcmp(sim.v, other.v, 2 * sizeof sim.v[0]) == 0);
+            CHECK(memcmp(&sim.report.residual, &other.report.residual,
+                         sizeof sim.report.residual) == 0);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_conditions, test_iterations_agree, test_driven, test_solve_agree, test_repeated,
         test_contradiction, test_contradictions_rest, test_contradictory_couplings_rest,
         test_first_row_gives_way,
         test_nearly_dependent, test_nearly_held, test_weak, test_unsolved_momentum,
-        test_stack, test_passive, test_refused
+        test_stack, test_passive, test_refused, test_after_reset
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
