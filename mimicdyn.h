@@ -14128,8 +14128,9 @@ MD_STATIC md_unit md_make_reflection(mdyn_sim *sim, md_row *row, int first, int 
     md_num length, inverse, v_pivot;
     md_squares sum = 0;
     int e;
-    if (md_is_zero(square)) {
-        for (e = first; e < first + count; e++) sim->shared.entry[e] = MD_U(0);
+    if (md_is_zero(square)) { /* or so small that its square is 0 */
+        for (e = first; e < first + count; e++)
+            sim->shared.entry[e] = MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
         return MD_U(0);
     }
 

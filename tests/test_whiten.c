@@ -1,5 +1,6 @@
 /* >>whiten: x = s L^-T J^T of rows of joint velocities against J M^-1 J^T by a dense solve in
-   double, for each pair of rows; softness against the spring that it stands for. */
+   double, for each pair of rows; softness against the spring that it stands for. Of >>equality a
+   reflection of what has no square. */
 #define MIMICDYN_MAX_BODIES 6
 #define MIMICDYN_MAX_DOFS 13
 #define MIMICDYN_IMPLEMENTATION
@@ -181,6 +182,25 @@ static void test_square(void) {
     }
 }
 
+/* A row whose elements are so small that their squares are 0 is turned by no reflection; the next
+   row finds nothing of it. */
+static void test_tiny_reflection(void) {
+    static const md_unit tiny = BY_SCALAR((md_unit)1e-200, (md_unit)1e-30, (md_unit)1);
+    begin(MDYN_MIDPOINT, 0);
+    soft_row();
+    for (int k = 0; k < TREE_DOFS; k++) {
+        MD_LASTING(&sim)->row_x[k] = k > 0 ? tiny : MD_U(0);
+    }
+    row->pivot = 0;
+    md_num square = md_squares_value(md_add_row_squares(&sim, 0, FIRST, row->end));
+    CHECK(md_is_zero(square));
+    CHECK(md_unit_is_zero(md_make_reflection(&sim, row, FIRST + 1, TREE_DOFS - 1, square)));
+    for (int k = 0; k < TREE_DOFS; k++) {
+        CHECK(md_unit_is_zero(MD_LASTING(&sim)->row_x[k]));
+        CHECK(md_unit_is_zero(sim.shared.entry[FIRST + k]) || k == 0);
+    }
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     test_products(0);
@@ -190,5 +210,6 @@ int main(int argc, char **argv) {
     test_explicit();
     test_midpoint();
     test_square();
+    test_tiny_reflection();
     return check_end();
 }
