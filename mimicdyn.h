@@ -22385,7 +22385,7 @@ MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
 }
 
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
-   to it. Released rows do neither. (One that breaks counts until this is called again.) */
+   to it. Released rows do neither. */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
     int16_t *count = MD_REDUCED(sim).dof; /* soft rows of each group */
@@ -25930,7 +25930,9 @@ MDYN_API int mdyn_step(mdyn_sim *sim)
     if (code == MDYN_OK && md_has_body_rows(sim)) code = md_update_body_rows(sim, 1);
     if (code == MDYN_OK) code = md_take_step(sim);
     md_close_contacts(sim, code, contacts);
-    return md_leave(sim, md_close_step(sim, code));
+    code = md_close_step(sim, code);
+    if (MD_HAS(BREAKS) && code >= 0 && sim->report.broken > 0) md_count_springs(sim);
+    return md_leave(sim, code);
 }
 
 /* ---- a sim as bytes ----

@@ -838,6 +838,39 @@ static void test_break_in_substeps(void) {
     CHECK_EQUAL(sim.report.broken, 0);
 }
 
+/* How a spring is spread over the step depends on how many others act with it. One that has broken
+   does not: the step is that of a sim in which it was released. */
+static void test_springs_after_a_break(void) {
+    static mdyn_sim other;
+    const double inertia[] = { 1, 1 };
+    shafts(2, inertia, 0.01);
+    mdyn_coupling *weak = couple(mimic_of(1, 0, 1, 0));
+    weak->softness = (mdyn_softness)MDYN_SPRING(100, 0);
+    weak->effort = wide(0.1);
+    weak->breaks = 1;
+    mdyn_coupling *strong = couple(mimic_of(0, 1, 0, 0));
+    strong->softness = (mdyn_softness)MDYN_SPRING(4000, 0);
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    sim.q[0] = real(0.25);
+    CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+    CHECK_EQUAL(sim.report.broken, 1);
+    CHECK_EQUAL(mdyn_reset(&sim), MDYN_OK);
+
+    CHECK_EQUAL(mdyn_init(&other, &mech.model), MDYN_OK);
+    CHECK_EQUAL(mdyn_engage(&other, 0, MDYN_RELEASE), MDYN_OK);
+    for (int i = 0; i < 2; i++) {
+        other.q[i] = sim.q[i];
+        other.v[i] = sim.v[i];
+    }
+    for (int step = 0; step < 5; step++) {
+        CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_EQUAL(mdyn_step(&other), MDYN_OK);
+        for (int i = 0; i < 2; i++) {
+            CHECK_NEAR(of_real(sim.v[i]), of_real(other.v[i]), 0);
+        }
+    }
+}
+
 /* A coupling of 2 N m and mu 0.5 on the force F of another, pulled by 5 N m: of F = 3 it slips at
    1.5 N m and holds, of F = 8 it breaks at 2 N m. Without effort it slips at 4 N m. */
 static void test_break_beside_mu(void) {
@@ -1366,7 +1399,8 @@ int main(int argc, char **argv) {
         test_explicit_spring_target, test_driven_clutch, test_stiff_rows_yield,
         test_stiff_rows_tell, test_stops_hold_at_the_end, test_exact_rows_stop_at_the_end,
         test_two_stops_hold_at_the_end,
-        test_stop_forgets_its_force, test_soft_range_forgets_its_force
+        test_stop_forgets_its_force, test_soft_range_forgets_its_force,
+        test_springs_after_a_break
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
