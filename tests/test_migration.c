@@ -322,6 +322,18 @@ static void test_physx_joint(void) {
     CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
     CHECK_NEAR(v(A), 2, MOTION);
 
+    /* a drive of type acceleration, k = 400, d = 12: the same motion whatever the inertia */
+    for (int i = A; i <= B; i++) {
+        mdyn_coupling drive = { .terms = { MDYN_TERM(A, 1) } };
+        const mdyn_softness soft = MDYN_FREQUENCY(20.0, 0.3);
+        drive.terms[0].body = (int16_t)i;
+        drive.softness = soft;
+        begin(&drive);
+        CHECK_EQUAL(mdyn_set_coupling_target(&sim, 0, real(0.1), real(0)), MDYN_OK);
+        for (int k = 0; k < STEPS; k++) CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        CHECK_NEAR(0.1 - q(i), oscillation(20, 0.3, STEPS * dt)/2, CURVE);
+    }
+
     /* another ratio and offset: the follower returns by a fifth a step, or at once */
     for (int at_once = 0; at_once < 2; at_once++) {
         begin(&before);
