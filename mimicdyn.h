@@ -13199,6 +13199,54 @@ MD_STATIC int md_update_closure(mdyn_sim *sim, int i, int j)
     return j + md_closure_row_count(c->kind);
 }
 
+/* Fills in the rows of all closures. Returns an error of md_recheck_closure; *next: the body row
+   behind them. */
+MD_STATIC int md_update_closures(mdyn_sim *sim, int *next)
+{
+    int i, code = MDYN_OK;
+    *next = 0;
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures && code == MDYN_OK; i++) {
+        code = md_recheck_closure(sim, i, *next);
+        if (code == MDYN_OK) *next = md_update_closure(sim, i, *next);
+    }
+    return code;
+}
+
+/* Merges the group of DoF `from` into that of DoF `to`. */
+MD_STATIC void md_tie_dofs(const mdyn_sim *sim, int16_t *group, int from, int to)
+{
+    const int16_t old = group[from];
+    int k;
+    for (k = 0; k < sim->dofs; k++)
+        if (group[k] == old) group[k] = group[to];
+}
+
+/* group[k]: one DoF of the trees that rows connect with that of DoF k, the same for all of these.
+   Released rows connect nothing. Overwrites sim->terms. */
+MD_OWN_FRAME void md_group_dofs(mdyn_sim *sim, int16_t *group)
+{
+    md_terms *t = &MD_SOLVE(sim)->terms;
+    int i, k;
+    for (k = 0; k < sim->dofs; k++)
+        group[k] = md_parent_dof(sim, k) < 0 ? (int16_t)k : group[md_parent_dof(sim, k)];
+
+    for (i = 0; i < sim->couplings; i++) {
+        if (sim->released[i]) continue;
+        md_find_row_terms(sim, md_row_at(sim, i), t);
+        for (k = 1; k < t->count; k++) md_tie_dofs(sim, group, t->dof[k], t->dof[0]);
+    }
+    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
+        const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
+        const int a = md_last_dof(sim, c->a < sim->bodies ? c->a : -1);
+        const int b = md_last_dof(sim, c->b < sim->bodies ? c->b : -1);
+        if (MD_BODY_ROWS(sim)->closure_released[i]) continue;
+        if (a >= 0 && b >= 0) md_tie_dofs(sim, group, a, b);
+    }
+    /* user rows may act on any tree */
+    for (k = 1; MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->user_rows > 0 && k < sim->dofs; k++)
+        md_tie_dofs(sim, group, k, 0);
+}
+
 /* Fills in body row j from a user row that has been checked; body row `base` is user row 0, from
    which the row numbers of mu_of count. */
 MD_STATIC void md_load_user_row(mdyn_sim *sim, const mdyn_user_row *user, int j, int base)
@@ -13379,13 +13427,10 @@ MD_STATIC void md_update_contact(mdyn_sim *sim, int i)
    the user and of contacts. Returns an error of the kinematics or of a user row. */
 MD_STATIC int md_update_body_rows(mdyn_sim *sim, int is_step)
 {
-    int i, j = 0, code = md_refresh_kinematics(sim);
+    int i, j, code = md_refresh_kinematics(sim);
     if (!MD_HAS_BODY_ROWS) return code;
     MD_TREE(sim)->state_is_of_step = 0;
-    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures && code == MDYN_OK; i++) {
-        code = md_recheck_closure(sim, i, j);
-        if (code == MDYN_OK) j = md_update_closure(sim, i, j);
-    }
+    if (code == MDYN_OK) code = md_update_closures(sim, &j);
     if (MD_HAS_CLOSURES && is_step && code == MDYN_OK) code = md_update_user_rows(sim, j);
     if (MD_HAS_CONTACTS && is_step && code == MDYN_OK)
         for (i = 0; i < MD_CONTACTS(sim)->contacts; i++) md_update_contact(sim, i);
@@ -13619,14 +13664,19 @@ MD_OWN_FRAME int md_row_leaves_nothing(const mdyn_sim *sim, const md_row *row, i
         ? md_uncertain_body_length2(sim, row, owned) : owned);
 }
 
+/* A DoF that a row on bodies acts on; -1: none. */
+MD_STATIC int md_dof_of_body_row(const mdyn_sim *sim, const md_body_row *r)
+{
+    int p, k = -1;
+    for (p = 0; p < r->term_count && k < 0; p++) k = md_last_dof(sim, r->body[p]);
+    return k;
+}
+
 /* How many springs act with the row at hand. Reads sim->terms. */
 MD_STATIC int md_springs_at(const mdyn_sim *sim, const md_row *row)
 {
-    int k = MD_SOLVE(sim)->terms.dof[0];
-    if (md_is_body_row(row)) {
-        const md_body_row *r = md_body_row_at(sim, row);
-        k = r->term_count > 0 ? md_last_dof(sim, r->body[0]) : -1;
-    }
+    const int k = md_is_body_row(row) ? md_dof_of_body_row(sim, md_body_row_at(sim, row))
+                                      : MD_SOLVE(sim)->terms.dof[0];
     return k < 0 ? 1 : sim->springs[k];
 }
 
@@ -20028,26 +20078,13 @@ MD_OWN_FRAME void md_find_bias_lag(const mdyn_sim *sim, md_num *lag2, md_num *sp
     }
 }
 
-/* Bias accelerations of the bodies, and J' v of the closures, of the velocities in
-   sim->bias_velocity. Returns an error of md_recheck_closure. */
-MD_STATIC int md_turn_closures(mdyn_sim *sim)
-{
-    int i, j = 0, code = MDYN_OK;
-    md_update_poses(sim);
-    for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures && code == MDYN_OK; i++) {
-        code = md_recheck_closure(sim, i, j);
-        if (code == MDYN_OK) j = md_update_closure(sim, i, j);
-    }
-    return code;
-}
-
 /* Solves the step once more with the bias force, and J' v of the closures, at v + dv/2. The lag is
    the distance of that velocity from the one at the end of a solve (md_find_bias_lag). *lags: it
    was not halved, and still exceeds 1 % of the velocity. */
 MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
 {
     md_num before, after, speed;
-    int k, code;
+    int next, k, code;
     if (md_leaves_out_bodies(sim)) return MDYN_OK;
     md_find_bias_lag(sim, &before, &speed);
 
@@ -20055,7 +20092,8 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     for (k = 0; k < sim->dofs; k++)
         MD_TREE(sim)->bias_velocity[k] = md_add(md_of_real(sim->v[k]),
                                                 md_mul(MD_K(0.5), sim->dv[k]));
-    code = md_turn_closures(sim);
+    md_update_poses(sim);
+    code = md_update_closures(sim, &next);
     if (code != MDYN_OK) return code;
     md_find_step_forces(sim);
     code = md_solve_constraints(sim, MD_MODE_STEP);
@@ -20066,32 +20104,76 @@ MD_OWN_FRAME int md_solve_corrected(mdyn_sim *sim, int *lags)
     return MDYN_OK;
 }
 
-/* Scales a Newton step u such that no angular DoF turns by more than 0.3 rad: closures are nearly
-   linear over such angles. One that is out of reach asks for more, of joints that hardly move its
-   end. Returns whether it was scaled. */
-MD_STATIC int md_limit_newton_step(const mdyn_sim *sim, md_num *u)
+/* u of the DoFs of a group (md_group_dofs), times `part`. */
+MD_STATIC void md_scale_group(const mdyn_sim *sim, int g, md_num part, md_num *u)
 {
-    const md_num max_angle = MD_K(0.3);
-    md_num angle = MD_K(0), scale;
     int k;
     for (k = 0; k < sim->dofs; k++)
-        if (sim->dof[k].kind != MD_LINEAR) angle = md_max(angle, md_abs(u[k]));
-    if (!md_less(max_angle, angle)) return 0;
-    scale = md_div(max_angle, angle);
-    for (k = 0; k < sim->dofs; k++) u[k] = md_mul(scale, u[k]);
-    return 1;
+        if (MD_REDUCED(sim).dof[k] == g) u[k] = md_mul(part, u[k]);
+}
+
+/* Scales a Newton step u, in each set of trees that rows connect, such that no angular DoF turns by
+   more than 0.3 rad: closures are nearly linear over such angles. One that is out of reach asks for
+   more, of joints that hardly move its end. Returns whether any was scaled. */
+MD_STATIC int md_limit_newton_step(mdyn_sim *sim, md_num *u)
+{
+    const md_num max_angle = MD_K(0.3);
+    int g, k, limited = 0;
+    for (k = 0; k < sim->dofs; k++)
+        if (sim->dof[k].kind != MD_LINEAR && md_less(max_angle, md_abs(u[k]))) break;
+    if (k == sim->dofs) return 0;
+
+    md_group_dofs(sim, MD_REDUCED(sim).dof);
+    for (g = 0; g < sim->dofs; g++) {
+        md_num angle = MD_K(0);
+        for (k = 0; k < sim->dofs; k++)
+            if (MD_REDUCED(sim).dof[k] == g && sim->dof[k].kind != MD_LINEAR)
+                angle = md_max(angle, md_abs(u[k]));
+        if (!md_less(max_angle, angle)) continue;
+        md_scale_group(sim, g, md_div(max_angle, angle), u);
+        limited = 1;
+    }
+    return limited;
 }
 
 /* Exchanges velocities for those that the states of the bodies and the rows of closures are of. */
 MD_STATIC void md_exchange_velocities(mdyn_sim *sim, md_num *u)
 {
-    int k;
+    int next, k;
     for (k = 0; k < sim->dofs; k++) {
         const md_num v = MD_TREE(sim)->bias_velocity[k];
         MD_TREE(sim)->bias_velocity[k] = u[k];
         u[k] = v;
     }
-    (void)md_turn_closures(sim); /* the solve of the step has checked them */
+    md_update_poses(sim);
+    (void)md_update_closures(sim, &next); /* the solve of the step has checked them */
+}
+
+/* The part of md_shorten_newton_step in the group g, of u in the place of the velocities. */
+MD_STATIC int md_shorten_in_group(mdyn_sim *sim, int g, md_num *u)
+{
+    md_num asked = MD_K(0), slope = MD_K(0), curvature = MD_K(0), part = MD_K(1);
+    int j;
+    for (j = sim->joint_row_count; j < sim->rows; j++) {
+        const md_row *row = md_row_at(sim, j);
+        const md_body_row *r = md_body_row_at(sim, row);
+        const int k = md_dof_of_body_row(sim, r);
+        md_num C, Ju;
+        if (k < 0 || MD_REDUCED(sim).dof[k] != g || !md_is_open_closure(sim, row)) continue;
+
+        /* in parts of their lengths, since C is in meters or in radians */
+        C = md_div(row->error, md_mul(r->value_size, r->value_size));
+        Ju = md_body_row_dot(sim, row, u);
+        asked = md_add(asked, md_mul(C, md_mul(sim->h, row->position_bias)));
+        slope = md_add(slope, md_mul(C, Ju));
+        Ju = md_div(Ju, r->value_size);
+        curvature = md_add(curvature, md_add(md_mul(Ju, Ju),
+                                             md_mul(C, r->spec.bias_acceleration)));
+    }
+    if (md_less(slope, MD_K(0)) && md_less(md_neg(slope), curvature))
+        part = md_div(md_neg(slope), curvature);
+    md_scale_group(sim, g, part, u);
+    return md_less(md_mul(MD_K(0.5), asked), md_mul(part, slope));
 }
 
 /* Scales the Newton step u that corrects closures such that a loop that is out of reach comes to
@@ -20099,36 +20181,22 @@ MD_STATIC void md_exchange_velocities(mdyn_sim *sim, md_num *u)
    from the point by its second order. s u changes the errors to C + s J u + s^2/2 J'(u) u; s, at
    most 1, is where the squares of these are least (one step of Newton's method for s from 0). At
    the pose where the loop is least open s u is 0; a loop within reach is not held up, for there J u
-   outweighs J'(u) u as the gap closes. Returns whether the step corrects less than half of what the
-   rows ask for. Closed loops pass by; open ones cost the kinematics twice more. */
+   outweighs J'(u) u as the gap closes. Trees that no row connects with an open loop go on with all
+   of u. Returns whether one corrects less than half of what its rows ask for. Closed loops pass by;
+   open ones cost the kinematics twice more. */
 MD_OWN_FRAME int md_shorten_newton_step(mdyn_sim *sim, md_num *u)
 {
-    md_num asked = MD_K(0), slope = MD_K(0), curvature = MD_K(0), part = MD_K(1);
-    int j, k;
+    int g, j, misses = 0;
     for (j = sim->joint_row_count; j < sim->rows; j++)
         if (md_is_open_closure(sim, md_row_at(sim, j))) break;
     if (j == sim->rows) return 0;
 
-    /* sums over the rows in parts of their lengths, since C is in meters or in radians */
+    md_group_dofs(sim, MD_REDUCED(sim).dof);
     md_exchange_velocities(sim, u);
-    for (; j < sim->rows; j++) {
-        const md_row *row = md_row_at(sim, j);
-        const md_body_row *r = md_body_row_at(sim, row);
-        md_num C, Ju;
-        if (!md_is_open_closure(sim, row)) continue;
-        C = md_div(row->error, md_mul(r->value_size, r->value_size));
-        Ju = md_body_row_dot(sim, row, MD_TREE(sim)->bias_velocity);
-        asked = md_add(asked, md_mul(C, md_mul(sim->h, row->position_bias)));
-        slope = md_add(slope, md_mul(C, Ju));
-        Ju = md_div(Ju, r->value_size);
-        curvature = md_add(curvature, md_add(md_mul(Ju, Ju),
-                                             md_mul(C, r->spec.bias_acceleration)));
-    }
+    for (g = 0; g < sim->dofs; g++)
+        misses |= md_shorten_in_group(sim, g, MD_TREE(sim)->bias_velocity);
     md_exchange_velocities(sim, u);
-    if (md_less(slope, MD_K(0)) && md_less(md_neg(slope), curvature))
-        part = md_div(md_neg(slope), curvature);
-    for (k = 0; k < sim->dofs; k++) u[k] = md_mul(part, u[k]);
-    return md_less(md_mul(MD_K(0.5), asked), md_mul(part, slope));
+    return misses;
 }
 
 /* sim->displacement := the motion of q beside the drift with v': that of substeps, and that which
@@ -22375,48 +22443,24 @@ MD_STATIC void md_build_rows(mdyn_sim *sim)
         }
 }
 
-/* Merges the group of DoF `from` into that of DoF `to`. */
-MD_STATIC void md_tie_dofs(mdyn_sim *sim, int from, int to)
-{
-    const int16_t old = sim->springs[from];
-    int k;
-    for (k = 0; k < sim->dofs; k++)
-        if (sim->springs[k] == old) sim->springs[k] = sim->springs[to];
-}
-
 /* sim->springs: how many soft rows act on the tree of each DoF and on all trees that rows connect
    to it. Released rows do neither. */
 MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
 {
-    int16_t *count = MD_REDUCED(sim).dof; /* soft rows of each group */
+    int16_t *group = MD_REDUCED(sim).dof;
     md_terms *t = &MD_SOLVE(sim)->terms;
     int i, k, extra = 0;
     md_drop_bias_motions(sim);
-    for (k = 0; k < sim->dofs; k++) {
-        sim->springs[k] = md_parent_dof(sim, k) < 0 ? (md_place_if_any)k
-                                                    : sim->springs[md_parent_dof(sim, k)];
-        count[k] = 0;
-    }
+    md_group_dofs(sim, group);
 
-    /* one group for each set of trees that rows connect */
-    for (i = 0; i < sim->couplings; i++) {
-        if (sim->released[i]) continue;
-        md_find_row_terms(sim, md_row_at(sim, i), t);
-        for (k = 1; k < t->count; k++) md_tie_dofs(sim, t->dof[k], t->dof[0]);
-    }
+    /* rows on bodies count everywhere */
     for (i = 0; MD_HAS_CLOSURES && i < MD_BODY_ROWS(sim)->closures; i++) {
         const mdyn_closure *c = &MD_BODY_ROWS(sim)->closure_table[i];
-        const int a = md_last_dof(sim, c->a < sim->bodies ? c->a : -1);
-        const int b = md_last_dof(sim, c->b < sim->bodies ? c->b : -1);
-        if (MD_BODY_ROWS(sim)->closure_released[i]) continue;
-        if (a >= 0 && b >= 0) md_tie_dofs(sim, a, b);
-        extra += !md_softness_is_hard(&c->softness) * md_closure_row_count(c->kind);
+        if (!MD_BODY_ROWS(sim)->closure_released[i] && !md_softness_is_hard(&c->softness))
+            extra += md_closure_row_count(c->kind);
     }
-    /* user rows may act on any tree */
-    if (MD_HAS_CLOSURES && MD_BODY_ROWS(sim)->user_rows > 0) {
-        for (k = 1; k < sim->dofs; k++) md_tie_dofs(sim, k, 0);
-        extra += MD_BODY_ROWS(sim)->user_rows;
-    }
+    if (MD_HAS_CLOSURES) extra += MD_BODY_ROWS(sim)->user_rows;
+    for (k = 0; k < sim->dofs; k++) sim->springs[k] = (md_place_if_any)extra;
 
     /* soft couplings and drives of each group */
     for (i = 0; i < sim->joint_row_count; i++) {
@@ -22425,10 +22469,9 @@ MD_OWN_FRAME void md_count_springs(mdyn_sim *sim)
             || sim->released[row->index]
             || md_coupling_is_hard(md_coupling_at(sim, row->index)))) continue;
         md_find_row_terms(sim, row, t);
-        count[sim->springs[t->dof[0]]]++;
+        sim->springs[group[t->dof[0]]]++;
     }
-    for (k = 0; k < sim->dofs; k++)
-        sim->springs[k] = (md_place_if_any)(extra + count[sim->springs[k]]);
+    for (k = 0; k < sim->dofs; k++) sim->springs[k] = sim->springs[group[k]];
 }
 
 /* The rows of closures and user rows, behind those of joint velocities. Rows of contacts come and

@@ -668,6 +668,47 @@ static void out_of_reach(int links, mdyn_closure_kind kind, double pull) {
            told[0], last_turn);
 }
 
+/* An arm of three links that is out of reach, in one sim with one of two links that is not: the
+   latter closes as if it were alone. It hung 4 cm beside its point for as long as the other was
+   held up. */
+static void beside_one_out_of_reach(void) {
+    memset(&mech, 0, sizeof mech);
+    memset(closure, 0, sizeof closure);
+    for (int i = 0; i < 5; i++) {
+        mdyn_body *b = &mech.body[i];
+        b->joint = MDYN_REVOLUTE;
+        b->parent = (int16_t)(i == 2 ? MDYN_WORLD : i - 1);
+        b->position = wide3(i == 0 || i == 2 ? 0 : 1, 0, 0);
+        b->mass = wide(1);
+        b->com = wide3(0.5, 0, 0);
+        b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(0.08);
+    }
+    for (int i = 0; i < 2; i++) {
+        closure[i].a = (int16_t)(i ? 4 : 1);
+        closure[i].b = MDYN_WORLD;
+        closure[i].point_a = wide3(1, 0, 0);
+        closure[i].point_b = i ? wide3(2.52, 1.89, 0) : wide3(1, 0.9, 0);
+    }
+    mech.model.bodies = mech.body;
+    mech.model.body_count = 5;
+    mech.model.dt = wide(0x1p-10);
+    mech.model.gravity.y = wide(-9.81);
+    mech.model.closures = closure;
+    mech.model.closure_count = 2;
+    CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+    for (int i = 0; i < 5; i++) sim.q[i] = real(i == 4 ? -0.6 : 0.2 * i + 0.3);
+    int told = 0;
+    for (int k = 0; k < 2000; k++) {
+        if (k == 1000) sim.q[0] += real(0.01);
+        told += mdyn_step(&sim) == MDYN_WARN_NOT_CONVERGED;
+        if (k % 1000 < 200) continue;
+        const double angle = of_real(sim.q[0]), second = angle + of_real(sim.q[1]);
+        CHECK_NEAR(cos(angle) + cos(second), 1, BY_SCALAR(1e-12, 2e-6, 2e-6));
+        CHECK_NEAR(sin(angle) + sin(second), 0.9, BY_SCALAR(1e-12, 2e-6, 2e-6));
+    }
+    CHECK(told > 1900);
+}
+
 /* By how much the axes of a hinge are not along each other, and on which side: their sine, and the
    sign of their cosine. */
 static double lean_of_hinge(const mdyn_closure *c, int *side) {
@@ -1049,6 +1090,7 @@ int main(int argc, char **argv) {
     out_of_reach(3, MDYN_CLOSE_POINT, 0);
     out_of_reach(2, MDYN_CLOSE_POINT, 9.81);
     out_of_reach(3, MDYN_CLOSE_HINGE, 9.81);
+    beside_one_out_of_reach();
     for (int i = 0; i < 2 * STOPS; i++) {
         corrections_heed_stops((enum stop)(i / 2), i % 2, 0.25, MDYN_PGS);
         corrections_heed_stops((enum stop)(i / 2), i % 2, 1, MDYN_PGS);
