@@ -1074,7 +1074,7 @@ static void miss_momentum(const specimen *s, const mdyn_sim *before, double *e, 
                    welded to each other would give each other. Of a loop stretched out it is 1e-10
                    of its terms, and by q without tails it is off by 6 roundings of them */
                 const double J = t.row[j].J[k], canceled = CANCELED * t.row[j].J_size[k];
-                const double off = fabs(J) < canceled ? fabs(J) : canceled / 8;
+                const double off = fabs(J) < canceled ? fabs(J) : canceled / 16;
                 e[k] -= J * t.row[j].lambda;
                 part[k] += off * fabs(t.row[j].lambda) / MOMENTUM;
             }
