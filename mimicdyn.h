@@ -17256,29 +17256,53 @@ MD_STATIC md_overflow md_find_changes(mdyn_sim *sim, int room)
     return overflow;
 }
 
-/* Sets sim->step_misses if a row misses its target by more than rounding errors and
+/* 8 roundings of a position of 1, as the change of a row's velocity in a step that makes them. No
+   position shows less. It is larger than the rounding of impulses that would move the row by up to
+   1 in a step, if nothing met them: of a motor of 10 N m on 1e-5 kg m^2 at 1 kHz. */
+MD_INLINE md_num md_unseen_change(const mdyn_sim *sim, const md_row *row)
+{
+    return md_mul(MD_K(8 * MD_EPSILON), md_mul(row->scale, sim->inverse_h));
+}
+
+/* sim->scratch += 8 roundings of the impulse of each inequality row over `accuracy`: what is left
+   of impulses that cancel, as of a motor that presses against a stop. Of one, at most
+   md_unseen_change: of larger ones the rounding can be seen, and is a miss. In fixed point it is
+   the rounding of the block, which all rows allow for. */
+MD_STATIC void md_add_rounding(mdyn_sim *sim, md_num accuracy)
+{
+    int i, j;
+    for (i = md_equality_count(sim); MD_IMPULSES_HIDE && i < md_active_count(sim); i++) {
+        const md_row *row = md_active_row(sim, i);
+        const md_num impulse = md_of_unit(md_unit_mul(row->along, row->u_lambda), 0);
+        const md_num rounding = md_mul(MD_K(8 * MD_EPSILON), md_abs(impulse));
+        const md_unit d = md_unit_of(md_div(md_min(rounding, md_unseen_change(sim, row)),
+                                            accuracy), 0);
+        if (!row->in_inequality) continue;
+        for (j = row->first + row->owned_count; j < row->end; j++) {
+            md_unit *change = &MD_SCRATCH(sim)[sim->entry_column[j]];
+            *change = md_unit_add(*change, md_unit_mul(d, md_unit_abs(sim->shared.entry[j])));
+        }
+    }
+}
+
+/* Whether an active row misses its target by more than rounding errors, of impulses and of the
+   motion, and
       accuracy (sum of |x_k| change_k + beside |u_lambda|),   change_k of md_find_changes:
-   the sum of the magnitudes by which its velocity changes in this step. `moved` is the largest
-   change of an impulse in the last iteration: if that is rounding, no row misses; if it is 0, after
-   pivoting, none either with relaxation. One that misses is enough in a step. */
-MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
+   the sum of the magnitudes by which its velocity changes in this step. */
+MD_STATIC int md_some_row_misses(mdyn_sim *sim, md_scale e, md_num accuracy)
 {
     const int room = 2 * MD_HEADROOM;
-    md_num accuracy = md_of_wide(sim->solver.accuracy), noise, size;
+    md_num noise, size;
     int k, j;
-    if (MIMICDYN_SETTINGS && (sim->step_misses || md_unit_is_zero(moved))) return;
-    if (md_wide_is_zero(sim->solver.relaxation) && !md_unit_less(md_unit_add(
-            md_unit_mul(MD_U(8 * MD_EPSILON), sim->free_motion),
-            MD_U_NOISE), moved)) return;
 
     /* if the changes do not fit the block, some row counts as missing its target */
-    if (md_has_overflowed(md_find_changes(sim, room))) sim->step_misses = 1;
-    if (md_is_zero(accuracy)) accuracy = MD_K(1e-3);
+    if (md_has_overflowed(md_find_changes(sim, room))) return 1;
+    md_add_rounding(sim, accuracy);
     size = md_of_unit(md_units_max_abs(MD_SCRATCH(sim), sim->dofs + sim->rows), room);
     noise = md_add(md_mul(MD_K(64 * MD_EPSILON), size),
                    md_of_unit(md_unit_ldexp(MD_U_ROUNDING, 4), 0));
     noise = md_add(noise, MD_K(1e-30)); /* products of smaller floats may be denormal */
-    for (k = md_equality_count(sim); k < md_active_count(sim) && !sim->step_misses; k++) {
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
         const md_row *row = md_active_row(sim, k);
         if (!row->in_inequality) continue;
         for (size = MD_K(0), j = row->first + row->owned_count; j < row->end; j++)
@@ -17287,9 +17311,23 @@ MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
         size = md_mul(size, md_abs(md_of_unit(row->along, 0)));
         size = md_add(size, md_abs(md_mul(md_of_unit(row->beside, 0),
                                           md_of_unit(row->u_lambda, 0))));
-        if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e)))
-            sim->step_misses = 1;
+        if (md_less(md_add(md_mul(accuracy, size), noise), md_row_miss(sim, row, e))) return 1;
     }
+    return 0;
+}
+
+/* Sets sim->step_misses if a row misses its target by more than solver.accuracy. `moved` is the
+   largest change of an impulse in the last iteration: if that is rounding, no row misses; if it is
+   0, after pivoting, none either with relaxation. One that misses is enough in a step. */
+MD_OWN_FRAME void md_note_misses(mdyn_sim *sim, md_scale e, md_unit moved)
+{
+    md_num accuracy = md_of_wide(sim->solver.accuracy);
+    if (MIMICDYN_SETTINGS && (sim->step_misses || md_unit_is_zero(moved))) return;
+    if (md_wide_is_zero(sim->solver.relaxation) && !md_unit_less(md_unit_add(
+            md_unit_mul(MD_U(8 * MD_EPSILON), sim->free_motion),
+            MD_U_NOISE), moved)) return;
+    if (md_is_zero(accuracy)) accuracy = MD_K(1e-3);
+    if (md_some_row_misses(sim, e, accuracy)) sim->step_misses = 1;
 }
 
 /* ---- the iteration ---- */
@@ -18008,13 +18046,26 @@ MD_STATIC int md_mark_contradictory(mdyn_sim *sim, md_scale e, md_unit tolerance
     return count;
 }
 
+/* Whether some inequality row sees a change by `noise`: more than md_unseen_change. */
+MD_STATIC int md_is_seen(const mdyn_sim *sim, md_scale e, md_unit noise)
+{
+    int k;
+    for (k = md_equality_count(sim); k < md_active_count(sim); k++) {
+        const md_row *row = md_active_row(sim, k);
+        if (row->in_inequality && md_less(md_unseen_change(sim, row), md_of_unit(noise, e)))
+            return 1;
+    }
+    return 0;
+}
+
 /* Whether the impulses solve the rows. 4 to 16 PGS iterations test it, which also remove rounding
    errors. The measure of their changes is the largest |du|, without impulses (`motion`) or at
    present; not the impulses, which may be large because they are wrong. A change beyond 64 times
    the tolerance ends the test. sim->residual: the largest change of the last iteration over that
-   measure, or over itself.
+   measure, or over itself. Where that is too large, each row is judged by its own motion, and by
+   the rounding of impulses that cancel; the residual is then over the largest impulse.
    Impulses far larger than the motion make a block coarse: where rounding is 1/1000 of the motion,
-   nothing can be verified, and the rows count as unsolved.
+   and is seen in positions, nothing can be verified, and the rows count as unsolved.
    If pivoting found rows without a solution (`has_none`), two iterations end the solve. Of rows
    that contradict each other the last one in their order then holds, the same in every step, so
    that the motion comes to rest. Rows that miss are marked; if none does, there is a solution. What
@@ -18038,7 +18089,8 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
         md_begin_direction(sim);
         md_visit_rows(sim, &i);
         d = md_unit_less(motion, i.moved) ? i.moved : motion;
-        if (!md_unit_is_zero(i.moved) && md_unit_less(md_unit_mul(MD_U(1e-3), d), noise)) {
+        if (!md_unit_is_zero(i.moved) && md_unit_less(md_unit_mul(MD_U(1e-3), d), noise)
+            && md_is_seen(sim, e, noise)) {
             *has_none = 0;
             return 0;
         }
@@ -18046,11 +18098,14 @@ MD_STATIC int md_verify_impulses(mdyn_sim *sim, md_scale e, md_unit motion, int 
             : md_to_wide(md_of_unit(md_unit_div(i.moved, d), 0));
         if (*has_none && pass == 1) break;
         if (*has_none) continue;
-        if (md_unit_less(limit, i.moved)) return 0;
+        if (md_unit_less(limit, i.moved)) break;
         if (md_unit_less(solved, i.moved)) continue;
         if (pass > 2 || !md_unit_less(md_unit_mul(MD_U(8 * MD_EPSILON), motion), i.moved)) return 1;
     }
-    if (!*has_none) return 0;
+    if (!*has_none) {
+        sim->residual = md_to_wide(md_of_unit(md_unit_div(i.moved, i.largest), 0));
+        return !md_some_row_misses(sim, e, MD_K(MD_DANTZIG_TOLERANCE));
+    }
     solved = md_unit_add(md_unit_mul(MD_U(MD_DANTZIG_TOLERANCE), d), noise);
     *has_none = md_mark_contradictory(sim, e, solved) > 0;
     return 1;

@@ -25,6 +25,7 @@ TOLERANCE(SUBSTEPS,           2e-14,    2e-5,  6e-7);
 TOLERANCE(REPEATED,           2e-15,    5e-7,  3e-8);
 TOLERANCE(CONTRADICTION_RESTS, 1e-11,   1e-2,  5e-3);
 /* the rounding of C, times erp/dt and the 1/sin of nearly parallel couplings */
+TOLERANCE(PRESSED,            1e-12,    3e-5,  4e-6);
 TOLERANCE(COUPLINGS_REST,      1e-6,    0.1,   2e-2);
 
 enum { STEPS_TO_REST = TEST_SANITIZED ? 1000 : 3000 };
@@ -834,13 +835,62 @@ static void test_after_reset(void) {
     }
 }
 
+/* A motor that presses joints against their stops, and nothing else acts: impulses cancel to their
+   rounding, which is no miss. The stops carry what the motor gives. */
+static void test_pressed(void) {
+    for (int n = 0; n < 48; n++) {
+        const int joints = 1 + n % 3;
+        const double effort = random_in(20, 50);
+        double coefficient[3];
+        mdyn_coupling *motor = &mech.coupling[0];
+        memset(&mech, 0, sizeof mech);
+        for (int k = 0; k < MIMICDYN_MAX_TERMS; k++) {
+            motor->terms[k].body = MDYN_WORLD;
+        }
+        for (int i = 0; i < joints; i++) {
+            mdyn_body *b = &mech.body[i];
+            b->joint = MDYN_REVOLUTE;
+            b->parent = MDYN_WORLD;
+            b->armature = wide(random_in(0.2, 5));
+            b->lower = wide(random_in(-1, -0.1));
+            b->upper = wide(random_in(0.1, 1));
+            coefficient[i] = random_in(0.5, 2) * (random_int(2) ? 1 : -1);
+            motor->terms[i].body = (int16_t)i;
+            motor->terms[i].coefficient = wide(coefficient[i]);
+        }
+        motor->level = MDYN_VELOCITY;
+        motor->target_velocity = wide(random_in(5, 9));
+        motor->effort = wide(effort);
+        mech.model.bodies = mech.body;
+        mech.model.body_count = joints;
+        mech.model.couplings = mech.coupling;
+        mech.model.coupling_count = 1;
+        mech.model.dt = wide(0x1p-10);
+        mech.model.solver.method = n % 2 ? MDYN_DANTZIG : MDYN_PGS;
+        CHECK_EQUAL(mdyn_init(&sim, &mech.model), MDYN_OK);
+        for (int k = 0; k < 2000; k++) {
+            CHECK(mdyn_step(&sim) >= 0);
+        }
+        for (int k = 0; k < 1000; k++) {
+            CHECK_EQUAL(mdyn_step(&sim), MDYN_OK);
+        }
+        for (int i = 0; i < joints; i++) {
+            const mdyn_wide stop = coefficient[i] > 0 ? mech.body[i].upper : mech.body[i].lower;
+            mdyn_row_report r;
+            CHECK_EQUAL(mdyn_report_row(&sim, MDYN_ROW_LIMIT, i, &r), MDYN_OK);
+            CHECK_NEAR(of_wide(r.force), -coefficient[i] * effort, PRESSED);
+            CHECK_NEAR(of_real(sim.q[i]), of_wide(stop), PRESSED);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     static void (*const tests[])(void) = {
         test_conditions, test_iterations_agree, test_driven, test_solve_agree, test_repeated,
         test_contradiction, test_contradictions_rest, test_contradictory_couplings_rest,
         test_first_row_gives_way,
         test_nearly_dependent, test_nearly_held, test_weak, test_unsolved_momentum,
-        test_stack, test_passive, test_refused, test_after_reset
+        test_stack, test_passive, test_refused, test_after_reset, test_pressed
     };
     check_begin(argc, argv);
     for (int i = 0; i < (int)(sizeof tests / sizeof *tests); i++) {
