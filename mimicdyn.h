@@ -12408,21 +12408,35 @@ MD_STATIC void md_target_velocity(const mdyn_sim *sim, md_row *row, const md_spe
     row->v_hi = hi;
 }
 
-/* Whether the change of velocity that the turn of an exact row asks for, beside the rows before it
-   and in the mass metric, is at most a quarter of some joint's velocity, L_kk |v_k|. It is more
-   where J turns by half of what those rows leave of it, as where a loop passes a change point, and
-   would add energy in proportion to its square. */
-MD_STATIC int md_turn_is_known(const mdyn_sim *sim, const md_row *row, md_num turn)
+/* A hard exact row has no bounds. In the place of one, where J is that of the middle of the step:
+   the change of its pivot, in the mass metric, that the turns of the rows up to it ask for. */
+#define MD_TURN_OF_PIVOT(row) ((row)->lambda_min)
+
+/* The part of the turn of an exact row that is known: all, or what the rows before it make of its
+   velocity, so that it asks for no more. The change beside theirs may be a quarter of some joint's
+   velocity, L_kk |v_k|, in the mass metric. It is more where J turns by half of what those rows
+   leave of it, as where a loop passes a change point, and would add energy in proportion to its
+   square. */
+MD_STATIC md_num md_known_turn(const mdyn_sim *sim, md_row *row, md_num turn)
 {
-    const md_num change = md_mul(md_mul(MD_K(4), md_abs(turn)),
-                                 md_abs(md_mul(row->scale, row->inverse_rest)));
-    int k;
-    for (k = 0; row->in_equality && k < sim->dofs; k++) {
+    md_num given = MD_K(0), change;
+    int e, k;
+    for (e = row->first; e < row->first + row->owned_count; e++) {
+        const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
+        if (md_row_is_hard(sim, owner))
+            given = md_add(given, md_mul(md_of_unit(sim->shared.entry[e], 0),
+                                         MD_TURN_OF_PIVOT(owner)));
+    }
+    change = md_mul(md_sub(md_mul(turn, row->scale), given), row->inverse_rest);
+    MD_TURN_OF_PIVOT(row) = change;
+    change = md_mul(MD_K(4), md_abs(change));
+    for (k = 0; k < sim->dofs; k++) {
         const md_num inverse = md_inverse_L(sim, k);
         if (md_is_zero(inverse)) continue; /* a follower */
-        if (md_less(md_mul(change, inverse), md_abs(md_of_real(sim->v[k])))) return 1;
+        if (!md_less(md_abs(md_of_real(sim->v[k])), md_mul(change, inverse))) return turn;
     }
-    return !row->in_equality;
+    MD_TURN_OF_PIVOT(row) = MD_K(0);
+    return md_div(given, row->scale);
 }
 
 /* Of an open loop the rows of a point differ from those of the closed one by the gap: by that a row
@@ -12458,7 +12472,6 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
     turn = md_neg(md_mul(md_add(middle, half), gamma));
-    if (!md_turn_is_known(sim, row, turn)) return MD_K(0);
     if (md_is_open_closure(sim, row)
         && md_less(md_abs(md_mul(sim->dt, turn)), md_abs(md_body_row_at(sim, row)->value)))
         return MD_K(0);
@@ -12843,6 +12856,8 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     row->error = row->position_bias = MD_K(0);
     if ((MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) && !md_is_zero(s->bias_acceleration))
         turn = md_curvature_target(sim, row, s, &error);
+    if (MD_VALUE_MOVES && row->in_equality && sim->is_in_middle && md_row_is_hard(sim, row))
+        turn = md_known_turn(sim, row, turn);
 
     /* velocities: no C, and no error of it */
     if (s->level == MDYN_VELOCITY) {

@@ -709,6 +709,54 @@ static void beside_one_out_of_reach(void) {
     CHECK(told > 1900);
 }
 
+/* Loops that are a little open, and rows of which the others leave next to nothing: what J' v asks
+   of such a row, beside what theirs asks of it, is no velocity to be had. Kinetic energy is not
+   gained: of 40,000 loops 55 gained it, up to 1500-fold, 12 of them with code 0. */
+static void nearly_dependent_turns(void) {
+    for (int n = 0; n < 8000; n++) {
+        const double lean = pow(10, random_in(-6, 0));
+        mdyn_wide before, after, level;
+        memset(&mech, 0, sizeof mech);
+        memset(closure, 0, sizeof closure);
+        for (int i = 0; i < 3; i++) {
+            mdyn_body *b = &mech.body[i];
+            b->joint = n % 2 && i == 1 ? MDYN_PRISMATIC : MDYN_REVOLUTE;
+            b->parent = (int16_t)(i - 1);
+            b->position = wide3(random_in(-1, 1), random_in(-1, 1), random_in(-1, 1) * lean);
+            b->axis = wide3(random_in(-1, 1) * lean, random_in(-1, 1) * lean, 1);
+            if (b->joint == MDYN_PRISMATIC) {
+                b->axis = wide3(random_in(-1, 1), random_in(-1, 1), random_in(-1, 1) * lean);
+            }
+            b->mass = wide(random_in(0.5, 2));
+            b->com = wide3(random_in(-0.3, 0.3), random_in(-0.3, 0.3), random_in(-0.3, 0.3));
+            b->inertia.xx = b->inertia.yy = b->inertia.zz = wide(0.02);
+        }
+        double end[3] = { random_in(-1, 1), random_in(-1, 1), random_in(-1, 1) * lean };
+        closure[0].a = 2;
+        closure[0].b = MDYN_WORLD;
+        closure[0].point_a = wide3(end[0], end[1], end[2]);
+        for (int k = 0; k < 3; k++) {
+            for (int i = 0; i < 3; i++) {
+                const mdyn_wide3 *p = &mech.body[i].position;
+                end[k] += of_wide(k == 0 ? p->x : k == 1 ? p->y : p->z);
+            }
+            end[k] += random_in(-1e-3, 1e-3);
+        }
+        closure[0].point_b = wide3(end[0], end[1], end[2]);
+        mech.model.bodies = mech.body;
+        mech.model.body_count = 3;
+        mech.model.dt = wide(0.006);
+        mech.model.closures = closure;
+        mech.model.closure_count = 1;
+        CHECK(mdyn_init(&sim, &mech.model) >= 0);
+        for (int i = 0; i < 3; i++) sim.v[i] = real(random_in(-1, 1));
+        CHECK(mdyn_energy(&sim, &before, &level) >= 0);
+        CHECK(mdyn_step(&sim) >= 0);
+        CHECK(mdyn_energy(&sim, &after, &level) >= 0);
+        CHECK(of_wide(after) < 1.02 * of_wide(before));
+    }
+}
+
 /* By how much the axes of a hinge are not along each other, and on which side: their sine, and the
    sign of their cosine. */
 static double lean_of_hinge(const mdyn_closure *c, int *side) {
@@ -1091,6 +1139,7 @@ int main(int argc, char **argv) {
     out_of_reach(2, MDYN_CLOSE_POINT, 9.81);
     out_of_reach(3, MDYN_CLOSE_HINGE, 9.81);
     beside_one_out_of_reach();
+    nearly_dependent_turns();
     for (int i = 0; i < 2 * STOPS; i++) {
         corrections_heed_stops((enum stop)(i / 2), i % 2, 0.25, MDYN_PGS);
         corrections_heed_stops((enum stop)(i / 2), i % 2, 1, MDYN_PGS);
