@@ -11904,11 +11904,12 @@ MD_STATIC md_num md_tie_rounding(mdyn_sim *sim, const md_tie *tie)
 }
 
 /* C of ties with curves at the start of a step. The step may leave the curve by the error of its
-   order, so that C at its end does not tell whether it held. MDYN_ERR_NOT_FINITE (index: coupling)
-   if it has no value. */
+   order, so that C at its end does not tell whether it held. Bends of the start, so that the state
+   alone decides what is rounding. MDYN_ERR_NOT_FINITE (index: coupling) if it has no value. */
 MD_STATIC int md_note_curved_ties(mdyn_sim *sim)
 {
-    int i;
+    int i, code = md_update_curves(sim);
+    if (code != MDYN_OK) return code;
     for (i = 0; i < md_tie_count(sim); i++) {
         const md_tie *tie = &sim->tie[i];
         md_num *error = &MD_CURVES(sim)->tie_error[i];
