@@ -17707,8 +17707,8 @@ MD_INLINE int md_shrinks_steadily(md_num ratio, md_num before)
         && md_less(md_abs(md_sub(ratio, before)), md_max(part, MD_K(1e-5)));
 }
 
-/* Whether t p is so much larger than the motion that sim->du would lose 16 bits to it: then the
-   bound at its end is far because p goes there by rounding alone. */
+/* Whether t p is so much larger than the motion, or than p where nothing moves, that sim->du would
+   lose 16 bits to it: then the bound at its end is far because p goes there by rounding alone. */
 MD_OWN_FRAME int md_goes_too_far(const mdyn_sim *sim, md_num t)
 {
     md_num largest = MD_K(0), motion;
@@ -17717,7 +17717,7 @@ MD_OWN_FRAME int md_goes_too_far(const mdyn_sim *sim, md_num t)
     for (k = md_equality_count(sim); k < md_active_count(sim); k++)
         largest = md_max(largest,
                          md_abs(md_of_unit(md_active_row(sim, k)->impulse.u.direction, 0)));
-    return md_less(motion, md_mul(MD_K(1.0 / 65536), md_mul(t, largest)));
+    return md_less(md_max(motion, largest), md_mul(MD_K(1.0 / 65536), md_mul(t, largest)));
 }
 
 /* How far to follow a direction that slowly shrinks, 0 if no further than `ratio`. */
