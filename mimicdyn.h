@@ -12459,7 +12459,9 @@ MD_STATIC int md_is_open_closure(const mdyn_sim *sim, const md_row *row)
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
    the step, but C and C' shall be 0 at the end of the substep. Returns the part of v_lo and v_hi;
    *error is that of C. A loop that is open by more than it curves in a step has none: out of reach
-   it would gain energy by it for ever, where J nearly vanishes. */
+   it would gain energy by it for ever, where J nearly vanishes. Nor has an iterated row that does
+   not hold yet: along its path C' in the middle of the step is about half of the turn. What other
+   rows leave of it is not known (md_known_turn), and may be next to nothing. */
 MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, const md_spec *s,
                                      md_num *error)
 {
@@ -12473,6 +12475,9 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     middle = md_add(half, md_mul(sim->h, md_of_int(sim->substep)));
     middle = md_sub(middle, md_mul(MD_K(0.5), sim->dt));
     turn = md_neg(md_mul(md_add(middle, half), gamma));
+    if (!row->in_equality && !md_is_range(s) && s->level == MDYN_POSITION
+        && md_less(md_mul(MD_K(2), md_abs(turn)), md_abs(md_sub(row->Jv, s->target_velocity))))
+        return MD_K(0);
     if (md_is_open_closure(sim, row)
         && md_less(md_abs(md_mul(sim->dt, turn)), md_abs(md_body_row_at(sim, row)->value)))
         return MD_K(0);

@@ -711,8 +711,9 @@ static void beside_one_out_of_reach(void) {
 
 /* Loops that are a little open, and rows of which the others leave next to nothing: what J' v asks
    of such a row, beside what theirs asks of it, is no velocity to be had. Kinetic energy is not
-   gained: of 40,000 loops 55 gained it, up to 1500-fold, 12 of them with code 0. */
-static void nearly_dependent_turns(void) {
+   gained: of 40,000 loops 55 gained it, up to 1500-fold, 12 of them with code 0. With a bound on
+   the force of the loop, 8 of 8,000 by pivoting, all with code 0. */
+static void nearly_dependent_turns(int bounded) {
     for (int n = 0; n < 8000; n++) {
         const double lean = pow(10, random_in(-6, 0));
         mdyn_wide before, after, level;
@@ -748,12 +749,15 @@ static void nearly_dependent_turns(void) {
         mech.model.dt = wide(0.006);
         mech.model.closures = closure;
         mech.model.closure_count = 1;
+        closure[0].effort = wide(bounded ? 1e6 : 0);
+        mech.model.solver.method = bounded ? MDYN_DANTZIG : MDYN_PGS;
         CHECK(mdyn_init(&sim, &mech.model) >= 0);
         for (int i = 0; i < 3; i++) sim.v[i] = real(random_in(-1, 1));
         CHECK(mdyn_energy(&sim, &before, &level) >= 0);
-        CHECK(mdyn_step(&sim) >= 0);
+        int code = mdyn_step(&sim);
+        CHECK(code >= 0);
         CHECK(mdyn_energy(&sim, &after, &level) >= 0);
-        CHECK(of_wide(after) < 1.02 * of_wide(before));
+        CHECK(of_wide(after) < 1.02 * of_wide(before) || (bounded && code != MDYN_OK));
     }
 }
 
@@ -1139,7 +1143,6 @@ int main(int argc, char **argv) {
     out_of_reach(2, MDYN_CLOSE_POINT, 9.81);
     out_of_reach(3, MDYN_CLOSE_HINGE, 9.81);
     beside_one_out_of_reach();
-    nearly_dependent_turns();
     for (int i = 0; i < 2 * STOPS; i++) {
         corrections_heed_stops((enum stop)(i / 2), i % 2, 0.25, MDYN_PGS);
         corrections_heed_stops((enum stop)(i / 2), i % 2, 1, MDYN_PGS);
@@ -1153,5 +1156,7 @@ int main(int argc, char **argv) {
     velocities_of_rows();
     spring_along_a_coupling(MDYN_EXPLICIT);
     spring_along_a_coupling(MDYN_MIDPOINT);
+    nearly_dependent_turns(0);
+    nearly_dependent_turns(1);
     return check_end();
 }
