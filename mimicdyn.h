@@ -11751,6 +11751,17 @@ MD_SHARED mdyn_softness md_softness_of_row(const mdyn_sim *sim, const md_row *ro
     return s;
 }
 
+/* Bits of row->standing. The row is set up and stays so until M is factored anew, which every new
+   layout and every change of mode causes; it takes part; it depends on earlier rows; it depends on
+   them and has no force. */
+enum { MD_STANDING = 1, MD_STANDS_IN = 2, MD_STANDS_REDUNDANT = 4, MD_STANDS_IDLE = 8 };
+
+/* Whether a row with a force depends on earlier equality rows. */
+MD_INLINE int md_row_is_redundant(const md_row *row)
+{
+    return MD_HAS(REDUNDANT) && row->standing & MD_STANDS_REDUNDANT;
+}
+
 /* Whether a row is hard by its softness. */
 MD_STATIC int md_row_is_hard(const mdyn_sim *sim, const md_row *row)
 {
@@ -12428,6 +12439,7 @@ MD_STATIC md_num md_known_turn(const mdyn_sim *sim, md_row *row, md_num turn)
             given = md_add(given, md_mul(md_of_unit(sim->shared.entry[e], 0),
                                          MD_TURN_OF_PIVOT(owner)));
     }
+    if (!row->in_equality) return md_div(given, row->scale);
     change = md_mul(md_sub(md_mul(turn, row->scale), given), row->inverse_rest);
     MD_TURN_OF_PIVOT(row) = change;
     change = md_mul(MD_K(4), md_abs(change));
@@ -12446,14 +12458,19 @@ MD_STATIC md_num md_known_turn(const mdyn_sim *sim, md_row *row, md_num turn)
    joints by about a radian. A loop with a larger gap than this part is still to be closed. */
 #define MD_OPEN_LOOP 1e-3
 
-/* Whether a hard closure without a bound is open by more than MD_OPEN_LOOP of its length. */
-MD_STATIC int md_is_open_closure(const mdyn_sim *sim, const md_row *row)
+/* Whether a row is of a closure that is open by more than `part` of its length; whether that is a
+   hard one without a bound, and the part MD_OPEN_LOOP. */
+MD_STATIC int md_is_open_by(const mdyn_sim *sim, const md_row *row, md_num part)
 {
     const md_body_row *r;
-    if (!MD_HAS_CLOSURES || row->kind != MDYN_ROW_CLOSURE || !row->unbounded) return 0;
+    if (!MD_HAS_CLOSURES || row->kind != MDYN_ROW_CLOSURE) return 0;
     r = md_body_row_at(sim, row);
-    return !md_row_is_soft(row)
-        && md_less(md_mul(MD_K(MD_OPEN_LOOP), r->value_size), md_abs(r->value));
+    return md_less(md_mul(part, r->value_size), md_abs(r->value));
+}
+
+MD_STATIC int md_is_open_closure(const mdyn_sim *sim, const md_row *row)
+{
+    return row->unbounded && !md_row_is_soft(row) && md_is_open_by(sim, row, MD_K(MD_OPEN_LOOP));
 }
 
 /* The part of the targets of a hard row that is due to J' v = gamma: the row acts at the middle of
@@ -12461,7 +12478,8 @@ MD_STATIC int md_is_open_closure(const mdyn_sim *sim, const md_row *row)
    *error is that of C. A loop that is open by more than it curves in a step has none: out of reach
    it would gain energy by it for ever, where J nearly vanishes. Nor has an iterated row that does
    not hold yet: along its path C' in the middle of the step is about half of the turn. What other
-   rows leave of it is not known (md_known_turn), and may be next to nothing. */
+   rows leave of it is not known (md_known_turn), and may be next to nothing; so a gap counts
+   sooner, too. */
 MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, const md_spec *s,
                                      md_num *error)
 {
@@ -12478,7 +12496,7 @@ MD_STATIC md_num md_curvature_target(const mdyn_sim *sim, const md_row *row, con
     if (!row->in_equality && !md_is_range(s) && s->level == MDYN_POSITION
         && md_less(md_mul(MD_K(2), md_abs(turn)), md_abs(md_sub(row->Jv, s->target_velocity))))
         return MD_K(0);
-    if (md_is_open_closure(sim, row)
+    if (md_is_open_by(sim, row, row->in_equality ? MD_K(MD_OPEN_LOOP) : MD_K(MD_OPEN_LOOP / 64))
         && md_less(md_abs(md_mul(sim->dt, turn)), md_abs(md_body_row_at(sim, row)->value)))
         return MD_K(0);
     *error = md_mul(md_mul(MD_K(0.5), gamma), md_sub(md_mul(middle, middle), md_mul(half, half)));
@@ -12862,8 +12880,8 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     row->error = row->position_bias = MD_K(0);
     if ((MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) && !md_is_zero(s->bias_acceleration))
         turn = md_curvature_target(sim, row, s, &error);
-    if (MD_VALUE_MOVES && row->in_equality && sim->is_in_middle && md_row_is_hard(sim, row))
-        turn = md_known_turn(sim, row, turn);
+    if (MD_VALUE_MOVES && (row->in_equality || md_row_is_redundant(row)) && sim->is_in_middle
+        && md_row_is_hard(sim, row)) turn = md_known_turn(sim, row, turn);
 
     /* velocities: no C, and no error of it */
     if (s->level == MDYN_VELOCITY) {
@@ -14175,17 +14193,6 @@ MD_INLINE void md_apply_shared_reflection(mdyn_sim *sim, const md_row *row, md_u
                                MD_TAU_SHARED(row), u);
 }
 
-/* Bits of row->standing. The row is set up and stays so until M is factored anew, which every new
-   layout and every change of mode causes; it takes part; it depends on earlier rows; it depends on
-   them and has no force. */
-enum { MD_STANDING = 1, MD_STANDS_IN = 2, MD_STANDS_REDUNDANT = 4, MD_STANDS_IDLE = 8 };
-
-/* Whether a row with a force depends on earlier equality rows. */
-MD_INLINE int md_row_is_redundant(const md_row *row)
-{
-    return MD_HAS(REDUNDANT) && row->standing & MD_STANDS_REDUNDANT;
-}
-
 /* The Householder reflection that turns w = sim->row_x, at the pivot p and at `count` entries from
    `first` on, onto p, where `square` is its squared length there:
       beta = -sign(w_p) |w|,  v = w/(w_p - beta) but v_p = 1,  tau = 2/|v|^2
@@ -14240,9 +14247,24 @@ MD_OWN_FRAME md_squares md_store_entries(mdyn_sim *sim, int first, int end)
     return sum;
 }
 
+/* The part of md_uncertain_length2 of a body row that is due to open loops. */
+MD_STATIC md_num md_open_part(const mdyn_sim *sim, const md_row *row)
+{
+    md_num sum = md_open_length2(sim, row);
+    int e;
+    for (e = row->first; e < row->first + row->owned_count; e++) {
+        const md_row *owner = &sim->slot[sim->pivot_owner[sim->entry_column[e]]].row;
+        const md_num x = md_mul(md_of_unit(sim->shared.entry[e], 0), owner->inverse_rest);
+        if (owner->in_equality && md_is_body_row(owner))
+            sum = md_add(sum, md_mul(md_mul(x, x), md_open_length2(sim, owner)));
+    }
+    return sum;
+}
+
 /* The reflections of the equality row in sim->row_x, which is 0 afterwards; `owned` as in
-   md_is_dependent. row->inverse_rest = 1/R_kk. Returns 0 if it depends on earlier rows;
-   row->inverse_rest is then 0. */
+   md_is_dependent. row->inverse_rest = 1/R_kk. Returns MD_STANDS_IN; if it depends on earlier rows,
+   row->inverse_rest is 0, MD_STANDS_REDUNDANT; if by the gap of a loop alone, MD_STANDS_IDLE: what
+   it leaves is not known, and cannot be asked of the others. */
 MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
 {
     const int lone = row->lone, shared = row->shared, end = row->end;
@@ -14253,8 +14275,11 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
     left = md_squares_value(sum);
     row->inverse_rest = MD_K(0);
     if (row->pivot < 0 || md_is_dependent(left, owned)) {
+        md_num open = MD_K(0);
         for (e = lone; e < end; e++) MD_LASTING(sim)->row_x[sim->entry_column[e]] = MD_U(0);
-        return 0;
+        if (md_is_body_row(row)) open = md_open_part(sim, row);
+        return md_is_zero(open) || md_is_dependent(left, md_sub(owned, open))
+            ? MD_STANDS_REDUNDANT : MD_STANDS_IDLE;
     }
 
     /* onto p: first the lone coordinates, then the shared ones; R_kk = w_p if there are none */
@@ -14266,7 +14291,7 @@ MD_OWN_FRAME int md_qr_pivot(mdyn_sim *sim, md_row *row, md_num owned)
         row->inverse_rest = md_inverse(md_of_unit(MD_LASTING(sim)->row_x[row->pivot], 0));
     MD_LENGTH2(row) = md_add(left, owned);
     MD_LASTING(sim)->row_x[row->pivot] = MD_U(0);
-    return 1;
+    return MD_STANDS_IN;
 }
 
 /* Stores the inequality row in sim->row_x, turned: the part that is free of equality rows, scaled
@@ -14565,7 +14590,9 @@ MD_OWN_FRAME uint8_t md_set_up_vector(mdyn_sim *sim, int k, enum md_mode mode, i
         row->cfm = md_max(row->cfm, md_mul(MD_K(MD_LEAST_CFM), *md_soft_mass(sim, row)));
 
     if (direct) {
-        is_independent = md_qr_pivot(sim, row, md_orthogonalize_row(sim, k, 1, free));
+        const int is = md_qr_pivot(sim, row, md_orthogonalize_row(sim, k, 1, free));
+        is_independent = is == MD_STANDS_IN;
+        has_force &= is != MD_STANDS_IDLE;
     } else {
         if (is_new && !is_drive) md_find_vector(sim, k, free);
         is_independent = md_scale_inequality(sim, row);
