@@ -12880,8 +12880,9 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     row->error = row->position_bias = MD_K(0);
     if ((MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) && !md_is_zero(s->bias_acceleration))
         turn = md_curvature_target(sim, row, s, &error);
-    if (MD_VALUE_MOVES && (row->in_equality || md_row_is_redundant(row)) && sim->is_in_middle
-        && md_row_is_hard(sim, row)) turn = md_known_turn(sim, row, turn);
+    if ((MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) && sim->is_in_middle
+        && (row->in_equality || md_row_is_redundant(row)) && md_row_is_hard(sim, row))
+        turn = md_known_turn(sim, row, turn);
 
     /* velocities: no C, and no error of it */
     if (s->level == MDYN_VELOCITY) {
