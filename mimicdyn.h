@@ -12880,9 +12880,6 @@ MD_STATIC void md_target_row(mdyn_sim *sim, md_row *row, const md_spec *s)
     row->error = row->position_bias = MD_K(0);
     if ((MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) && !md_is_zero(s->bias_acceleration))
         turn = md_curvature_target(sim, row, s, &error);
-    if ((MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) && sim->is_in_middle
-        && (row->in_equality || md_row_is_redundant(row)) && md_row_is_hard(sim, row))
-        turn = md_known_turn(sim, row, turn);
 
     /* velocities: no C, and no error of it */
     if (s->level == MDYN_VELOCITY) {
@@ -12927,6 +12924,22 @@ MD_OWN_FRAME void md_set_targets(mdyn_sim *sim, md_row *row, enum md_mode mode)
         if (s->level == MDYN_VELOCITY) row->v_lo = md_add(row->v_lo, md_of_wide(s->lower));
     }
     row->v_hi = row->v_lo;
+}
+
+/* Of a hard exact row, or of one that depends on such: the turn in its targets becomes what is
+   known of it. */
+MD_NOINLINE void md_limit_turn(mdyn_sim *sim, md_row *row)
+{
+    md_spec room;
+    const md_spec *s;
+    md_num turn = MD_K(0), error, change;
+    if (!(MD_VALUE_MOVES || MIMICDYN_QUATERNIONS) || !sim->is_in_middle
+        || !(row->in_equality || md_row_is_redundant(row)) || !md_row_is_hard(sim, row)) return;
+    s = md_spec_of(sim, row, &room);
+    if (!md_is_zero(s->bias_acceleration)) turn = md_curvature_target(sim, row, s, &error);
+    change = md_sub(md_known_turn(sim, row, turn), turn);
+    row->v_lo = md_add(row->v_lo, change);
+    row->v_hi = md_add(row->v_hi, change);
 }
 
 /* ============================================================================ // >>closures
@@ -14638,6 +14651,7 @@ MD_OWN_FRAME void md_set_up_row(mdyn_sim *sim, int k, enum md_mode mode, int dir
     row->flags = (uint8_t)(is & (MD_STANDS_REDUNDANT | MD_STANDS_IDLE) ? MDYN_ROW_REDUNDANT : 0);
 
     md_set_targets(sim, row, mode);
+    if (direct) md_limit_turn(sim, row);
     md_set_given_impulse(sim, row);
 }
 
@@ -19223,6 +19237,7 @@ MD_OWN_FRAME void md_end_substep(mdyn_sim *sim, int restart)
                 MD_LASTING(sim)->error_displacement));
         md_evaluate_row(sim, row);
         md_set_targets(sim, row, MD_MODE_STEP);
+        md_limit_turn(sim, row);
     }
 }
 
